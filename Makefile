@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 
-.PHONY: demo test check docs bench qgis-plugin qgis-test dist-check clean
+.PHONY: demo test check style types layers doctests docs bench qgis-plugin qgis-test dist-check clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -16,13 +16,22 @@ demo: $(BIN)/.installed
 	$(BIN)/diffclass demo
 
 test: $(BIN)/.installed
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-check: $(BIN)/.installed
+# with `make -j 2 check` the types are checked while the doctests run
+check: style layers doctests types
+
+style: $(BIN)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(BIN)/.installed
 	$(BIN)/mypy
+
+layers: $(BIN)/.installed
 	$(BIN)/lint-imports
+
+doctests: $(BIN)/.installed
 	$(BIN)/python -m pytest -q --doctest-modules --ignore-glob '*/node_modules/*' --ignore plugins/diffclass_qgis diffclass plugins
 
 docs: $(BIN)/.installed

@@ -1,7 +1,5 @@
 """Find what is broken in a folder of HTML pages: links, anchors, pictures, names of the API.
 
-    python .docs/check_links.py site
-
 Only what is in the folder is looked at: addresses in the network are left alone, but a page that
 would load something from there counts as broken too.
 """
@@ -9,7 +7,6 @@ would load something from there counts as broken too.
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -83,9 +80,3 @@ def _read(path: Path) -> _Page:
     page = _Page()
     page.feed(path.read_text(encoding="utf-8"))
     return page
-
-
-if __name__ == "__main__":
-    found = broken_links(Path(sys.argv[1]).resolve())
-    print(*found, sep="\n")
-    sys.exit(1 if found else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,6 +18,16 @@ import pytest
 
 from diffclass._compiled import _threads
 
+SLOW_AS_MANY = 20  # tests of the usual length take as long as one that is marked slow
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files, so that no process works alone on one at the end."""
+    lengths: Counter[Path] = Counter()
+    for item in items:
+        lengths[item.path] += SLOW_AS_MANY if item.get_closest_marker("slow") else 1
+    items.sort(key=lambda item: -lengths[item.path])  # keeps the order within a file
+
 
 @pytest.fixture
 def shared_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], AbstractContextManager[None]]:
@@ -28,13 +39,13 @@ def shared_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], AbstractContex
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What programs remember for the next time is none of the user's."""
+    """Programs keep their state in a temporary folder instead of the user's."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of real scenes: ``DIFFCLASS_DATA``, or ``../shared/data`` beside the project."""
+    """The folder of real scenes: ``DIFFCLASS_DATA``, or ``../shared/data`` next to the project."""
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = Path(os.environ.get("DIFFCLASS_DATA", default))
     if not folder.is_dir():
@@ -50,7 +61,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def disk_of(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Mounts a disk of a size, such as "256k", and returns its folder; who may not is skipped."""
+    """Mounts a disk of a size, such as "256k", and returns its folder; else skips the test."""
     mounted: list[Path] = []
 
     def mount(size: str) -> Path:

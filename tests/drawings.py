@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def legend_texts(display):
+    """Return what the legend of a display says."""
+    return [text.get_text() for text in display.legend_.get_texts()]
+
+
 def assert_everything_inside(figure):
     """Assert that the layout cuts nothing off, by more than a pixel."""
     figure.canvas.draw()

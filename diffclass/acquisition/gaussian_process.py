@@ -22,18 +22,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState
 from diffclass.operators.markov import MarkovOperator
 from diffclass.spectral.eigenpairs import BYTES_OF_A_PAIR, Eigenpairs, leading_eigenpairs
 from diffclass.spectral.orthonormal import row_blocks
 
 N_PAIRS = 50
-# Labels have used the eigenpairs up once they determine this share of the weights; rough pairs show
-# it from the second share on.
-USED_UP, _SURELY = 0.8, 0.9
+# Labels have used the eigenpairs up once they determine this share of the weights; where the pairs
+# are rough, this is certain from the second share on.
+USED_UP, _CERTAINLY_USED_UP = 0.8, 0.9
 _LITTLE_LEFT = 0.95  # from which even twice as many are taken to be used up
 _MOST_PAIRS, MOST_BYTES = 800, 2e9
-# Between 0.001 and 0.1, and between 0.01 and 1, their values matter little.
+# Added to 1 - lambda_l; gamma. Between 0.001 and 0.1, and 0.01 and 1, their values matter little.
 OFFSET, NOISE = 0.01, 0.1
 # Of the eigenpairs: scores need the first, to find out how many pairs they need takes the second.
 TOLERANCE, _ROUGH = 1e-4, 0.1
@@ -128,17 +128,17 @@ def growing_eigenpairs(
     while True:
         yield found
         is_all, share = len(found) == most, process.share_determined
-        if share > _SURELY and not is_all:
+        if share > _CERTAINLY_USED_UP and not is_all:
             n_next = 2 * len(found)
             found = computed(2 * n_next if share > _LITTLE_LEFT else n_next, _ROUGH)
             process = observed(found, labels)
-            if n_next < len(found) and process.share_determined <= _SURELY:
+            if n_next < len(found) and process.share_determined <= _CERTAINLY_USED_UP:
                 fewer = found.first(n_next)  # enough, perhaps
                 by_fewer = observed(fewer, labels)
-                if by_fewer.share_determined <= _SURELY:
+                if by_fewer.share_determined <= _CERTAINLY_USED_UP:
                     found, process = fewer, by_fewer
             continue
-        if share > _SURELY and not used_up_as_well:
+        if share > _CERTAINLY_USED_UP and not used_up_as_well:
             return
         if found is not refined and not found.meet(TOLERANCE):
             found = refined = computed(len(found), TOLERANCE)
@@ -170,15 +170,6 @@ class Process:
     ----------
     eigenpairs : Eigenpairs
         m eigenpairs of n points.
-    offset : float, default=0.01
-        Added to 1 - lambda_l; above 0.
-    noise : float, default=0.1
-        gamma, the variance of a label about f, relative to the mean prior variance; above 0.
-
-    Raises
-    ------
-    ParameterError
-        If ``offset`` or ``noise`` is not above 0.
 
     Notes
     -----
@@ -186,11 +177,9 @@ class Process:
     are first asked for, and n m for each label that follows.
     """
 
-    def __init__(self, eigenpairs: Eigenpairs, *, offset: float = OFFSET, noise: float = NOISE):
-        check_positive(offset, "offset")
-        self._noise = check_positive(noise, "noise")
+    def __init__(self, eigenpairs: Eigenpairs):
         self._psi = eigenpairs.right
-        prior = 1 / (np.maximum(1 - eigenpairs.eigenvalues, 0) + offset)
+        prior = 1 / (np.maximum(1 - eigenpairs.eigenvalues, 0) + OFFSET)
         self._prior = prior / prior.sum()
         self._weights = np.diag(self._prior)  # sum_x pi(x) C(x,x) is the trace
         self._sums: tuple[np.ndarray, np.ndarray] | None = None
@@ -198,7 +187,7 @@ class Process:
     def observe_all(self, points: np.ndarray) -> None:
         """Condition on labels at some points (a point named twice has two)."""
         psi, M = self._psi[points], self._weights
-        covariance = np.linalg.solve(np.eye(len(M)) + M @ (psi.T @ psi) / self._noise, M)
+        covariance = np.linalg.solve(np.eye(len(M)) + M @ (psi.T @ psi) / NOISE, M)
         self._weights = (covariance + covariance.T) / 2
         self._sums = None
 
@@ -206,7 +195,7 @@ class Process:
         """Condition on a label at one point."""
         psi, M = self._psi[point], self._weights
         gain = M @ psi
-        scale = self._noise + psi @ gain
+        scale = NOISE + psi @ gain
         if self._sums is not None:
             # C(x,z) falls by c(x) c(z) / scale, where c is the column of the point
             column, by_column = self._psi @ gain, self._psi @ (M @ gain)
@@ -241,7 +230,7 @@ class Process:
 
     def with_noise(self) -> np.ndarray:
         """Return gamma + C(x,x), of shape (n,)."""
-        return self._noise + self.variances()
+        return NOISE + self.variances()
 
     def squares(self) -> np.ndarray:
         """Return sum_z pi(z) C(z,x)^2, of shape (n,): the psi_l are orthonormal in pi."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 
-from diffclass.acquisition.gaussian_process import NOISE, OFFSET, Process
+from diffclass.acquisition.gaussian_process import Process
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.label_diffusion.walks import HEIGHT, FreeColumns
@@ -173,24 +173,13 @@ class Distance(Rule):
 
 
 class ProcessRule(Rule):
-    """Base of the rules by variance: a Gaussian process conditioned on the labels.
-
-    Parameters
-    ----------
-    offset, noise : float
-        See `Process`.
-    """
+    """Base of the rules by variance: a Gaussian process conditioned on the labels."""
 
     uses_eigenpairs = True
 
-    def __init__(self, *, offset: float = OFFSET, noise: float = NOISE):
-        self.offset = offset
-        self.noise = noise
-
     def start(self, graph: LabelledGraph) -> None:
         """Condition the process on the labels."""
-        eigenpairs = graph.required_eigenpairs()
-        self.process_ = Process(eigenpairs, offset=self.offset, noise=self.noise)
+        self.process_ = Process(graph.required_eigenpairs())
         self.process_.observe_all(graph.labelled)
         self._graph, self._closeness = graph, graph.closeness()
 
@@ -264,12 +253,9 @@ class Hybrid(VOpt):
     explored : float, default=0.25
         Mean variance, 0 to 1 (that of the prior), below which the margin is used; with 50
         eigenpairs some thirty labels far from each other leave 0.25.
-    offset, noise : float
-        See `Process`.
     """
 
-    def __init__(self, *, explored: float = 0.25, offset: float = OFFSET, noise: float = NOISE):
-        super().__init__(offset=offset, noise=noise)
+    def __init__(self, *, explored: float = 0.25):
         self.explored = explored
 
     def scores(self) -> np.ndarray:

@@ -30,22 +30,7 @@ if TYPE_CHECKING:
         seed_option,
     )
 
-_HOMES = {
-    "console": ["BOUND_MISSED", "INTERRUPTED", "Console", "common_options", "forecast_sayer"],
-    "doctor": ["version_line"],
-    "option_groups": [
-        "FILE",
-        "RunOptions",
-        "command",
-        "force_option",
-        "names_of",
-        "option",
-        "options",
-        "overwrite_option",
-        "refuse_without_effect",
-        "seed_option",
-    ],
-}
+_HOMES = ("option_groups", "console", "doctor")
 __all__ = [
     "BOUND_MISSED",
     "FILE",
@@ -67,7 +52,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    for home in _HOMES if name in __all__ else ():
+        module = importlib.import_module(f"{__name__}.{home}")
+        if hasattr(module, name):
+            return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -46,6 +46,7 @@ def bench(given: _Given, console: Console) -> None:
     """Time diffusion steps against scipy's, whole classifications, and strokes to maps."""
     import numpy as np
 
+    from diffclass._compiled._threads import allowed_threads
     from diffclass.progress import stage
 
     n, classes, repeats, seed = given.rows * given.columns, given.classes, given.repeats, given.seed
@@ -68,7 +69,7 @@ def bench(given: _Given, console: Console) -> None:
         "n_points": n,
         "n_features": points.shape[1],
         "n_classes": classes,
-        "threads": _threads(),
+        "threads": allowed_threads(),
         "product": product,
         "warped": warped,
         "powers": powers,
@@ -271,9 +272,3 @@ def _medians_in_turn(calls: list[Callable[[], object]], repeats: int) -> list[fl
                 call()
                 times[i, j] = time.perf_counter() - start
     return np.median(times, axis=0).tolist()
-
-
-def _threads() -> int:
-    from diffclass._compiled._threads import allowed_threads
-
-    return allowed_threads()

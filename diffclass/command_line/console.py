@@ -1,6 +1,9 @@
 """What all commands share: options, messages, the times of stages, results, exit codes.
 
-Results go to standard output, everything else to standard error.
+Results go to standard output, everything else to standard error: lines to read, or with
+``--progress json`` one JSON object a line for programs. The objects have a "type": "stage" (with
+"name", "state": begins, ends, "seconds"), "progress" (with "name", "done", "parts",
+"seconds_left"), "message", "warning" or "error" (with "text", an error with the exit "code" too).
 """
 
 from __future__ import annotations
@@ -11,14 +14,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 import click
 
-from diffclass.command_line.messages import messages
 from diffclass.command_line.option_groups import option, options
 from diffclass.costs import Forecast
 from diffclass.exceptions import named_when_full
@@ -30,6 +33,58 @@ OTHER_ERROR, USAGE, DATA, BOUND_MISSED, INTERRUPTED = 1, 2, 3, 4, 130
 
 _SILENT_SECONDS, _PAUSE = 2.0, 10.0  # before the first message; between those of one stage
 _BETWEEN_EVENTS = 0.2  # seconds, for programs
+
+
+class Messages:
+    """Writes messages of a command: only errors if quiet, stages and progress only as JSON."""
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False):
+        self.as_json = as_json
+        self.quiet = quiet
+
+    def say(self, text: str) -> None:
+        """Write a message."""
+        if not self.quiet:
+            self._write("message", text, text)
+
+    def warn(self, text: str) -> None:
+        """Write a warning."""
+        if not self.quiet:
+            self._write("warning", text, f"warning: {text}")
+
+    def fail(self, text: str, code: int) -> None:
+        """Write the error that ends the command with this exit code."""
+        self._write("error", text, f"error: {text}", code=code)
+
+    def event(self, kind: str, **facts: Any) -> None:
+        """Write a stage or progress as JSON, for programs; `Console` shows them to people."""
+        if self.as_json and not self.quiet:
+            self._echo(json.dumps({"type": kind, **facts}, allow_nan=False))
+
+    def _write(self, kind: str, text: str, line: str, **facts: Any) -> None:
+        self._echo(json.dumps({"type": kind, "text": text, **facts}) if self.as_json else line)
+
+    def _echo(self, line: str) -> None:
+        # a closed standard error must not stop the command
+        with suppress(OSError, ValueError):
+            click.echo(line, err=True)
+
+
+_messages: ContextVar[Messages | None] = ContextVar("messages", default=None)
+
+
+def messages() -> Messages:
+    """Return the messages of the running command."""
+    current = _messages.get()
+    if current is None:
+        current = Messages()
+        _messages.set(current)
+    return current
+
+
+def use_messages(chosen: Messages) -> None:
+    """Set the messages of the running command."""
+    _messages.set(chosen)
 
 
 class Console:
@@ -96,7 +151,7 @@ class Console:
     def begins(self, name: str) -> None:
         """Show that a stage begins; without a terminal, once the run has taken a while.
 
-        Parts of stages that come again and again are told once there.
+        Without a terminal, a part that every round of a stage repeats is shown once.
         """
         self._begun[name] = time.perf_counter()
         self._messages.event("stage", name=name, state="begins")
@@ -224,9 +279,9 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def forecast_sayer(
     console: Console, advice: str, *, force: bool = False
 ) -> Callable[[Forecast], None]:
-    """Return what says what memory and time a run will need, and warns where memory is less.
+    """Return a function that prints a forecast, and warns if too little memory is free.
 
-    It raises `ParameterError` where the run would need far more, unless it is forced.
+    The function raises `ParameterError` if far too little is free, unless the run is forced.
     """
 
     def say(forecast: Forecast) -> None:

@@ -23,8 +23,10 @@ from diffclass.command_line.console import (
     OTHER_ERROR,
     USAGE,
     CommonOptions,
+    Messages,
+    messages,
+    use_messages,
 )
-from diffclass.command_line.messages import Messages, messages, use_messages
 from diffclass.command_line.option_groups import RunOptions, help_records
 from diffclass.exceptions import DataError, DiffclassError, ExtensionError, ParameterError
 from diffclass.extensions import COMMANDS, QGIS, extension_names, load_extension, own_points
@@ -148,15 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        Without the program's name. With ``--traceback`` among them errors are not caught.
-
-    Returns
-    -------
-    int
-        See the module.
+    The arguments are without the program's name; with ``--traceback`` errors are not caught.
     """
     use_messages(Messages(as_json=_wants_json_lines(arguments)))
     with warnings.catch_warnings():

@@ -41,15 +41,7 @@ _BY_TYPE: dict[str, dict[str, Any]] = {
 
 
 class Option(click.Option):
-    """An option that knows the title that it stands under.
-
-    Parameters
-    ----------
-    *args, **settings
-        As for `click.Option`.
-    title : str
-        In the help text.
-    """
+    """An option of `click` with the title of its group in the help text."""
 
     def __init__(self, *args: Any, title: str, **settings: Any):
         super().__init__(*args, **settings)
@@ -116,7 +108,7 @@ def option(
     hidden: bool = False,
     **settings: Any,
 ) -> Any:
-    """Return the field of a dataclass that stands for an option.
+    """Return the field of a dataclass that declares an option.
 
     The field ``max_time`` is the option ``--max-time``. Fields of type bool are flags, those of
     type Path files.

@@ -19,8 +19,8 @@ def main() -> None:
 def _hold_standard_streams() -> None:
     """Open the null device in place of standard streams that are closed.
 
-    Otherwise the next file to be opened, maybe a map, gets the number of standard error, and what
-    libraries print of their own would be written into it.
+    Otherwise the next file that is opened, perhaps a map, gets the number of standard error, and
+    the messages of libraries are written into it.
     """
     for number in range(3):
         try:

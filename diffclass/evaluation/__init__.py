@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
 from diffclass.evaluation.class_matching import MATCH_RULES, ClassMatch, match_classes
-from diffclass.evaluation.clusters import ClusterScores, cluster_scores
-from diffclass.evaluation.detection import DetectionCurve, detection_curve
 from diffclass.evaluation.intervals import (
     ClusteredInterval,
     clustered_interval,
@@ -18,7 +16,15 @@ from diffclass.evaluation.reliability import (
     reliability_curve,
     threshold_table,
 )
-from diffclass.evaluation.scores import ClassScore, Scores, classification_scores
+from diffclass.evaluation.scores import (
+    ClassScore,
+    ClusterScores,
+    DetectionCurve,
+    Scores,
+    classification_scores,
+    cluster_scores,
+    detection_curve,
+)
 from diffclass.evaluation.splits import PartlyLabelledKFold, draw_per_class
 
 __all__ = [

@@ -39,8 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.evaluation.intervals import normal_quantile
-from diffclass.evaluation.scores import or_none, pair_or_none, same_points
+from diffclass.evaluation.intervals import normal_quantile, or_none, pair_or_none, same_points
 from diffclass.exceptions import DataError
 
 
@@ -152,10 +151,6 @@ def stratified_areas(
     strata : array-like of shape (n,), optional
         Stratum that each point was drawn from; its mapped class by default.
 
-    Returns
-    -------
-    AreaEstimates
-
     Raises
     ------
     DataError
@@ -174,9 +169,10 @@ def stratified_areas(
     >>> round(share.value, 3), round(share.standard_error, 3)
     (0.433, 0.254)
     """
-    truth, predicted = same_points(truth, predicted)
     by_map = strata is None
-    _, strata = same_points(truth, predicted if strata is None else strata)
+    truth, predicted, strata = same_points(
+        truth=truth, predicted=predicted, strata=predicted if strata is None else strata
+    )
     sample = _Sample.of(strata, sizes)
     right = truth == predicted
     classes = np.union1d(truth, predicted).tolist()

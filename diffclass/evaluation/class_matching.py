@@ -234,11 +234,6 @@ def match_classes(
     return ClassMatch(by, rules, dict(given_names), dict(own_names), counts, n_given, n_own)
 
 
-def best_assignment(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows and columns of the assignment, each once, whose weights have the largest sum."""
-    return linear_sum_assignment(weights, maximize=True)
-
-
 def far_more(n_more: int, n_points: int) -> bool:
     """Whether so many points more, of all points, are beyond chance: two standard deviations.
 
@@ -269,7 +264,7 @@ def _places(ids: np.ndarray, known: Iterable[int]) -> np.ndarray:
 def _by_overlap(counts: np.ndarray, given: list[int], own: list[int]) -> Pairs:
     is_same = np.array(given)[:, None] == np.array(own)[None, :]
     weights = counts * (min(counts.shape) + 1.0) + is_same  # ids decide among equal overlaps alone
-    pairs = zip(*(places.tolist() for places in best_assignment(weights)), strict=True)
+    pairs = zip(*linear_sum_assignment(weights, maximize=True), strict=True)
     return {given[i]: own[j] for i, j in pairs if counts[i, j]}
 
 

@@ -51,13 +51,7 @@ from diffclass.exceptions import DataError
 
 
 def normal_quantile(level: float) -> float:
-    """Return z such that a standard normal lies within -z and z with probability ``level``.
-
-    Raises
-    ------
-    ParameterError
-        If the level is not in (0, 1).
-    """
+    """Return z such that a standard normal lies within -z and z with probability ``level``."""
     return float(ndtri((1 + check_level(level)) / 2))
 
 
@@ -140,10 +134,6 @@ def clustered_interval(
     level : float, default=0.95
         Confidence, between 0 and 1.
 
-    Returns
-    -------
-    ClusteredInterval
-
     Raises
     ------
     DataError
@@ -160,12 +150,8 @@ def clustered_interval(
     (0.839, 1.0, 20.0)
     """
     z = normal_quantile(level)
-    right, clusters = np.asarray(right, dtype=float), np.asarray(clusters)
-    if right.shape != clusters.shape or right.ndim != 1 or not len(right):
-        raise DataError(
-            f"right has shape {right.shape}, clusters {clusters.shape}; give both for the same "
-            "points, at least one"
-        )
+    right, clusters = same_points(right=right, clusters=clusters)
+    right = right.astype(float)
     _, numbers, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
     n_right, n_clusters = np.bincount(numbers, weights=right), len(sizes)
     if n_clusters < 2:
@@ -193,16 +179,27 @@ def mean_interval(p: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[
     """Return the interval of the mean of independent proportions from the interval of each.
 
     m - sqrt(sum (p - lower)^2) / K and m + sqrt(sum (upper - p)^2) / K, m the mean of K.
-
-    Parameters
-    ----------
-    p, lower, upper : ndarray of shape (K,)
-        Estimates and their limits.
-
-    Returns
-    -------
-    lower, upper : float
     """
     mean = float(np.mean(p))
     below, above = np.linalg.norm(p - lower) / len(p), np.linalg.norm(upper - p) / len(p)
     return mean - float(below), mean + float(above)
+
+
+def same_points(**given: ArrayLike) -> list[np.ndarray]:
+    """Return arrays, or raise a `DataError` with their names unless all have one shape (n,)."""
+    arrays = {name: np.asarray(values) for name, values in given.items()}
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) > 1 or any(array.ndim != 1 or not len(array) for array in arrays.values()):
+        said = ", ".join(f"{name} has shape {array.shape}" for name, array in arrays.items())
+        raise DataError(f"{said}; give one value of each for the same points, at least one")
+    return [*arrays.values()]
+
+
+def or_none(value: float) -> float | None:
+    """Return a float, or None for NaN, which JSON cannot hold."""
+    return None if np.isnan(value) else float(value)
+
+
+def pair_or_none(lower: float | np.ndarray, upper: float | np.ndarray) -> list[float] | None:
+    """Return an interval as a list, or None where it is NaN."""
+    return None if np.isnan(lower) else [float(lower), float(upper)]

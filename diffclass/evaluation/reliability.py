@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from diffclass._validation import check_positive
-from diffclass.evaluation.intervals import wilson_interval
-from diffclass.evaluation.scores import or_none, pair_or_none
+from diffclass.evaluation.intervals import or_none, pair_or_none, same_points, wilson_interval
 from diffclass.exceptions import DataError
 
 # Shares of the points that keep their class at the default thresholds of a table.
@@ -242,10 +241,6 @@ def threshold_table(
     level : float, default=0.95
         Confidence of the intervals.
 
-    Returns
-    -------
-    ThresholdTable
-
     Raises
     ------
     DataError
@@ -294,12 +289,8 @@ def _area_under_curve(right: np.ndarray, certainty: np.ndarray) -> float:
 def _checked(
     right: ArrayLike, certainty: ArrayLike, *, finite: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    right, certainty = np.asarray(right), np.asarray(certainty, dtype=float)
-    if right.shape != certainty.shape or right.ndim != 1 or not len(right):
-        raise DataError(
-            f"right has shape {right.shape}, certainty {certainty.shape}; give both for the same "
-            "points, at least one"
-        )
+    right, certainty = same_points(right=right, certainty=certainty)
+    certainty = certainty.astype(float)
     if np.isnan(certainty).any() or (finite and not np.isfinite(certainty).all()):
         raise DataError("certainty holds NaN or infinity; leave out points without one")
     return right.astype(bool), certainty

@@ -1,6 +1,6 @@
-"""Agreement of a classification with the truth: accuracies, kappa and the confusion matrix.
+"""Agreement of classes, clusters and detections with the truth.
 
-With n_ij points of class i that were given class j,
+**Classes.** With n_ij points of class i that were given class j,
 
     overall accuracy                    p = sum n_ii / n
     recall (producer's accuracy)        n_ii / n_i+
@@ -10,20 +10,47 @@ With n_ij points of class i that were given class j,
 
 where c = sum n_i+ n_+i / n^2 is the agreement by chance.
 
+**Clusters** have no names. Each cluster is given the class, and each class the cluster, for which
+most points agree (the best assignment, found by the Hungarian method); accuracies and kappa are
+those after it. Clusters beyond the number of classes get none, and their points count as wrong. Two
+measures need no assignment: normalised mutual information I(T; C) / ((H(T) + H(C)) / 2), and the
+adjusted Rand index, the share of pairs on which both agree, less what chance would give.
+
+**Detections** of what is rare. At a threshold s, of the m anomalies and n other points
+
+    detected(s) = #{anomalies with score >= s} / m,    false alarms(s) = #{others >= s} / n,
+
+and the area under this (ROC) curve is the probability that an anomaly scores higher than another
+point, ties counting one half.
+
 Sources: J. Cohen, A coefficient of agreement for nominal scales, 1960; J. L. Fleiss, J. Cohen and
-B. S. Everitt, Large sample standard errors of kappa and weighted kappa, 1969.
+B. S. Everitt, Large sample standard errors of kappa and weighted kappa, 1969; H. W. Kuhn, The
+Hungarian method for the assignment problem, 1955; L. Hubert and P. Arabie, Comparing partitions,
+1985; A. Strehl and J. Ghosh, Cluster ensembles, 2002; J. Hanley and B. McNeil, The meaning and use
+of the area under a receiver operating characteristic (ROC) curve, 1982.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
 
-from diffclass.evaluation.intervals import mean_interval, normal_quantile, wilson_interval
+from diffclass.evaluation.intervals import (
+    mean_interval,
+    normal_quantile,
+    or_none,
+    pair_or_none,
+    same_points,
+    wilson_interval,
+)
 from diffclass.exceptions import DataError
+
+_UNASSIGNED = -1
 
 
 @dataclass(frozen=True)
@@ -187,7 +214,7 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     """
     from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-    truth, predicted = same_points(truth, predicted)
+    truth, predicted = same_points(truth=truth, predicted=predicted)
     classes = np.union1d(truth, predicted)
     codes = np.searchsorted(classes, truth), np.searchsorted(classes, predicted)
     labels = np.arange(len(classes))
@@ -208,24 +235,10 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
 
 
 def kappa_standard_error(confusion: np.ndarray) -> float:
-    """Return the large-sample standard error of Cohen's kappa.
+    """Return the large-sample standard error of Cohen's kappa, NaN where kappa is NaN.
 
     The delta method on the multinomial shares p_ij of the confusion matrix: with
-    g_ij = d kappa / d p_ij, the variance is (sum p g^2 - (sum p g)^2) / n.
-
-    Parameters
-    ----------
-    confusion : ndarray of int of shape (n_classes, n_classes)
-        At least one point.
-
-    Returns
-    -------
-    float
-        NaN where kappa is NaN.
-
-    References
-    ----------
-    Fleiss, Cohen and Everitt 1969.
+    g_ij = d kappa / d p_ij, the variance is (sum p g^2 - (sum p g)^2) / n (Fleiss et al. 1969).
     """
     n = confusion.sum()
     p = confusion / n
@@ -239,22 +252,141 @@ def kappa_standard_error(confusion: np.ndarray) -> float:
     return float(np.sqrt(max(variance, 0.0) / n))
 
 
-def same_points(truth: ArrayLike, predicted: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return both as arrays, or raise `DataError` unless they have one shape (n,), n >= 1."""
-    truth, predicted = np.asarray(truth), np.asarray(predicted)
-    if truth.shape != predicted.shape or truth.ndim != 1 or not len(truth):
-        raise DataError(
-            f"truth has shape {truth.shape}, predictions {predicted.shape}; "
-            "give both for the same points, at least one"
-        )
-    return truth, predicted
+@dataclass(frozen=True)
+class ClusterScores:
+    """Agreement of clusters with the truth.
+
+    Attributes
+    ----------
+    scores : Scores
+        Accuracies, kappa and confusion after the best assignment; class -1 holds the points whose
+        cluster was given none.
+    assignment : mapping of int to int
+        Class of each cluster that was given one.
+    mutual_information : float
+        Normalised, 0 to 1.
+    adjusted_rand : float
+        1 for equal partitions, 0 on average by chance.
+    """
+
+    scores: Scores
+    assignment: Mapping[int, int]
+    mutual_information: float
+    adjusted_rand: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        return {
+            "assignment": {str(cluster): value for cluster, value in self.assignment.items()},
+            "normalized_mutual_information": self.mutual_information,
+            "adjusted_rand_index": self.adjusted_rand,
+            **self.scores.to_dict(),
+        }
 
 
-def or_none(value: float) -> float | None:
-    """Return a float, or None for NaN, which JSON cannot hold."""
-    return None if np.isnan(value) else float(value)
+def cluster_scores(truth: ArrayLike, clusters: ArrayLike) -> ClusterScores:
+    """Compare clusters with the truth after the best assignment.
+
+    Parameters
+    ----------
+    truth : array-like of int of shape (n,)
+        Class of each point, at least 0.
+    clusters : array-like of int of shape (n,)
+        Cluster of each point.
+
+    Raises
+    ------
+    DataError
+        If the arrays differ in length, are empty, or hold other values than whole numbers.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import cluster_scores
+    >>> found = cluster_scores([1, 1, 1, 2, 2, 2], [7, 7, 7, 4, 4, 9])
+    >>> found.assignment, round(found.scores.overall_accuracy, 3)
+    ({4: 2, 7: 1}, 0.833)
+    """
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+    from sklearn.metrics.cluster import contingency_matrix
+
+    truth, clusters = same_points(truth=truth, clusters=clusters)
+    if truth.dtype.kind not in "iu" or clusters.dtype.kind not in "iu" or truth.min() < 0:
+        raise DataError("classes are whole numbers, at least 0, and clusters whole numbers")
+    classes, (found, places) = np.unique(truth), np.unique(clusters, return_inverse=True)
+    pairs = linear_sum_assignment(contingency_matrix(clusters, truth), maximize=True)
+    assignment = {int(found[c]): int(classes[k]) for c, k in zip(*pairs, strict=True)}
+    given = np.array([assignment.get(cluster, _UNASSIGNED) for cluster in found.tolist()])
+    return ClusterScores(
+        scores=classification_scores(truth.astype(np.int64), given[places]),
+        assignment=assignment,
+        mutual_information=float(normalized_mutual_info_score(truth, clusters)),
+        adjusted_rand=float(adjusted_rand_score(truth, clusters)),
+    )
 
 
-def pair_or_none(lower: float | np.ndarray, upper: float | np.ndarray) -> list[float] | None:
-    """Return an interval as a list, or None where it is NaN."""
-    return None if np.isnan(lower) else [float(lower), float(upper)]
+@dataclass(frozen=True, eq=False)
+class DetectionCurve:
+    """Detections against false alarms; see `detection_curve`.
+
+    Attributes
+    ----------
+    false_alarms, detected : ndarray of shape (n_thresholds,), 0 to 1
+        Shares of the other points and of the anomalies, from (0, 0) to (1, 1).
+    area : float
+        Under the curve, 0 to 1; 1/2 for scores that say nothing.
+    n_anomalies, n_others : int
+    """
+
+    false_alarms: np.ndarray
+    detected: np.ndarray
+    area: float
+    n_anomalies: int
+    n_others: int
+
+    def detected_at(self, false_alarms: float) -> float:
+        """Return the largest share detected with at most that share of false alarms."""
+        return float(self.detected[self.false_alarms <= false_alarms].max(initial=0.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return area, counts and two points of the curve in values that JSON can hold."""
+        return {
+            "area": self.area,
+            "n_anomalies": self.n_anomalies,
+            "n_others": self.n_others,
+            "detected_at": {str(share): self.detected_at(share) for share in (0.001, 0.01)},
+        }
+
+
+def detection_curve(is_anomaly: ArrayLike, scores: ArrayLike) -> DetectionCurve:
+    """Compare scores with the truth.
+
+    Parameters
+    ----------
+    is_anomaly : array-like of bool of shape (n,)
+    scores : array-like of shape (n,)
+        Finite; the higher, the more likely an anomaly.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, a score is not finite, or all or none of the points are anomalies.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import detection_curve
+    >>> curve = detection_curve([True, False, True, False], [4.0, 3.0, 2.0, 1.0])
+    >>> curve.area, curve.detected_at(0.1)
+    (0.75, 0.5)
+    """
+    from sklearn.metrics import auc, roc_curve
+
+    truth, values = same_points(is_anomaly=is_anomaly, scores=scores)
+    truth, values = truth.astype(bool), values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise DataError("scores have to be finite; leave points without a score out")
+    m = int(truth.sum())
+    n = len(truth) - m
+    if m == 0 or n == 0:
+        raise DataError(f"{m} of {m + n} points are anomalies; some of both kinds are needed")
+    alarms, hits, _ = roc_curve(truth, values, drop_intermediate=False)
+    return DetectionCurve(alarms, hits, float(auc(alarms, hits)), m, n)

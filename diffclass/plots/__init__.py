@@ -11,19 +11,33 @@ matplotlib is imported inside the functions, because the core runs without it.
 
 from __future__ import annotations
 
-from diffclass.plots.bandwidth_curve import BandwidthDisplay
-from diffclass.plots.certainty_curves import ReliabilityDisplay, ThresholdDisplay
-from diffclass.plots.class_maps import ClassMapDisplay, MarginMapDisplay
-from diffclass.plots.composite import CompositeDisplay, stretch_contrast
-from diffclass.plots.confusion import ConfusionDisplay, plot_evaluation
+from diffclass.plots.accuracy import (
+    ConfusionDisplay,
+    DetectionDisplay,
+    ReliabilityDisplay,
+    ThresholdDisplay,
+    plot_evaluation,
+)
 from diffclass.plots.coordinates import EmbeddingDisplay
-from diffclass.plots.detection import DetectionDisplay
-from diffclass.plots.display import Display, label_map_axes, new_figure
-from diffclass.plots.eigenvalues import EigenvaluesDisplay
-from diffclass.plots.margin_curve import MarginCurveDisplay
+from diffclass.plots.curves import BandwidthDisplay, EigenvaluesDisplay, MarginCurveDisplay
+from diffclass.plots.display import (
+    BLUE,
+    DEFAULT_PALETTE,
+    SKY_BLUE,
+    VERMILION,
+    Display,
+    class_palette,
+    label_map_axes,
+    new_figure,
+)
 from diffclass.plots.mean_spectra import MOST_SPREADS, MeanSpectraDisplay
-from diffclass.plots.palette import BLUE, DEFAULT_PALETTE, SKY_BLUE, VERMILION, class_palette
-from diffclass.plots.side_by_side import plot_side_by_side
+from diffclass.plots.pictures import (
+    ClassMapDisplay,
+    CompositeDisplay,
+    MarginMapDisplay,
+    plot_side_by_side,
+    stretch_contrast,
+)
 
 __all__ = [
     "BLUE",

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.display import Display
-from diffclass.plots.palette import BLUE, class_palette
+from diffclass.plots.display import BLUE, Display, class_palette, fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +56,8 @@ class EmbeddingDisplay(Display):
         If coordinates are not a table of numbers, values or y are not one per point, or y holds
         classes that ``classes`` lacks.
     ParameterError
-        If the components are not 1 to 3 different columns, or values and y both ask for the
-        colour.
+        If the components are not 1 to 3 different columns, or values and y would both set
+        the colour.
     """
 
     def __init__(
@@ -92,7 +91,7 @@ class EmbeddingDisplay(Display):
         self.cmap = cmap
         if len(self.components) > 1 and values is not None and y is not None:
             raise ParameterError(
-                "values and y both ask for the points' colour; give one of them, or draw one "
+                "values and y would both set the points' colour; give one of them, or draw one "
                 "component, which takes its position from values and its colour from y"
             )
 
@@ -111,20 +110,12 @@ class EmbeddingDisplay(Display):
         **options
             As in the class.
 
-        Returns
-        -------
-        EmbeddingDisplay
-            The display, drawn.
-
         Raises
         ------
         DataError, ParameterError
             If the map is not fitted, or as in the class and in `plot`.
         """
-        embedding = getattr(diffusion_map, "embedding_", None)
-        if embedding is None:
-            raise ParameterError(f"{type(diffusion_map).__name__} has no embedding_: fit it first")
-        return cls(embedding, **options).plot(ax)
+        return cls(fitted(diffusion_map, "embedding_"), **options).plot(ax)
 
     def _size(self, legend: bool) -> tuple[float, float]:
         has_key = legend and (self.codes is not None or self.values is not None)
@@ -137,8 +128,8 @@ class EmbeddingDisplay(Display):
                 f"ax has projection {self.ax_.name!r} for {len(self.components)} components; "
                 "three need add_subplot(projection='3d'), fewer a plain one"
             )
-        self._scatter(self.components)
-        self._label_axes(self.components)
+        self._scatter()
+        self._label_axes()
         self.colorbar_: Any = None
         self.legend_: Any = None
         if legend:
@@ -158,35 +149,35 @@ class EmbeddingDisplay(Display):
             )
         return chosen
 
-    def _positions(self, chosen: list[int]) -> NDArray[Any]:
+    def _positions(self) -> NDArray[Any]:
         """Return the positions of the points, of shape (n, 2) or (n, 3)."""
-        columns = self.coordinates[:, chosen]
-        if len(chosen) > 1:
+        columns = self.coordinates[:, self.components]
+        if columns.shape[1] > 1:
             return columns
         n = len(columns)
         return np.column_stack([np.arange(n) if self.values is None else self.values, columns])
 
-    def _colors(self, chosen: list[int]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def _colors(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return a number or colour of each point, and which points have one."""
         n = len(self.coordinates)
         if self.codes is not None:
             palette = class_palette(range(len(self.class_names))) or {0: (0.0, 0.0, 0.0, 0.0)}
             known = self.codes >= 0
             return np.array(list(palette.values()))[np.where(known, self.codes, 0)], known
-        if self.values is not None and len(chosen) > 1:
+        if self.values is not None and len(self.components) > 1:
             return self.values, np.isfinite(self.values)
         from matplotlib.colors import to_rgba
 
         return np.tile(to_rgba(BLUE), (n, 1)), np.ones(n, dtype=bool)
 
-    def _scatter(self, chosen: list[int]) -> None:
+    def _scatter(self) -> None:
         """Draw the points without a colour, then all others in the order given.
 
         All classes are one collection: the last of several would hide the others.
         """
-        places = self._positions(chosen)
+        places = self._positions()
         drawn = np.isfinite(places).all(axis=1)
-        colors, known = self._colors(chosen)
+        colors, known = self._colors()
         look: dict[str, Any] = {
             "s": _dot_area(len(places)), "linewidths": 0, "rasterized": len(places) > _MANY_POINTS
         }  # fmt: skip
@@ -196,18 +187,18 @@ class EmbeddingDisplay(Display):
             self.unlabelled_ = self.ax_.scatter(
                 *behind.T, color=_UNLABELLED_COLOR, zorder=1, **look
             )
-            if len(chosen) == 3:
+            if self.projection == "3d":
                 # by default mplot3d orders collections by depth and ignores zorder
                 self.ax_.computed_zorder = False
         look |= {"cmap": self.cmap} if colors.ndim == 1 else {}
         self.points_ = self.ax_.scatter(*places[front].T, c=colors[front], zorder=2, **look)
 
-    def _label_axes(self, chosen: list[int]) -> None:
+    def _label_axes(self) -> None:
         """Label the axes; coordinates share one unit, because their distances have a meaning."""
-        names = [f"diffusion coordinate {c + 1}" for c in chosen]
-        if len(chosen) == 1:
+        names = [f"diffusion coordinate {c + 1}" for c in self.components]
+        if len(names) == 1:
             names.insert(0, "point number" if self.values is None else self.values_label)
-        elif len(chosen) == 2:
+        elif len(names) == 2:
             # the box keeps its shape: the second coordinate may vary much less than the first
             self.ax_.set_aspect("equal", adjustable="datalim")
         else:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError
-from diffclass.plots.display import Display
-from diffclass.plots.palette import by_id, class_palette
+from diffclass.plots.display import Display, by_id, class_palette
 
 MOST_SPREADS = 6  # classes whose spreads can be distinguished
 
@@ -46,6 +45,8 @@ class MeanSpectraDisplay(Display):
         If the shapes do not fit.
     """
 
+    size = (7.6, 4.4)
+
     def __init__(
         self,
         means: ArrayLike,
@@ -80,9 +81,6 @@ class MeanSpectraDisplay(Display):
         names = by_id(self.class_ids, class_names, "class_names")
         self.class_names = {i: str(names.get(i, f"class {i}")) for i in self.class_ids}
         self.class_colors = class_palette(self.class_ids, class_colors=class_colors)
-
-    def _size(self, legend: bool) -> tuple[float, float]:
-        return 7.6, 4.4
 
     def _draw(self, legend: bool) -> None:
         places = self.bands if self.wavelengths is None else self.wavelengths

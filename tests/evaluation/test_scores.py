@@ -1,20 +1,18 @@
-"""Scores against scikit-learn's, and the laws of the splitter."""
+"""Scores of classes, clusters and detections against scikit-learn's, and their laws."""
 
 from __future__ import annotations
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy.stats import binomtest
 from sklearn import metrics
-from sklearn.model_selection import GridSearchCV
 
-from diffclass import DiffusionClassifier
-from diffclass.evaluation import PartlyLabelledKFold, classification_scores, draw_per_class
-from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels import Gaussian
+from diffclass.evaluation import classification_scores, cluster_scores, detection_curve
+from diffclass.evaluation.scores import kappa_standard_error
+from diffclass.exceptions import DataError
 
 
 def test_scores_are_scikit_learns():
@@ -52,62 +50,122 @@ def test_scores_of_nothing(truth, found):
         classification_scores(truth, found)
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    codes=st.lists(st.sampled_from([-1, 0, 3, 7]), min_size=12, max_size=60),
-    n_splits=st.integers(2, 5),
-    shuffle=st.booleans(),
-)
-def test_every_label_is_tested_once_and_the_unlabelled_always_train(codes, n_splits, shuffle):
-    y = np.array([*codes, 0, 3, 7, 0, 3])
-    folds = list(PartlyLabelledKFold(n_splits, shuffle=shuffle, random_state=0).split(y, y))
-    tested = np.sort(np.concatenate([test for _, test in folds]))
-    np.testing.assert_array_equal(tested, np.flatnonzero(y != -1))
-    for train, test in folds:
-        assert set(np.flatnonzero(y == -1)) <= set(train)
-        assert sorted([*train, *test]) == list(range(len(y)))
+def test_intervals_of_scores():
+    scores = classification_scores([1] * 10 + [2] * 30, [1] * 9 + [2] * 31)
+    found = scores.intervals()
+    assert found["per_class"]["1"]["recall"] == pytest.approx(
+        list(binomtest(9, 10).proportion_ci(method="wilson"))
+    )
+    assert found["per_class"]["2"]["precision"] == pytest.approx(
+        list(binomtest(30, 31).proportion_ci(method="wilson"))
+    )
+    lower, upper = found["average_accuracy"]
+    assert lower < scores.average_accuracy < upper
+    one, two = (found["per_class"][c]["recall"] for c in "12")
+    assert lower == pytest.approx(0.95 - np.hypot(0.9 - one[0], 1 - two[0]) / 2)
+    assert found["kappa"][0] < scores.kappa < found["kappa"][1]
+    assert classification_scores([1, 1], [1, 0]).intervals()["per_class"]["0"]["recall"] is None
+    assert classification_scores([1, 1], [1, 1]).intervals()["kappa"] is None
 
 
-def test_folds_are_stratified():
-    y = np.repeat([0, 1, 2], 10)
-    for _, test in PartlyLabelledKFold(5, random_state=1).split(y, y):
-        np.testing.assert_array_equal(np.bincount(y[test]), [2, 2, 2])
-
-
-def test_folds_are_the_same_every_time():
-    y = np.repeat([0, 1, -1], 20)
-    first, again = (list(PartlyLabelledKFold(3).split(y, y)) for _ in range(2))
-    for (_, one), (_, other) in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one, other)
-    in_order = PartlyLabelledKFold(3, shuffle=False).split(y, y)
-    assert any((one != other).any() for (_, one), (_, other) in zip(first, in_order, strict=True))
-
-
-def test_bad_folds():
-    with pytest.raises(ParameterError, match="at least 2"):
-        next(PartlyLabelledKFold(1).split([0, 1], [0, 1]))
-    with pytest.raises(DataError, match="cannot fill"):
-        next(PartlyLabelledKFold(3).split([0, 1, 2], [0, 1, -1]))
-
-
-def test_a_grid_search_reaches_into_the_kernel():
+def test_the_error_of_kappa_is_the_spread_over_samples():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], 40, axis=0)
-    truth = np.repeat(["a", "b", "c"], 40)
-    y = np.where(np.arange(120) % 4 == 0, truth, "-1")
-    search = GridSearchCV(
-        DiffusionClassifier(kernel=Gaussian()),
-        {"kernel__bandwidth": ["self-tuning", 1.0], "n_neighbors": [5, 10]},
-        cv=PartlyLabelledKFold(3, random_state=0),
-    ).fit(X, y)
-    assert search.best_score_ > 0.9
-    assert (search.predict(X) == truth).mean() > 0.9
+    p = np.array([[0.3, 0.05, 0.02], [0.04, 0.2, 0.06], [0.03, 0.05, 0.25]])
+    kappas = []
+    for confusion in rng.multinomial(400, p.ravel(), size=4000).reshape(-1, 3, 3):
+        q = confusion / 400
+        chance = q.sum(axis=0) @ q.sum(axis=1)
+        kappas.append((q.trace() - chance) / (1 - chance))
+    assert kappa_standard_error(p * 400) == pytest.approx(np.std(kappas), rel=0.05)
 
 
-def test_draws_leave_some_of_each_class():
-    codes = np.repeat([-1, 0, 1, 2], [50, 40, 7, 1])
-    drawn = draw_per_class(codes, 5, random_state=0)
-    np.testing.assert_array_equal(np.bincount(codes[drawn]), [5, 3, 1])
-    np.testing.assert_array_equal(drawn, draw_per_class(codes, 5, random_state=0))
-    with pytest.raises(ParameterError, match="n_per_class"):
-        draw_per_class(codes, 0)
+# Clusters
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 5])
+def test_the_assignment_is_the_best_of_all(rng, n_clusters):
+    truth, clusters = rng.integers(1, 5, size=200), 10 * rng.integers(0, n_clusters, size=200)
+    found = cluster_scores(truth, clusters)
+    names = np.unique(clusters).tolist()
+    classes = [1, 2, 3, 4] + [-1] * max(n_clusters - 4, 0)
+    best = max(
+        np.mean(truth == np.array([order[names.index(c)] for c in clusters.tolist()]))
+        for order in permutations(classes, n_clusters)
+    )
+    assert found.scores.overall_accuracy == pytest.approx(best)
+    assert len(found.assignment) == min(n_clusters, 4)
+
+
+def test_names_do_not_matter():
+    truth = np.array([1, 1, 2, 2, 3, 3, 3])
+    found = cluster_scores(truth, np.array([5, 5, 0, 0, 2, 2, 2]))
+    assert found.assignment == {5: 1, 0: 2, 2: 3}
+    assert found.scores.overall_accuracy == found.scores.kappa == 1
+    assert found.mutual_information == found.adjusted_rand == pytest.approx(1)
+
+
+def test_with_a_cluster_for_each_class_they_are_those_of_the_named_map(rng):
+    truth, clusters = rng.integers(1, 4, size=100), rng.integers(1, 4, size=100)
+    found = cluster_scores(truth, clusters)
+    named = np.array([found.assignment[c] for c in clusters.tolist()])
+    assert found.scores.kappa == classification_scores(truth, named).kappa
+
+
+def test_clusters_too_many_and_too_few():
+    split = cluster_scores([1, 1, 1, 1], [1, 1, 1, 2])
+    assert split.scores.overall_accuracy == 0.75
+    assert split.scores.per_class[-1].n_predicted == 1
+    merged = cluster_scores([1, 1, 1, 2], [3, 3, 3, 3])
+    assert merged.scores.overall_accuracy == 0.75
+    assert merged.scores.average_accuracy == 0.5
+    assert merged.mutual_information == 0
+    assert merged.to_dict()["assignment"] == {"3": 1}
+
+
+@pytest.mark.parametrize(
+    ("truth", "clusters"),
+    [([1, 2], [1]), ([], []), ([0.5, 1.0], [1, 2]), (["a", "b"], [1, 2]), ([-1, 1], [1, 2])],
+    ids=["lengths", "empty", "numbers", "words", "negative"],
+)
+def test_refusals(truth, clusters):
+    with pytest.raises(DataError):
+        cluster_scores(truth, clusters)
+
+
+# Detections
+
+
+def test_ties_count_one_half():
+    curve = detection_curve([1, 0, 1, 0], [2.0, 2.0, 2.0, 2.0])
+    assert curve.area == 0.5
+    np.testing.assert_array_equal(curve.false_alarms, [0, 1])
+    np.testing.assert_array_equal(curve.detected, [0, 1])
+
+
+@pytest.mark.parametrize("n_values", [5, 10_000])
+def test_area_is_scikit_learns(rng, n_values):
+    truth = rng.random(500) < 0.1
+    scores = rng.integers(n_values, size=500) + truth
+    assert detection_curve(truth, scores).area == pytest.approx(
+        metrics.roc_auc_score(truth, scores)
+    )
+
+
+def test_detected_at_a_share_of_false_alarms():
+    curve = detection_curve([1, 0, 1, 0, 0, 0], [6.0, 5, 4, 3, 2, 1])
+    assert [curve.detected_at(share) for share in (0, 0.24, 0.25, 1)] == [0.5, 0.5, 1, 1]
+    assert curve.to_dict()["n_anomalies"] == 2
+
+
+@pytest.mark.parametrize(
+    ("truth", "scores", "says"),
+    [
+        ([0, 0], [1.0, 2], "0 of 2 points are anomalies"),
+        ([1, 1], [1.0, 2], "2 of 2 points are anomalies"),
+        ([0, 1], [1.0, np.nan], "finite"),
+        ([0, 1, 1], [1.0, 2], "shape"),
+    ],
+)
+def test_refuses(truth, scores, says):
+    with pytest.raises(DataError, match=says):
+        detection_curve(truth, scores)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from diffclass import DiffusionClassifier, extensions
+from diffclass.command_line import main as cli
 from diffclass.datasets import make_tissue_scene
-from diffclass.kernels import NAMED
+from diffclass.kernels import NAMED, Gaussian
 from diffclass_hyperspectral.commands._diffusion import KERNEL_NAMES
 from diffclass_qgis.added import added_algorithms
 
@@ -85,44 +86,44 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
-def environment(site: Path) -> dict[str, str]:
-    path = os.pathsep.join([str(site), *(os.environ.get("PYTHONPATH", "").split(os.pathsep))])
-    return os.environ | {"PYTHONPATH": path.strip(os.pathsep)}
+@pytest.fixture
+def diffclass(site, monkeypatch, capsys):
+    """Run commands in this process, as if it had started with the package installed."""
+    monkeypatch.syspath_prepend(site)
+    extensions._points.cache_clear()
+
+    def done(*arguments: object) -> tuple[int, str, str]:
+        return cli.run([*map(str, arguments)]), *capsys.readouterr()
+
+    yield done
+    extensions._points.cache_clear()
 
 
-def diffclass(site: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    code = "from diffclass.command_line.start import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True, text=True, env=environment(site), check=False,
-    )  # fmt: skip
-
-
-def test_a_command_and_a_reader(site, tmp_path):
+def test_a_command_and_a_reader(diffclass, tmp_path):
     np.savetxt(tmp_path / "row.cells", np.arange(12.0).reshape(4, 3))
-    done = diffclass(site, "brightness", tmp_path / "row.cells", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"mean": 5.5}
+    code, out, err = diffclass("brightness", tmp_path / "row.cells", "--json")
+    assert code == 0, err
+    assert json.loads(out) == {"mean": 5.5}
 
 
-def test_help_lists_what_works_and_says_what_does_not(site):
-    done = diffclass(site, "--help")
-    assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
+def test_help_lists_what_works_and_says_what_does_not(diffclass):
+    code, out, err = diffclass("--help")
+    assert code == 0, err
+    said = " ".join(out.split())
     assert "brightness Print the mean of all values of SCENE." in said
     assert "'broken' (diffclass.commands) of acme cannot be loaded (ModuleNotFoundError: No" in said
     assert "'number' (diffclass.commands) is no command of click" in said
-    assert "Traceback" not in done.stderr
-    assert done.stderr.count("the name is diffclass's own") == 1
+    assert "Traceback" not in err
+    assert err.count("the name is diffclass's own") == 1
 
 
-def test_a_name_of_its_own_stays(site, tmp_path):
+def test_a_name_of_its_own_stays(diffclass, tmp_path):
     np.save(tmp_path / "scene.npy", np.ones((2, 2, 3)))
-    done = diffclass(site, "info", tmp_path / "scene.npy", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["format"] == "NumPy"
-    assert "'info' (diffclass.commands) of acme is not used: the name is diffcl" in done.stderr
-    assert "'.npy' (diffclass.readers) of acme is not used: the name is diffcl" in done.stderr
+    code, out, err = diffclass("info", tmp_path / "scene.npy", "--json")
+    assert code == 0, err
+    assert json.loads(out)["format"] == "NumPy"
+    assert "'info' (diffclass.commands) of acme is not used: the name is diffcl" in err
+    assert "'.npy' (diffclass.readers) of acme is not used: the name is diffcl" in err
 
 
 @pytest.mark.parametrize(
@@ -132,41 +133,38 @@ def test_a_name_of_its_own_stays(site, tmp_path):
         (["info", "row.gone"], "'.gone' (diffclass.readers) of acme cannot be loaded"),
     ],
 )
-def test_what_is_broken_is_one_line(site, tmp_path, arguments, says):
+def test_what_is_broken_is_one_line(diffclass, tmp_path, arguments, says):
     (tmp_path / "row.gone").write_text("1 2 3")
     words = [tmp_path / word if word == "row.gone" else word for word in arguments]
-    done = diffclass(site, *words)
-    assert done.returncode == 1
-    (line,) = [line for line in done.stderr.splitlines() if not line.startswith("warning")]
+    code, _, err = diffclass(*words)
+    assert code == 1
+    (line,) = [line for line in err.splitlines() if not line.startswith("warning")]
     assert says in line
 
 
-def test_a_kernel(site, tmp_path):
+def test_a_kernel(diffclass, tmp_path):
     tissue = make_tissue_scene(48, 48)
     np.save(tmp_path / "scene.npy", tissue.cube)
     np.save(tmp_path / "labels.npy", tissue.labels)
     arguments = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.png", "--kernel"]
     words = [tmp_path / word if "." in word else word for word in arguments]
-    done = diffclass(site, *words, "flat", "--save", tmp_path / "model.zip")
-    assert done.returncode == 0, done.stderr
-    code = (
-        "from diffclass import DiffusionClassifier\n"
-        "from diffclass.kernels import Gaussian\n"
-        "X, y = [[0.0], [1.0], [3.0], [4.0], [9.0]], [0, -1, -1, 1, -1]\n"
-        "named = DiffusionClassifier(n_neighbors=2, kernel='flat').fit(X, y)\n"
-        "kernel = Gaussian(bandwidth='global')\n"
-        "given = DiffusionClassifier(n_neighbors=2, kernel=kernel).fit(X, y)\n"
-        "assert (named.operator_.affinity != given.operator_.affinity).nnz == 0"
+    code, _, err = diffclass(*words, "flat", "--save", tmp_path / "model.zip")
+    assert code == 0, err
+    X, y = [[0.0], [1.0], [3.0], [4.0], [9.0]], [0, -1, -1, 1, -1]
+    named, given = (
+        DiffusionClassifier(n_neighbors=2, kernel=kernel).fit(X, y)
+        for kernel in ("flat", Gaussian(bandwidth="global"))
     )
-    subprocess.run([sys.executable, "-c", code], env=environment(site), check=True)
+    assert (named.operator_.affinity != given.operator_.affinity).nnz == 0
 
 
-def test_names_that_two_packages_add_are_refused(site, tmp_path):
+def test_names_that_two_packages_add_are_refused(diffclass, tmp_path, monkeypatch):
     install(tmp_path, "other", "[diffclass.commands]\nbrightness = other:command\n")
-    path = os.pathsep.join([str(site), str(tmp_path)])
-    done = diffclass(Path(path), "brightness", "scene.tif")
-    assert done.returncode == 1
-    assert "acme and other is not used: uninstall all of these but one" in done.stderr
+    monkeypatch.syspath_prepend(tmp_path)
+    code, _, err = diffclass("brightness", "scene.tif")
+    assert code == 1
+    assert "is not used: uninstall all of these but one" in err
+    assert {"acme", "other"} <= set(err.split())
 
 
 def test_a_qgis_algorithm(site, tmp_path):
@@ -175,16 +173,18 @@ def test_a_qgis_algorithm(site, tmp_path):
         f"#!{sys.executable}\nfrom diffclass.command_line.start import main\nmain()\n"
     )
     program.chmod(0o755)
-    (algorithm,), problems = added_algorithms(str(program), environment(site))
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"PYTHONPATH": path}
+    (algorithm,), problems = added_algorithms(str(program), environment)
     assert problems == []
     assert (algorithm.command, algorithm.parameter("SCENE").required) == ("brightness", True)
 
 
-def test_the_doctor_lists_all(site):
-    done = diffclass(site, "doctor")
-    assert done.returncode == 0, done.stderr
-    assert "brightness, broken, info, number (diffclass.commands)" in done.stdout
-    assert "'.gone' (diffclass.readers) of acme cannot be loaded" in done.stdout
+def test_the_doctor_lists_all(diffclass):
+    code, out, err = diffclass("doctor")
+    assert code == 0, err
+    assert "brightness, broken, info, number (diffclass.commands)" in out
+    assert "'.gone' (diffclass.readers) of acme cannot be loaded" in out
 
 
 def test_kernels_of_the_command_are_those_of_the_core():

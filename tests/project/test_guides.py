@@ -36,6 +36,7 @@ SHELLS = {"", "console", "sh", "shell", "bash"}
 DONE = {0, 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

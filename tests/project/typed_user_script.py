@@ -1,4 +1,4 @@
-"""A user's script, as `mypy --strict` sees it; `test_typed.py` checks it and runs it."""
+"""A user's script: `make types` checks it as `mypy --strict` does, `test_typed.py` runs it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from diffclass import costs
-from diffclass.command_line import messages as speaking
+from diffclass.command_line import console as speaking
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene

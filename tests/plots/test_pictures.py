@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
-from tests.drawings import assert_everything_inside
+from tests.drawings import assert_everything_inside, legend_texts
 
 pytest.importorskip("matplotlib")
 
@@ -19,7 +18,6 @@ from diffclass.plots import (
     DEFAULT_PALETTE,
     ClassMapDisplay,
     CompositeDisplay,
-    MarginCurveDisplay,
     MarginMapDisplay,
     class_palette,
     plot_side_by_side,
@@ -70,7 +68,7 @@ def test_ids_need_not_be_sorted():
 
 def test_class_map_legend_and_labels():
     display = ClassMapDisplay(MAP, class_names={1: "corn", 2: "soy"}).plot(title="map")
-    texts = [t.get_text() for t in display.legend_.get_texts()]
+    texts = legend_texts(display)
     assert texts == ["corn (200 px)", "soy (100 px)", "class 7 (200 px)", "no class (100 px)"]
     assert display.ax_.get_xlabel() == "column (pixel)"
     assert display.ax_.get_ylabel() == "row (pixel)"
@@ -142,37 +140,6 @@ def test_margin_map():
         MarginMapDisplay(margin * 8)
 
 
-def fitted():
-    curve = SimpleNamespace(
-        times=np.array([1, 2, 4, 8]),
-        margin=np.array([0.1, 0.5, 0.8, 0.6]),
-        coverage=np.array([0.1, 0.4, 0.9, 1.0]),
-    )
-    return SimpleNamespace(margin_curve_=curve, tau_=8)
-
-
-def test_margin_curve_from_estimator():
-    display = MarginCurveDisplay.from_estimator(fitted())
-    assert display.ax_.get_xscale() == "log"
-    assert display.ax_.get_xlabel() == "diffusion time t (steps)"
-    assert display.ax_.get_ylabel().startswith("mean margin")
-    assert "share reached" in display.coverage_ax_.get_ylabel()
-    assert list(display.tau_line_.get_xdata()) == [8, 8]
-    texts = [t.get_text() for t in display.legend_.get_texts()]
-    assert texts == ["mean margin", "coverage", "chosen time tau = 8"]
-    assert_everything_inside(display.figure_)
-
-
-def test_margin_curve_without_coverage_or_tau():
-    display = MarginCurveDisplay([1, 2], [0.1, 0.2]).plot()
-    assert display.coverage_line_ is None
-    assert display.tau_line_ is None
-    with pytest.raises(DataError, match="shape"):
-        MarginCurveDisplay([1, 2], [0.1, 0.2, 0.3])
-    with pytest.raises(ParameterError, match="fit it first"):
-        MarginCurveDisplay.from_estimator(SimpleNamespace())
-
-
 def test_composite_stretch_and_strokes():
     rng = np.random.default_rng(0)
     cube = rng.normal(1000.0, 50.0, (30, 40, 12))
@@ -187,7 +154,7 @@ def test_composite_stretch_and_strokes():
     assert (composite[known] == 0.0).mean() == pytest.approx(0.02, abs=0.005)
     np.testing.assert_allclose(composite[5, 5], 0.85)
     np.testing.assert_allclose(color_at(display, 12, 20), to_rgba("#112233"), atol=1.5 / 255)
-    assert [t.get_text() for t in display.legend_.get_texts()] == ["class 2 (80 px)"]
+    assert legend_texts(display) == ["class 2 (80 px)"]
 
 
 def test_composite_of_one_band_of_constants_and_of_nothing():
@@ -233,6 +200,8 @@ def test_without_matplotlib_the_error_names_the_remedy(monkeypatch):
         ClassMapDisplay(MAP)
 
 
-def test_importing_the_module_leaves_matplotlib_alone():
-    code = "import sys, diffclass.plots; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_importing_the_displays_loads_nothing_heavy():
+    heavy = {"matplotlib", "sklearn", "scipy"}
+    code = f"import sys, diffclass.plots; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
