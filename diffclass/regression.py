@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffclass._validation import check_positive
 from diffclass.embedding import DiffusionMap, check_embedding
 from diffclass.exceptions import DataError
-from diffclass.spectral.extension import nystrom
+from diffclass.spectral.eigenpairs import nystrom
 
 __all__ = ["EigenfunctionRegressor"]
 

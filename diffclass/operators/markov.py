@@ -45,12 +45,7 @@ from diffclass.progress import checkpoint
 
 @dataclass(frozen=True, eq=False)
 class PlainValues:
-    """Values N_i at the points of a walk, for a step from new points; made by `for_new_points`.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n, n_classes)
-    """
+    """Values N_i (n, n_classes) at the points of a walk, for a step from new points."""
 
     values: np.ndarray
 
@@ -460,7 +455,7 @@ class MarkovOperator:
     def step(
         self, columns: Columns, out: Columns, *, visits: Columns | None = None, n_terms: int = 0
     ) -> None:
-        """Write A f to an array, both where the processor has them; see `ScaledProduct`."""
+        """Write A f to an array, both where the processor has them; see `CompiledProduct`."""
         checkpoint()
         self._product(columns, out, visits=visits, n_terms=n_terms)
 

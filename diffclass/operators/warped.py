@@ -81,13 +81,7 @@ class Warp:
 class WarpedValues:
     """Values N_i of class-specific walks, for a step from new points; made by `for_new_points`.
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n, n_classes)
-        s_i.
-    products : ndarray of shape (n, n_classes)
-        s_i f_i.
-    forward_exponent : float
+    scores (n, n_classes) are the s_i, products the s_i f_i.
     """
 
     scores: np.ndarray
@@ -95,19 +89,10 @@ class WarpedValues:
     forward_exponent: float
 
     def at(self, weights: sp.csr_array) -> np.ndarray:
-        """Return N_i at new points: one step of each class's walk.
+        """Return N_i (m, n_classes) at new points, up to a factor per point: a step of each walk.
 
-        The scores of a new point are the means of its neighbours' scores.
-
-        Parameters
-        ----------
-        weights : csr_array of shape (m, n)
-            As `diffclass.PointGraph.step_weights` gives them.
-
-        Returns
-        -------
-        ndarray of shape (m, n_classes)
-            N_i up to one factor per point; 0 where a row of weights is empty.
+        ``weights`` are those of `diffclass.PointGraph.step_weights`; where a row is empty, N_i is
+        0. The scores of a new point are the means of its neighbours' scores.
         """
         smoothed_scores = weights @ self.scores
         total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)

@@ -7,8 +7,12 @@ import pytest
 from scipy.stats import norm, truncnorm
 
 from diffclass import DataError, MarkovOperator, ParameterError, leading_eigenpairs
-from diffclass.operators.energy import dirichlet_energy, rayleigh_ritz
-from diffclass.operators.laplacians import schroedinger_operator, schroedinger_potential
+from diffclass.operators.laplacians import (
+    dirichlet_energy,
+    rayleigh_ritz,
+    schroedinger_operator,
+    schroedinger_potential,
+)
 from tests import naive
 
 EPSILON = 0.02
