@@ -109,11 +109,6 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         y : None
             Ignored.
 
-        Returns
-        -------
-        DiffusionAnomaly
-            Itself.
-
         Raises
         ------
         DataError, ParameterError

@@ -133,11 +133,6 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         y : None
             Ignored.
 
-        Returns
-        -------
-        DiffusionClustering
-            Itself.
-
         Raises
         ------
         DataError, ParameterError

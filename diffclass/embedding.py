@@ -158,11 +158,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         y : array-like of shape (n,), optional
             Labels, passed on to the kernel.
 
-        Returns
-        -------
-        DiffusionMap
-            Itself.
-
         Raises
         ------
         DataError

@@ -76,11 +76,6 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,) or (n, n_outputs)
             Values; NaN where unknown. A point with NaN in any output counts as unknown.
 
-        Returns
-        -------
-        EigenfunctionRegressor
-            Itself.
-
         Raises
         ------
         DataError
