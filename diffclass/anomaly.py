@@ -35,7 +35,7 @@ from diffclass._validation import RandomState
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import Gaussian
 from diffclass.point_graph import PointGraph
-from diffclass.spectral.equilibrium import probes, squared_distances_to_equilibrium
+from diffclass.spectral.distances import probes, squared_distances_to_equilibrium
 
 __all__ = ["DiffusionAnomaly"]
 
@@ -57,7 +57,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         ones that are mixtures of common points.
     n_probes : int, default=256
         Random functions that estimate the distances at times above 1; see
-        `diffclass.spectral.equilibrium`.
+        `diffclass.spectral.distances`.
     contamination : float, default=0.1
         Share of the fitted points that are anomalies, above 0 and at most 0.5.
     random_state : int, RandomState or None, default=0
@@ -108,11 +108,6 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
             Points.
         y : None
             Ignored.
-
-        Returns
-        -------
-        DiffusionAnomaly
-            Itself.
 
         Raises
         ------

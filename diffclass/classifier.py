@@ -30,8 +30,7 @@ from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, DiffusionRu
 from diffclass.label_diffusion.stopping_time import Tau
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
-from diffclass.operators.cuda import processor_of
-from diffclass.operators.processor import Processor
+from diffclass.operators.processor import Processor, processor_of
 from diffclass.operators.warped import Operator, Warp, warped_operator
 from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, decode_labels, encode_labels

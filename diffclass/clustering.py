@@ -133,11 +133,6 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         y : None
             Ignored.
 
-        Returns
-        -------
-        DiffusionClustering
-            Itself.
-
         Raises
         ------
         DataError, ParameterError
@@ -311,16 +306,8 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 def relative_scales(graph: sp.csr_array) -> np.ndarray:
     """Return how many times farther a point's seventh neighbour is than those of its neighbours.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-        Squared distances, as `neighbors_graph` gives them.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        s(x) by the geometric mean of s(y) over the neighbours y of x, above 0; about 1 inside a
-        cluster, at its rim up to 2 or 3.
+    s(x) by the geometric mean of s(y) over the neighbours y of x, (n,), above 0: about 1 inside a
+    cluster, at its rim up to 2 or 3. The graph holds squared distances.
     """
     logarithms = np.log(neighbor_distances(graph, SCALE_NEIGHBOR, without_diagonal=True))
     edges = sp.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)

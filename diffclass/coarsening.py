@@ -66,48 +66,18 @@ class CoarseGraph:
         return np.unique(self.aggregates, return_index=True)[1]
 
     def restrict(self, points: np.ndarray) -> np.ndarray:
-        """Return the aggregates of some points.
-
-        Parameters
-        ----------
-        points : ndarray of int of shape (k,)
-            0 to n - 1.
-
-        Returns
-        -------
-        ndarray of int32 of shape (at most k,)
-            Ascending, each once.
-        """
+        """Return the aggregates of some points (0 to n - 1), int32, ascending, each once."""
         return np.unique(self.aggregates[points])
 
     def restrict_labels(self, y: np.ndarray) -> np.ndarray:
-        """Return the label of each aggregate: that of its last labelled point, or -1.
-
-        Parameters
-        ----------
-        y : ndarray of int of shape (n,)
-            -1 where unlabelled.
-
-        Returns
-        -------
-        ndarray of int of shape (m,)
-        """
+        """Return the label (m,) of each aggregate: of its last labelled point in y (n,), or -1."""
         labels = np.full(len(self), -1, dtype=y.dtype)
         labelled = np.flatnonzero(y >= 0)
         labels[self.aggregates[labelled]] = y[labelled]
         return labels
 
     def lift(self, values: np.ndarray) -> np.ndarray:
-        """Return the values of the points: each takes those of its aggregate.
-
-        Parameters
-        ----------
-        values : ndarray of shape (m, ...)
-
-        Returns
-        -------
-        ndarray of shape (n, ...)
-        """
+        """Return the values (n, ...) of the points: each takes those (m, ...) of its aggregate."""
         return values[self.aggregates]
 
 
@@ -212,10 +182,10 @@ def neighbor_aggregates(operator: MarkovOperator) -> np.ndarray:
     K = operator.affinity
     order = np.argsort(-np.diff(K.indptr), kind="stable").astype(np.int64)
     is_seed = np.zeros(len(operator), dtype=bool)
-    _compiled.aggregates.choose_seeds(K.indptr, K.indices, order, is_seed)
+    _compiled.graphs.choose_seeds(K.indptr, K.indices, order, is_seed)
     of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
     aggregates = np.empty(len(operator), dtype=np.int32)
-    _compiled.aggregates.join_seeds(K.indptr, K.indices, K.data, of_seed, aggregates)
+    _compiled.graphs.join_seeds(K.indptr, K.indices, K.data, of_seed, aggregates)
     return aggregates
 
 

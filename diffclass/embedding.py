@@ -27,8 +27,7 @@ from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
 from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import BandwidthCurve, check_spread, wide_gaussian
-from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
-from diffclass.spectral.extension import nystrom
+from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs, nystrom
 from diffclass.spectral.gap import MOST_COMPONENTS, significant_coordinates, spectral_gap
 
 __all__ = ["DiffusionMap"]
@@ -158,11 +157,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Points; float32 and float64 are kept as they are.
         y : array-like of shape (n,), optional
             Labels, passed on to the kernel.
-
-        Returns
-        -------
-        DiffusionMap
-            Itself.
 
         Raises
         ------
@@ -348,13 +342,7 @@ def _check_not_forgotten(time: float, eigenpairs: Eigenpairs) -> None:
 
 
 def check_embedding(embedding: DiffusionMap) -> DiffusionMap:
-    """Return an embedding.
-
-    Raises
-    ------
-    ParameterError
-        If it is something else.
-    """
+    """Return an embedding; raise `ParameterError` if it is something else."""
     kind: DiffusionMap = check_kind(embedding, "embedding", DiffusionMap, example="DiffusionMap(2)")
     return kind
 

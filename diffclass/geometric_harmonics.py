@@ -102,11 +102,6 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         y : array-like of shape (n,) or (n, n_outputs)
             Values of the functions.
 
-        Returns
-        -------
-        GeometricHarmonics
-            Itself.
-
         Raises
         ------
         DataError

@@ -23,14 +23,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 
 from diffclass._validation import RandomState
 from diffclass.clustering import SCALE_NEIGHBOR, DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.neighbors.density_peaks import nearest_denser
 
 __all__ = ["DiffusionModes"]
+_NEIGHBORS = (16, 64, 256)  # to look among in turn; then among all denser points
+_BLOCK_VALUES = 2**22  # distances held at a time
 
 
 class DiffusionModes(DiffusionClustering):
@@ -111,18 +113,7 @@ class DiffusionModes(DiffusionClustering):
 
 
 def neighbor_density(graph: sp.csr_array) -> np.ndarray:
-    """Return p(x), the sum of exp(-d^2 / s^2) over neighbours, s the median seventh distance.
-
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-        Squared distances, as `neighbors_graph` gives them.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Above 0; the point itself counts 1.
-    """
+    """Return p(x), the sum of exp(-d^2 / s^2) over neighbours, s the median seventh distance."""
     scale = float(np.median(neighbor_distances(graph, SCALE_NEIGHBOR, without_diagonal=True)))
     weights = graph.copy()
     weights.data = np.exp(-weights.data / max(scale**2, np.finfo(weights.dtype).tiny))
@@ -130,19 +121,7 @@ def neighbor_density(graph: sp.csr_array) -> np.ndarray:
 
 
 def labels_of_modes(denser: np.ndarray, modes: np.ndarray) -> np.ndarray:
-    """Return the number of the mode that each point leads to, from denser to denser point.
-
-    Parameters
-    ----------
-    denser : ndarray of int of shape (n,)
-        Each point's nearest denser point; of the densest, a mode, its own.
-    modes : ndarray of int of shape (k,)
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        0 to k - 1.
-    """
+    """Return the number of the mode that each point leads to, from denser to denser point."""
     leads = denser.copy()
     leads[modes] = modes
     while not np.array_equal(further := leads[leads], leads):
@@ -150,3 +129,61 @@ def labels_of_modes(denser: np.ndarray, modes: np.ndarray) -> np.ndarray:
     numbers = np.empty(len(leads), dtype=np.int64)
     numbers[modes] = np.arange(len(modes))
     return numbers[leads]
+
+
+def nearest_denser(points: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each point's nearest denser point, and the distance to it; both (n,).
+
+    Of two points (n, p) of equal density the first counts as denser. The densest point has itself,
+    and the distance to the farthest one. Points that have none among their 256 nearest are compared
+    with all denser points, in blocks: few in practice. Nothing of size n x n is held.
+    """
+    order = np.argsort(-density, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    denser, distance = order[:1].repeat(len(order)), np.full(len(order), np.inf)
+    pending = _by_tree(points, rank, denser, distance)
+    _among_all(points, order, rank, pending, denser, distance)
+    densest = order[0]
+    distance[densest] = np.linalg.norm(points - points[densest], axis=1).max()
+    return denser, distance
+
+
+def _by_tree(
+    points: np.ndarray, rank: np.ndarray, denser: np.ndarray, distance: np.ndarray
+) -> np.ndarray:
+    """Look among ever more neighbours; return the points that have no denser one among them."""
+    tree, pending = KDTree(points), np.flatnonzero(rank > 0)
+    for k in _NEIGHBORS:
+        if len(pending) == 0:
+            break
+        found, numbers = tree.query(points[pending], k=min(k, len(points)))
+        is_denser = rank[numbers] < rank[pending, None]
+        has_one = is_denser.any(axis=1)
+        first = is_denser[has_one].argmax(axis=1)[:, None]
+        solved = pending[has_one]
+        denser[solved] = np.take_along_axis(numbers[has_one], first, axis=1)[:, 0]
+        distance[solved] = np.take_along_axis(found[has_one], first, axis=1)[:, 0]
+        pending = pending[~has_one]
+    return pending
+
+
+def _among_all(
+    points: np.ndarray,
+    order: np.ndarray,
+    rank: np.ndarray,
+    pending: np.ndarray,
+    denser: np.ndarray,
+    distance: np.ndarray,
+) -> None:
+    falling = points[order]
+    size = max(_BLOCK_VALUES // len(points), 1)
+    pending = pending[np.argsort(rank[pending])]
+    for start in range(0, len(pending), size):
+        block = pending[start : start + size]
+        n_denser = rank[block]
+        far = cdist(points[block], falling[: n_denser.max()])
+        far[np.arange(far.shape[1]) >= n_denser[:, None]] = np.inf
+        nearest = far.argmin(axis=1)
+        denser[block] = order[nearest]
+        distance[block] = far[np.arange(len(block)), nearest]

@@ -27,13 +27,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from diffclass._validation import Graph, RandomState, check_points
 from diffclass.costs import Cost, Size
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing, check_kernel
-from diffclass.kernels.costs import kernel_cost
+from diffclass.kernels._kernel import OverKernel
 from diffclass.kernels.isotropic import neighbor_distances
+from diffclass.kernels.local_covariance import LocalCovariance
+from diffclass.kernels.shared_neighbors import SharedNeighbors
 from diffclass.neighbors import NeighborSearch, neighbors_graph, on_device
 from diffclass.neighbors.nn_descent import search_cost
 from diffclass.operators.markov import MarkovOperator
@@ -44,20 +47,17 @@ __all__ = ["BYTES_OF_A_POINT", "REACH", "PointGraph", "graph_costs", "markov_ope
 BYTES_OF_A_POINT = 40  # its place, number and label
 _SCALE_NEIGHBOR = 7  # as in self-tuning
 REACH = 5.0  # largest novelty within reach
+_WORKING, _COSINES = 44, 11  # bytes of an edge: graph, affinities and what leads to them
+_AFFINITY, _BUMP = 8, 12  # bytes of an edge
+_SECONDS = 0.11e-6  # of an edge, among a million points
 
 
 @dataclass(frozen=True, eq=False)
 class StepsToPoints:
     """The steps of the walk from new points to the fitted ones; made by `PointGraph.steps`.
 
-    Parameters
-    ----------
-    kernel, search, placing, scales
-        As of `PointGraph`.
-    density : ndarray of shape (n,)
-        The q of the operator.
-    alpha : float
-        Its density exponent.
+    density (n,) is the q of the operator, alpha its density exponent; the rest is as in
+    `PointGraph`.
     """
 
     kernel: FittedKernel | None
@@ -88,22 +88,10 @@ class StepsToPoints:
     def weights_and_novelty(
         self, X_new: ArrayLike, *, dtype: np.dtype | type = np.float64
     ) -> tuple[sp.csr_array, np.ndarray]:
-        """Return the weights of the steps of new points, and how far these lie from the fitted.
+        """Return the weights k(x, y) q(y)^-alpha, (m, n), and the novelty of new points.
 
-        Parameters
-        ----------
-        X_new : array-like of shape (m, d)
-            As in `PointGraph.affinities_to`.
-        dtype : dtype, default=float64
-            Of affinities that are given.
-
-        Returns
-        -------
-        weights : csr_array of shape (m, n)
-            k(x, y) q(y)^-alpha.
-        novelty : ndarray of shape (m,)
-            min_y |x - y| / s(y), see the module; infinite without neighbours, 0 for a precomputed
-            affinity.
+        The novelty (m,) is min_y |x - y| / s(y), see the module; infinite without neighbours, 0 for
+        a precomputed affinity, whose dtype may be given.
         """
         affinity, novelty = self.affinities_and_novelty(X_new, dtype=dtype)
         return sp.csr_array(affinity * (self.density**-self.alpha)[None, :]), novelty
@@ -256,42 +244,18 @@ class PointGraph:
         return self.steps.affinities_and_novelty(X_new, dtype=self.operator.dtype)[0]
 
     def step_weights(self, X_new: ArrayLike) -> sp.csr_array:
-        """Return the weights of the step from new points to the points of the graph.
+        """Return the weights k(x, y) q(y)^-alpha of the step from new points to those of the graph.
 
-        Parameters
-        ----------
-        X_new : array-like of shape (m, d)
-            As in `affinities_to`.
-
-        Returns
-        -------
-        csr_array of shape (m, n)
-            k(x, y) q(y)^-alpha. Rows are not divided by their sums, which may be 0.
-
-        Raises
-        ------
-        DataError
-            As `affinities_to`.
+        Arguments, shape and errors are those of `affinities_to`. Rows are not divided by their
+        sums, which may be 0.
         """
         return self.steps.weights_and_novelty(X_new, dtype=self.operator.dtype)[0]
 
     def novelty(self, X_new: ArrayLike) -> np.ndarray:
         """Return how far new points lie from their neighbours, in units of these; see the module.
 
-        Parameters
-        ----------
-        X_new : array-like of shape (m, d)
-            As in `affinities_to`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Above `REACH` for points out of reach; 0 for a precomputed affinity.
-
-        Raises
-        ------
-        DataError
-            As `affinities_to`.
+        It is (m,), above `REACH` for points out of reach, 0 for a precomputed affinity. The
+        argument and errors are those of `affinities_to`.
         """
         return self.steps.affinities_and_novelty(X_new, dtype=self.operator.dtype)[1]
 
@@ -347,20 +311,10 @@ def markov_operator(
 
 @dataclass(frozen=True, eq=False)
 class FoundNeighbors:
-    """Points and their neighbours, still without affinities; made by `find_neighbors`.
+    """Points (n, d) and their neighbours, still without affinities; made by `find_neighbors`.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        The points.
-    features : ndarray of shape (n, p)
-        The coordinates in which neighbours were searched.
-    placing : callable
-        Gives these coordinates for new points.
-    search : NeighborSearch
-        Fitted to the features.
-    graph : csr_array of shape (n, n)
-        Squared distances, as `neighbors_graph` gives them.
+    The search is fitted to the features (n, p), which ``placing`` gives for new points; the graph
+    holds squared distances, as `neighbors_graph` gives them.
     """
 
     points: np.ndarray
@@ -377,13 +331,7 @@ class FoundNeighbors:
         y: ArrayLike | None = None,
         scores: ArrayLike | None = None,
     ) -> PointGraph:
-        """Return the `PointGraph` of the kernel that the neighbours were found for.
-
-        Raises
-        ------
-        ParameterError, DataError
-            As the kernel.
-        """
+        """Return the `PointGraph` of the kernel that the neighbours were found for."""
         with stage("affinities"):
             affinity, fitted = kernel.fit(self.graph, self.points, y=y, scores=scores)
             operator = MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)
@@ -395,14 +343,9 @@ class FoundNeighbors:
 
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """Which neighbours a graph joins, and how they are searched.
+    """Which neighbours a graph joins, and how they are searched; see `PointGraph.from_points`.
 
-    Attributes
-    ----------
-    n_neighbors, search, random_state
-        See `PointGraph.from_points`.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where the kernel's own search works, if it is one of the nearest points.
+    On the device "cuda" works the kernel's own search, if it is one of the nearest points.
     """
 
     n_neighbors: int = 12
@@ -422,34 +365,15 @@ def find_neighbors(
 ) -> FoundNeighbors:
     """Find the neighbours that a kernel is fitted to.
 
-    Parameters
-    ----------
-    X, kernel, y, scores
-        See `PointGraph.from_points`.
-    how : Neighborhood
-    earlier : FoundNeighbors, optional
-        Neighbours found for another kernel. They are used if this kernel searches in the same
-        features, by a search of the same kind and parameters; otherwise they are searched anew.
-
-    Returns
-    -------
-    FoundNeighbors
-        Neighbours of n points.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `neighbors_graph` and `Kernel.place`.
+    ``earlier`` are neighbours found for another kernel. They are used if this kernel searches in
+    the same features, by a search of the same kind and parameters; otherwise they are searched
+    anew.
     """
     X = check_points(X)
     kernel = check_kernel(kernel)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
-    search = kernel.search_for(
-        features, how.n_neighbors, given=how.search, random_state=how.random_state
-    )
-    if how.search is None and how.device == "cuda":
-        search = on_device(search)
+    search = _search_for(kernel, features, how)
     if earlier is not None and _would_find_the_same(search, features, earlier):
         search, graph = earlier.search, earlier.graph
     else:
@@ -461,6 +385,21 @@ def find_neighbors(
         search=search,
         graph=graph,
     )
+
+
+def _search_for(kernel: Kernel, features: np.ndarray, how: Neighborhood) -> NeighborSearch:
+    """Return an unfitted search: a copy of the given one, or the kernel's own."""
+    if how.search is None:
+        search = kernel.search(features, how.n_neighbors, random_state=how.random_state)
+        return on_device(search) if how.device == "cuda" else search
+    if not isinstance(how.search, NeighborSearch):
+        raise ParameterError(
+            f"search = {how.search!r} cannot search; pass a search of diffclass.neighbors, or a "
+            "transformer like scikit-learn's KNeighborsTransformer"
+        )
+    if not kernel.takes_any_search:
+        raise ParameterError(f"search = {how.search!r} knows nothing of {kernel!r}; leave it out")
+    return clone(how.search)
 
 
 def _would_find_the_same(
@@ -509,3 +448,20 @@ def graph_costs(size: Size, kernel: Kernel, *, extends: bool = True) -> dict[str
         "neighbors": Cost(working, search.kept + points, search.seconds),
         "affinities": kernels if extends else replace(kernels, kept=8 * size.edges),
     }
+
+
+def kernel_cost(kernel: Kernel, size: Size) -> Cost:
+    """Return what fitting a kernel costs; a kernel that is not known here counts as a Gaussian.
+
+    Affinities are kept, and what new points are compared with.
+    """
+    m = size.edges
+    if isinstance(kernel, OverKernel):
+        cost = kernel_cost(kernel._inner, size)
+        if isinstance(kernel, SharedNeighbors):
+            return Cost(cost.working + _COSINES * m, (_AFFINITY + _BUMP) * m, cost.seconds)
+        return Cost(cost.working, _AFFINITY * m, cost.seconds)
+    directions = (
+        4 * size.points * size.features * kernel.rank if isinstance(kernel, LocalCovariance) else 0
+    )
+    return Cost(_WORKING * m + directions, _AFFINITY * m, _SECONDS * m * size.millions**0.25)

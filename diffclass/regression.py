@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffclass._validation import check_positive
 from diffclass.embedding import DiffusionMap, check_embedding
 from diffclass.exceptions import DataError
-from diffclass.spectral.extension import nystrom
+from diffclass.spectral.eigenpairs import nystrom
 
 __all__ = ["EigenfunctionRegressor"]
 
@@ -75,11 +75,6 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
             All points.
         y : array-like of shape (n,) or (n, n_outputs)
             Values; NaN where unknown. A point with NaN in any output counts as unknown.
-
-        Returns
-        -------
-        EigenfunctionRegressor
-            Itself.
 
         Raises
         ------

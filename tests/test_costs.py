@@ -11,9 +11,8 @@ import pytest
 from diffclass.blocks.costs import scratch_costs
 from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
 from diffclass.kernels import DensityWeighted, Gaussian, LocalCovariance, SharedNeighbors
-from diffclass.kernels.costs import kernel_cost
 from diffclass.label_diffusion.costs import diffusion_costs
-from diffclass.point_graph import graph_costs
+from diffclass.point_graph import graph_costs, kernel_cost
 
 BLOCK = 200_000
 

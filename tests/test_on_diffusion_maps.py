@@ -21,7 +21,7 @@ from diffclass import (
     ParameterError,
 )
 from diffclass.neighbors import ExactSearch
-from diffclass.spectral.equilibrium import squared_distances_to_equilibrium
+from diffclass.spectral.distances import squared_distances_to_equilibrium
 from experiments.datasets import make_interval, make_swiss_roll
 from tests import naive
 

@@ -1,16 +1,17 @@
-"""Every Numba loop, on bare ``(indptr, indices, data)`` arrays.
+"""Every Numba loop, on bare arrays.
 
 Loops never validate their arguments and allocate only scratch memory. The submodules load on first
 use: importing Numba takes longer than importing the rest of diffclass.
 
-Docstrings state each argument as ``name : type of shape``:
+Docstrings give shapes behind names, "X (n, d)", where they are not these:
 
-- ``float`` is float32 or float64, the same for all arguments called ``float`` in one call;
-- ``index`` is int32 or int64, the same for all arguments called ``index`` in one call;
-- n is the number of rows of a graph, m its number of edges, d the number of features;
-- arrays are C-ordered; ``out`` and arguments marked "written" are filled in, others only read.
+    indptr, indices : (n + 1,), (m,)    a graph of n rows and m edges as CSR, int32 or int64
+    data : (m,)                         its values, such as K(x, y)
+    out                                 written, one entry per edge (m,) or per row (n,)
 
-An edge e of row x leads from x to y = indices(e).
+An edge e of row x leads from x to y = indices(e). Floating point arguments of one call have one
+precision unless float64 is said; arrays are C-ordered; arguments that a docstring says are got,
+filled in or written are results, others are only read. ``part`` says which share of the rows to do.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ import importlib
 from types import ModuleType
 
 _SUBMODULES = (
-    "aggregates",
-    "cell_bins",
     "cell_tree",
     "decisions",
     "edges",

@@ -55,14 +55,7 @@ def cache_folder(function: Callable[..., Any]) -> Path | None:
 
 
 def keep_compiled(compiled: Any, files: Files) -> None:
-    """Let a compiled function look for its versions among files, and write new ones there.
-
-    Parameters
-    ----------
-    compiled : callable
-        As `numba.njit` returns it.
-    files : Files
-    """
+    """Let a function of `numba.njit` look for its versions among files, and write new ones."""
     compiled._cache = _KeptVersions(compiled.py_func, files)
 
 

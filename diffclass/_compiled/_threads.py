@@ -135,13 +135,8 @@ def _openmp(with_faiss: bool) -> Any:  # looked for again once faiss has brought
 def in_threads(do: Callable[[Any], None], items: Iterable[Any]) -> None:
     """Do something for each item, in this thread and in as many others as are allowed.
 
-    For work of many loops that are too short to be shared out.
-
-    Parameters
-    ----------
-    do : callable
-        ``do(item)``, in any order; the others run it in the context of the caller.
-    items : iterable
+    For work of many loops that are too short to be shared out. Items are done in any order; the
+    other threads run in the context of the caller.
     """
     waiting, context, number = deque(items), copy_context(), allowed_threads()
 
@@ -167,12 +162,8 @@ def in_threads(do: Callable[[Any], None], items: Iterable[Any]) -> None:
 def share_out(loop: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """Run a loop in one thread, or in shares that several threads take.
 
-    Parameters
-    ----------
-    loop : callable
-        ``loop((i, k), *arguments)`` does the i-th of k shares. The order changes nothing.
-    arguments : tuple
-        Arrays, whose size says into how many shares to cut, and numbers.
+    ``loop((i, k), *arguments)`` does the i-th of k shares; the order changes nothing. The size of
+    the arrays among the arguments says into how many shares to cut.
     """
     _team.join(1)
     try:

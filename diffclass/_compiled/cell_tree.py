@@ -1,8 +1,8 @@
 """Loops that sort points into cells, and search the cells near to each point.
 
-A tree of n_nodes nodes sorts the points into n_nodes + 1 leaves: node i leads to 2 i + 1 and
-2 i + 2, and the leaves follow the nodes. Leaf c is the start of cell c, whose points are then moved
-to the nearest centre. Arguments of these names are not repeated in the docstrings of single loops:
+A tree of n_nodes nodes sorts the points into n_nodes + 1 leaves: node i leads to 2 i + 1 and 2 i +
+2, and the leaves follow the nodes. Leaf c is the start of cell c, whose points are then moved to
+the nearest centre.
 
     X, Q : float32 of shape (n, d)         points; d is a multiple of 8 (filled up with zeros)
     directions : float32 of shape (n_nodes, d)
@@ -22,32 +22,17 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass._compiled._jit import inlined, parallel, serial, share
-from diffclass._compiled.neighbor_lists import NONE, enter_row, number_of
+from diffclass._compiled.neighbor_lists import NONE, enter_row, number_of, squared_distance
 
 
 @parallel
 def halve(part, X, order, starts, picks, directions, thresholds, projections, out):
     """Halve each set order[starts(i) : starts(i + 1)] at the median along a direction of its own.
 
-    The direction leads from one of the picked members to the other, turned towards the largest
-    variance by two power steps. Lower halves come first in ``out``.
-
-    Parameters
-    ----------
-    X
-        See the module.
-    order : int32 of shape (n,)
-        Numbers of the points, set by set.
-    starts : int64 of shape (n_sets + 1,)
-        Of the sets of one level of the tree.
-    picks : int64 of shape (n_sets, 2)
-        Random numbers, at least 0.
-    directions, thresholds
-        See the module, of this level; written.
-    projections : float32 of shape (n,)
-        Scratch memory.
-    out : int32 of shape (n,)
-        The new ``order``.
+    The direction leads from one of two members, the random numbers picks(i) (n_sets, 2), to the
+    other, turned towards the largest variance by two power steps. ``out`` is the new ``order``
+    (n,), lower halves first; directions and thresholds are those of this level; projections (n,) is
+    scratch memory.
     """
     for i in share(part, starts.shape[0] - 1):
         start, stop = starts[i], starts[i + 1]
@@ -77,15 +62,7 @@ def halve(part, X, order, starts, picks, directions, thresholds, projections, ou
 
 @serial
 def turned_direction(X, members, picks, direction):
-    """Write the difference of two members after two power steps on up to 128 members.
-
-    Parameters
-    ----------
-    X : float32 of shape (n, d)
-    members : int32 of shape (n_members,)
-    picks : int64 of shape (2,)
-    direction : float32 of shape (d,), written
-    """
+    """Write the difference of two members after two power steps on up to 128 members."""
     n = members.shape[0]
     first, second = members[picks[0] % n], members[picks[1] % n]
     for j in range(X.shape[1]):
@@ -113,17 +90,7 @@ def turned_direction(X, members, picks, direction):
 
 @inlined
 def dot(X, x, Y, y):
-    """Return the product of two rows, in eight sums that fit a register.
-
-    Parameters
-    ----------
-    X, Y : float32 of shape (n, d)
-    x, y : int
-
-    Returns
-    -------
-    float32
-    """
+    """Return the product of two rows, in eight sums that fit a register."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     e, f, g, h = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     for j in range(0, X.shape[1], 8):
@@ -140,14 +107,7 @@ def dot(X, x, Y, y):
 
 @parallel
 def leaves_of(part, Q, directions, thresholds, out):
-    """out(x) = leaf of the tree in which Q(x) falls.
-
-    Parameters
-    ----------
-    Q, directions, thresholds
-        See the module.
-    out : int32 of shape (n,)
-    """
+    """out(x) = leaf of the tree in which Q(x) falls."""
     n_nodes = thresholds.shape[0]
     for x in share(part, Q.shape[0]):
         node = 0
@@ -158,15 +118,7 @@ def leaves_of(part, Q, directions, thresholds, out):
 
 @serial
 def mean_centers(X, cell_of, centers):
-    """Write the mean of the points of each cell; a cell without points keeps its centre.
-
-    Parameters
-    ----------
-    X, cell_of
-        See the module.
-    centers
-        See the module; written.
-    """
+    """Write the mean of the points of each cell; a cell without points keeps its centre."""
     sizes = np.zeros(centers.shape[0], np.int64)
     for x in range(X.shape[0]):
         c = cell_of[x]
@@ -182,15 +134,7 @@ def mean_centers(X, cell_of, centers):
 
 @parallel
 def fill_columns(part, X, starts, columns):
-    """Write the points of each cell as columns.
-
-    Parameters
-    ----------
-    X, starts
-        See the module; points are sorted by cell.
-    columns
-        See the module; written.
-    """
+    """Write the points of each cell as columns; X is sorted by cell."""
     n_features = columns.shape[0] // X.shape[0]
     for c in share(part, starts.shape[0] - 1):
         block = block_of(columns, starts, c, n_features)
@@ -201,35 +145,16 @@ def fill_columns(part, X, starts, columns):
 
 @inlined
 def block_of(columns, starts, c, n_features):
-    """Return the points of a cell as columns.
-
-    Parameters
-    ----------
-    columns, starts
-        See the module.
-    c, n_features : int
-
-    Returns
-    -------
-    float32 of shape (n_features, n_points)
-    """
+    """Return the points of a cell as columns, (n_features, n_points)."""
     start, stop = starts[c], starts[c + 1]
     return columns[start * n_features : stop * n_features].reshape((n_features, stop - start))
 
 
 @serial
 def row_distances(columns, Q, x, row):
-    """Write the squared distances from Q(x) to all columns.
+    """Write the squared distances from Q(x) to all columns (n_features, n_columns).
 
     Points are columns, so that the inner loop runs over them.
-
-    Parameters
-    ----------
-    columns : float32 of shape (n_features, n_columns)
-    Q
-        See the module.
-    x : int
-    row : float32 of shape (n_columns,), written
     """
     row[:] = 0
     j = 0
@@ -249,15 +174,7 @@ def row_distances(columns, Q, x, row):
 
 @serial
 def fill_center_columns(centers, cells, columns):
-    """Write the centres of some cells as columns.
-
-    Parameters
-    ----------
-    centers
-        See the module.
-    cells : int32 of shape (n_columns,)
-    columns : float32 of shape (n_features, n_columns), written
-    """
+    """Write the centres of some cells as columns (n_features, n_columns)."""
     for j in range(columns.shape[0]):
         for b in range(columns.shape[1]):
             columns[j, b] = centers[cells[b], j]
@@ -267,13 +184,7 @@ def fill_center_columns(centers, cells, columns):
 def reassign(part, Q, cell_of, around, centers, n_features, out):
     """out(x) = that of the cells around cell_of(x) whose centre is nearest to Q(x).
 
-    Parameters
-    ----------
-    Q, cell_of, around, centers
-        See the module.
-    n_features : int
-        Columns of Q that are not filled up.
-    out : int32 of shape (n,)
+    n_features are the columns of Q that are not filled up.
     """
     n, n_around = Q.shape[0], around.shape[1]
     for block in share(part, (n + 63) // 64):
@@ -293,15 +204,8 @@ def enter_cells(
 ):  # fmt: skip
     """Enter the points of the cells nearest to each point of Q into its list.
 
-    Parameters
-    ----------
-    Q, without, cell_of, around, centers, columns, starts
-        See the module.
-    n_probed, n_probes : int
-        How many of the nearest cells the list has seen before, and is to have seen; at most
-        n_around.
-    lists
-        See the module; written.
+    n_probed of the nearest cells were entered before, n_probes are to be in the end: at most
+    n_around.
     """
     n, n_around = Q.shape[0], around.shape[1]
     n_features = columns.shape[0] // starts[starts.shape[0] - 1]
@@ -325,15 +229,7 @@ def enter_cells(
 
 @parallel
 def enter_all(part, Q, without, columns, starts, lists):
-    """Enter all points into the list of each point of Q.
-
-    Parameters
-    ----------
-    Q, without, columns, starts
-        See the module.
-    lists
-        See the module; written.
-    """
+    """Enter all points into the list of each point of Q."""
     n = Q.shape[0]
     longest = np.max(starts[1:] - starts[:-1])
     for block in share(part, (n + 15) // 16):
@@ -345,17 +241,9 @@ def enter_all(part, Q, without, columns, starts, lists):
 
 @serial
 def enter_cell(Q, without, x, c, columns, starts, row, keys):
-    """Enter the points of a cell into the list of Q(x).
+    """Enter the points of cell c into the list ``keys`` of Q(x), which holds none of them.
 
-    Parameters
-    ----------
-    Q, without, columns, starts
-        See the module.
-    x, c : int
-    row : float32 of shape (n_columns,)
-        Scratch memory, as long as the largest cell.
-    keys : uint64 of shape (k,), written
-        The list of Q(x), which holds none of these points.
+    ``row`` is scratch memory, as long as the largest cell.
     """
     n_features = columns.shape[0] // starts[starts.shape[0] - 1]
     members = block_of(columns, starts, c, n_features)
@@ -364,3 +252,24 @@ def enter_cell(Q, without, x, c, columns, starts, row, keys):
     if starts[c] <= without[x] < starts[c + 1]:
         distances[without[x] - starts[c]] = np.inf
     enter_row(keys, distances.view(np.uint32), starts[c])
+
+
+@parallel
+def gaps_to_bins(part, X, centers, bins, own, around, scales, out):
+    """out(x, b) = least (|x - c'|^2 - |x - c|^2) / scale(c, c') of the cells c' of bin b near c.
+
+    c = own(x) is the cell of x; around (n_cells, k) has the other cells near to each, scales
+    (n_cells, k) their scales, bins (n_cells,) the bin of each cell. Rounding below 0 becomes 0, as
+    does the own bin; bins without a cell near c become infinite. d is a multiple of 8 (filled up
+    with zeros).
+    """
+    for x in share(part, X.shape[0]):
+        c = own[x]
+        nearest = squared_distance(X, x, centers, c)
+        for b in range(out.shape[1]):
+            out[x, b] = np.inf
+        for j in range(around.shape[1]):
+            b = bins[around[c, j]]
+            gap = (squared_distance(X, x, centers, around[c, j]) - nearest) / scales[c, j]
+            out[x, b] = min(out[x, b], max(gap, np.float32(0)))
+        out[x, bins[c]] = 0

@@ -18,24 +18,13 @@ def read_off(part, columns, limits, component, class_weight, codes, probability,
     """codes(x) = the i of the largest p_i = w_i N_i / sum_j w_j N_j, with p_(1) and p_(1) - p_(2).
 
     N_i(x) = columns(i, x) + limits(component of x, i), added in double precision: late in a
-    diffusion the columns are far smaller than the limits. Values below 0 are rounding and count
-    as 0; where all N_i are 0 the code is -1. A tie goes to the first class.
+    diffusion the columns are far smaller than the limits. Values below 0 are rounding and count as
+    0; where all N_i are 0 the code is -1. A tie goes to the first class.
 
-    The loop takes a block of points, class by class and without branches, so that the compiler can
-    handle eight points in one instruction.
-
-    Parameters
-    ----------
-    columns : float32 or float64 of shape (n_classes, n)
-        In any memory layout.
-    limits : float64 of shape (n_components, n_classes)
-    component : int32 or int64 of shape (n,)
-        Component of each point, counted from 0.
-    class_weight : float64 of shape (n_classes,)
-        The weights w_i.
-    codes : int32 or int64 of shape (n,), written
-    probability, margin : float32 or float64 of shape (n,), written
-        p_(1) and p_(1) - p_(2).
+    columns (n_classes, n) may be strided, limits (n_components, n_classes), class_weight
+    (n_classes,) holds the w_i; codes, probability and margin (n,) are written. The loop takes a
+    block of points, class by class and without branches, so that the compiler can handle eight
+    points in one instruction.
     """
     n_points = columns.shape[1]
     total, first, second = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)

@@ -9,14 +9,7 @@ from diffclass._compiled._jit import parallel, serial, share
 
 @parallel
 def squared_distances(part, indptr, indices, X, Y, out):
-    """out(e) = |X(x) - Y(y)|^2 for the edge e from x to y.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    X, Y : float of shape (n, d), (n_columns, d)
-    out : float of shape (m,)
-    """
+    """out(e) = |X(x) - Y(y)|^2 for the edge e from x to y; X (n, d), Y (n_columns, d)."""
     for x in share(part, indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
@@ -31,18 +24,8 @@ def squared_distances(part, indptr, indices, X, Y, out):
 def field_distances(part, indptr, indices, X, Y, V, W, along, across, out):
     """out(e) = along |delta|^2 + across |delta - (u . delta) u|^2, delta = X(x) - Y(y).
 
-    u is the unit vector of V(x) + W(y), where W(y) is turned to the side of V(x); 0 where that sum
-    is 0.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    X, Y : float of shape (n, d), (n_columns, d)
-        Points.
-    V, W : float of shape (n, d), (n_columns, d)
-        The field at X and at Y.
-    along, across : float
-    out : float of shape (m,)
+    V, W are the field at X, Y. u is the unit vector of V(x) + W(y), where W(y) is turned to the
+    side of V(x); 0 where that sum is 0.
     """
     for x in share(part, indptr.shape[0] - 1):
         zero = X[x, 0] - X[x, 0]
@@ -71,17 +54,8 @@ def field_distances(part, indptr, indices, X, Y, V, W, along, across, out):
 def kth_smallest(part, indptr, indices, data, k, without_diagonal, out):
     """out(x) = k-th smallest value of row x, its largest if it has fewer than k, 0 if it has none.
 
-    The k smallest are kept sorted by insertion: rows are short and k is small.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-    k : int
-        At least 1.
-    without_diagonal : bool
-        Whether to pass over the edges from a point to itself.
-    out : float of shape (n,)
+    The k smallest are kept sorted by insertion: rows are short and k is small. With
+    ``without_diagonal`` the edges from a point to itself do not count.
     """
     smallest = np.empty(k, dtype=data.dtype)
     for x in share(part, indptr.shape[0] - 1):
@@ -106,12 +80,7 @@ def kth_smallest(part, indptr, indices, data, k, without_diagonal, out):
 def scaled_by_ends(part, indptr, indices, data, row_scale, column_scale, out):
     """out(e) = data(e) row_scale(x) column_scale(y) for the edge e from x to y.
 
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-    row_scale, column_scale : float of shape (n,), (n_columns,)
-    out : float of shape (m,)
+    row_scale (n,), column_scale (n_columns,).
     """
     for x in share(part, indptr.shape[0] - 1):
         scale = row_scale[x]
@@ -124,13 +93,6 @@ def unit_rows(part, indptr, indices, data, column_size, out):
     """out(e) = data(e) / column_size(y), divided by the length of its row of these; 0 stays 0.
 
     Squares are added in double precision: those of outliers are too small for single.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-    column_size : float of shape (n_columns,)
-    out : float of shape (m,)
     """
     for x in share(part, indptr.shape[0] - 1):
         total = 0.0
@@ -146,12 +108,7 @@ def unit_rows(part, indptr, indices, data, column_size, out):
 def scaled_diagonal(part, indptr, indices, data, changed, out):
     """out(e) = changed(e); the diagonal keeps its share of each row, that it has in ``data``.
 
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data, changed : float of shape (m,)
-        Two matrices with the same entries.
-    out : float of shape (m,)
+    ``data`` and ``changed`` (m,) are two matrices with the same entries.
     """
     for x in share(part, indptr.shape[0] - 1):
         around, kept = 0.0, 0.0
@@ -166,14 +123,7 @@ def scaled_diagonal(part, indptr, indices, data, changed, out):
 
 @parallel
 def row_sums(part, indptr, data, out):
-    """out(x) = sum of row x, added in double precision.
-
-    Parameters
-    ----------
-    indptr : index of shape (n + 1,)
-    data : float of shape (m,)
-    out : float64 of shape (n,)
-    """
+    """out(x) = sum of row x, added in double precision; out float64."""
     for x in share(part, indptr.shape[0] - 1):
         total = 0.0
         for e in range(indptr[x], indptr[x + 1]):
@@ -185,22 +135,10 @@ def row_sums(part, indptr, data, out):
 def row_products(
     part, indptr, indices, data, other_indptr, other_indices, other_data, n_columns, out
 ):
-    """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y).
+    """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y) of the first.
 
-    The edges are the entries of the first matrix. Its row x is spread over an array of all columns,
-    where the entries of each row y meet it.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        The first matrix.
-    other_indptr, other_indices : index of shape (n_other + 1,), (m_other,)
-    other_data : float of shape (m_other,)
-        The other matrix, rows sorted by column.
-    n_columns : int
-        Number of columns of both.
-    out : float of shape (m,)
+    Both have n_columns columns, and their rows are sorted by column. Row x of the first is spread
+    over an array of all columns, where the entries of each row y meet it.
     """
     spread = np.zeros(n_columns, dtype=data.dtype)
     for x in share(part, indptr.shape[0] - 1):
@@ -221,14 +159,7 @@ def symmetric_row_products(part, indptr, indices, data, out):
     """out(e) = <row x, row y> of one matrix for its edges e = (x, y), which go both ways.
 
     As `row_products` of the matrix with itself, bit by bit, in half the time: each pair is met
-    once, and its product written to both of its edges.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-        Rows sorted by column; with (x, y) there is (y, x).
-    data : float of shape (m,)
-    out : float of shape (m,)
+    once, and its product written to both of its edges. Rows are sorted by column.
     """
     n = indptr.shape[0] - 1
     spread = np.zeros(n, dtype=data.dtype)
@@ -263,18 +194,9 @@ def spread_product(spread, a_indices, a_data, a, a_stop, b_indices, b_data, b, b
 
 @serial
 def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop):
-    """Return the product of two sparse vectors sorted by index, looking up the first in the second.
+    """Return the product of two sparse vectors, looking up the first in the second.
 
-    Parameters
-    ----------
-    a_indices, b_indices : index of shape (m_a,), (m_b,)
-    a_data, b_data : float of shape (m_a,), (m_b,)
-    a, a_stop, b, b_stop : int
-        The entries a <= i < a_stop of the first arrays, b <= i < b_stop of the second.
-
-    Returns
-    -------
-    float64
+    Their entries are a <= i < a_stop and b <= i < b_stop of the arrays, sorted by index.
     """
     total = 0.0
     for i in range(a, a_stop):
@@ -286,15 +208,9 @@ def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
 
 @serial
 def first_not_below(values, start, stop, value):
-    """Return the first position start <= i < stop with values(i) >= value, stop if there is none.
+    """Return the first start <= i < stop with values(i) >= value, stop if there is none.
 
-    NumPy's searchsorted takes half a second to compile.
-
-    Parameters
-    ----------
-    values : index of shape (m,)
-        Sorted from start to stop.
-    start, stop, value : int
+    ``values`` is sorted from start to stop. NumPy's searchsorted takes half a second to compile.
     """
     while start < stop:
         middle = (start + stop) // 2
@@ -307,16 +223,7 @@ def first_not_below(values, start, stop, value):
 
 @parallel
 def leaving_class(part, indptr, indices, affinity, codes, out):
-    """out(x) = sum of K(x,y) over the y of another class than x.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    affinity : float of shape (m,)
-    codes : int of shape (n,)
-        Class of each point.
-    out : float64 of shape (n,), written
-    """
+    """out(x) = sum of K(x,y) over the y of another class than x; codes (n,), out float64."""
     for x in share(part, indptr.shape[0] - 1):
         total = 0.0
         for e in range(indptr[x], indptr[x + 1]):

@@ -1,4 +1,4 @@
-"""Loops over Gaussians N(x, W'W + s 1): W holds r orthogonal rows, the factors, and s is noise."""
+"""Loops over Gaussians N(x, W'W + s 1): W (r, d) holds orthogonal rows, the factors; s is noise."""
 
 from __future__ import annotations
 
@@ -10,20 +10,11 @@ from diffclass._compiled.edges import first_not_below
 
 @parallel
 def principal_directions(part, indptr, indices, X, directions, variances, residual):
-    """Principal components of the points that each row of a graph names.
+    """Principal components of the points X (n_columns, d) that each row of a graph names.
 
-    Beyond the rank of the points, directions and variances are 0.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    X : float of shape (n_columns, d)
-    directions : float of shape (n, r, d), written
-        Orthonormal rows.
-    variances : float64 of shape (n, r), written
-        Sample variances along them, largest first.
-    residual : float64 of shape (n,), written
-        Mean variance along all other directions.
+    directions (n, r, d) gets orthonormal rows, variances (n, r) the sample variances along them,
+    the largest first, and residual (n,) the mean variance along all other directions. Beyond the
+    rank of the points, directions and variances are 0.
     """
     n_features = X.shape[1]
     for x in share(part, indptr.shape[0] - 1):
@@ -42,17 +33,7 @@ def principal_directions(part, indptr, indices, X, directions, variances, residu
 
 @serial
 def centered_rows(X, members):
-    """Return the members' rows minus their mean; equal rows give exact zeros.
-
-    Parameters
-    ----------
-    X : float of shape (n, d)
-    members : index of shape (k,)
-
-    Returns
-    -------
-    float64 of shape (k, d)
-    """
+    """Return the members' rows minus their mean, (k, d); equal rows give exact zeros."""
     centered = np.empty((members.shape[0], X.shape[1]))
     for j in range(X.shape[1]):
         first = X[members[0], j]
@@ -68,17 +49,8 @@ def centered_rows(X, members):
 def leading_components(centered, directions, squares):
     """Write the leading right singular vectors and squared singular values; return their sum.
 
-    The smaller of the two matrices of products is decomposed.
-
-    Parameters
-    ----------
-    centered : float64 of shape (k, d)
-    directions : float of shape (r, d), written
-    squares : float64 of shape (r,), written
-
-    Returns
-    -------
-    float64
+    centered (k, d), directions (r, d), squares (r,). The smaller of the two matrices of products is
+    decomposed.
     """
     found = 0.0
     by_rows = centered.shape[0] <= centered.shape[1]
@@ -108,21 +80,10 @@ def overlap_energies(
         log det S = d log s + log det M
         d' S^-1 d = |d - W'w|^2 / s + |w|^2 at its minimum w = M^-1 W d / s.
 
-    Rounding errors of w count only squared, so a small s does no harm.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-        Edges from the points X to the points ``others``.
-    X, others : float of shape (n, d), (n_columns, d)
-    factors, other_factors : float of shape (n, r, d), (n_columns, r, d)
-    variances, other_variances : float64 of shape (n, r), (n_columns, r)
-        Squared lengths of the factors.
-    noise, other_noise : float64 of shape (n,), (n_columns,)
-    base, other_base : float64 of shape (n,), (n_columns,)
-    once : bool
-        Whether only one end of each edge computes it, see `is_owner`; both sets are then the same.
-    out : float64 of shape (m,)
+    Rounding errors of w count only squared, so a small s does no harm. Rows are the Gaussians X (n,
+    d), factors (n, r, d), variances (n, r) their squared lengths, noise (n,) and base (n,); columns
+    are ``others`` with theirs. With ``once`` both are the same, and only one end of each edge
+    computes it.
     """
     r, n_features = factors.shape[1], factors.shape[2]
     for x in share(part, indptr.shape[0] - 1):
@@ -154,15 +115,7 @@ def overlap_energies(
 def solve(M, w):
     """Overwrite w by M^-1 w, and M by its Cholesky factor; return log det M.
 
-    Parameters
-    ----------
-    M : float64 of shape (k, k), overwritten
-        Symmetric, at least the identity; only its lower half is used.
-    w : float64 of shape (k,), overwritten
-
-    Returns
-    -------
-    float64
+    M (k, k) is symmetric, at least the identity; only its lower half is used.
     """
     n, log_det, product = w.shape[0], 0.0, 1.0
     for i in range(n):
@@ -189,12 +142,7 @@ def solve(M, w):
 
 @serial
 def is_owner(x, z):
-    """Return whether row x computes the edge {x, z}: each end owns about half of its edges.
-
-    Parameters
-    ----------
-    x, z : int
-    """
+    """Return whether row x computes the edge {x, z}: each end owns about half of its edges."""
     return x != z and ((x + z) % 2 == 0) == (x < z)
 
 
@@ -202,13 +150,7 @@ def is_owner(x, z):
 def mirror(part, indptr, indices, out):
     """Copy out(x, z) from out(z, x) where z owns the edge; write 0 on the diagonal.
 
-    Where the graph has no edge (z, x), it writes NaN.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-        A square pattern, rows sorted by column.
-    out : float64 of shape (m,), read and written
+    Rows are sorted by column. Where the graph has no edge (z, x), it writes NaN.
     """
     for x in share(part, indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
@@ -224,18 +166,7 @@ def mirror(part, indptr, indices, out):
 
 @serial
 def dot(a, b):
-    """Return the product of two vectors in double precision.
-
-    Four sums side by side are vectorised.
-
-    Parameters
-    ----------
-    a, b : float32 or float64 of shape (d,)
-
-    Returns
-    -------
-    float64
-    """
+    """Return the product of two vectors in double precision, in four sums that are vectorised."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
     n = a.shape[0]
     whole = n - n % 4

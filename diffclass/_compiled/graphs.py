@@ -9,14 +9,7 @@ from diffclass._compiled._jit import parallel, serial, share
 
 @parallel
 def merged_row_lengths(part, indptr, indices, other_indptr, other_indices, out):
-    """out(x) = length of row x of `merged_rows`.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    other_indptr, other_indices : index of shape (n + 1,), (m_other,)
-    out : int64 of shape (n,)
-    """
+    """out(x) = length of row x of `merged_rows`."""
     n = indptr.shape[0] - 1
     for x in share(part, n):
         a, a_stop = indptr[x], indptr[x + 1]
@@ -40,22 +33,10 @@ def merged_rows(
     part, indptr, indices, data, other_indptr, other_indices, other_data,
     out_indptr, out_indices, out_data,
 ):  # fmt: skip
-    """Write the union of two patterns plus the diagonal.
+    """Write the union of two patterns plus the diagonal; all rows are sorted by column.
 
-    Where both hold an edge, the smaller distance counts; the diagonal has distance 0.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        Rows sorted by column.
-    other_indptr, other_indices : index of shape (n + 1,), (m_other,)
-    other_data : float of shape (m_other,)
-        Rows sorted by column.
-    out_indptr : int32 or int64 of shape (n + 1,)
-        Given: from the lengths of `merged_row_lengths`.
-    out_indices : int32 or int64 of shape (m_out,), written
-    out_data : float of shape (m_out,), written
+    Where both hold an edge, the smaller distance counts; the diagonal has distance 0. out_indptr is
+    given, from the lengths of `merged_row_lengths`.
     """
     n = indptr.shape[0] - 1
     for x in share(part, n):
@@ -92,13 +73,7 @@ def merged_rows(
 def number_components(indptr, indices, queue, out):
     """out(x) = number of the connected component of x, in the order of their first points.
 
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-        Of a symmetric graph.
-    queue : int32 of shape (n,)
-        Scratch memory.
-    out : int32 of shape (n,)
+    The graph is symmetric; queue (n,) is scratch memory.
     """
     out[:] = -1
     n_components = 0
@@ -124,15 +99,7 @@ def number_components(indptr, indices, queue, out):
 def hops_from_groups(part, indptr, indices, group_of, n_groups, out):
     """out(i, x) = edges between x and the nearest point of group i, -1 where no path leads there.
 
-    A breadth-first search from each group.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    group_of : int64 of shape (n,)
-        Group of each point, -1 for points of no group.
-    n_groups : int
-    out : int32 of shape (n_groups, n)
+    A breadth-first search from each group; group_of (n,) is -1 for points of no group.
     """
     n = indptr.shape[0] - 1
     for i in share(part, n_groups):
@@ -161,15 +128,10 @@ def hops_from_groups(part, indptr, indices, group_of, n_groups, out):
 def spread_hops(indptr, indices, hops):
     """Lower hops(x) to 1 + hops(y) along the edges from x to y, until nothing changes.
 
-    From x the search goes on to the rows among its columns: the matrix is symmetric there. A point
-    may be lowered more than once, since searches start at different numbers of hops.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-        Rows of a graph; their points are its first columns.
-    hops : int32 of shape (n_columns,), written
-        -1 where no path is known; only the first n are written.
+    The n rows of the graph are its first columns; hops (n_columns,) is -1 where no path is known,
+    and only its first n are written. From x the search goes on to the rows among its columns: the
+    matrix is symmetric there. A point may be lowered more than once, since searches start at
+    different numbers of hops.
     """
     n = indptr.shape[0] - 1
     queue = np.empty(n, dtype=np.int32)  # a ring: no point is in it twice
@@ -208,15 +170,8 @@ def fill_by_fronts(indptr, indices, data, is_empty, is_lost, values):
 
         values(x, c) = sum over y in F of K(x, y) values(y, c) / sum over y in F of K(x, y).
 
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        The matrix K, above 0.
-    is_empty, is_lost : bool of shape (n,)
-        Which rows hold only zeros, and which of these are to be filled.
-    values : float64 of shape (n, n_columns), written
-        In any memory layout.
+    values (n, n_columns) may be strided; is_empty (n,) marks rows of zeros only, is_lost (n,) which
+    of them are to be filled; K is above 0.
     """
     n = indptr.shape[0] - 1
     front = np.zeros(n, dtype=np.int32)  # 0 for rows that are not empty, -1 for rows still empty
@@ -255,3 +210,35 @@ def fill_by_fronts(indptr, indices, data, is_empty, is_lost, values):
                     values[x, c] += weight * values[y, c]
         for c in range(values.shape[1]):
             values[x, c] /= total
+
+
+@serial
+def choose_seeds(indptr, indices, order, is_seed):
+    """Choose the points that have no earlier neighbour among those chosen.
+
+    order (n,) holds all points, the first to be chosen first; is_seed (n,) is False at the start.
+    """
+    for x in order:
+        is_seed[x] = True
+        for e in range(indptr[x], indptr[x + 1]):
+            if indices[e] != x and is_seed[indices[e]]:
+                is_seed[x] = False
+                break
+
+
+@parallel
+def join_seeds(part, indptr, indices, data, of_seed, out):
+    """out(x) = aggregate of the seed to which x has the largest affinity, the first of equal ones.
+
+    of_seed (n,) is -1 at points that are no seeds; each of them has a neighbour that is one. A seed
+    is in its own aggregate.
+    """
+    for x in share(part, indptr.shape[0] - 1):
+        out[x] = of_seed[x]
+        if out[x] < 0:
+            largest = data.dtype.type(-1)
+            for e in range(indptr[x], indptr[x + 1]):
+                aggregate = of_seed[indices[e]]
+                if aggregate >= 0 and data[e] > largest:
+                    largest = data[e]
+                    out[x] = aggregate

@@ -16,8 +16,6 @@ codes are the same points in a quarter of the memory:
 
     codes : int8 of shape (n, d)            X = step codes, but for rounding and clipping
     step : float32
-
-Arguments of these names are not repeated in the docstrings of single loops.
 """
 
 from __future__ import annotations
@@ -34,36 +32,19 @@ _0, _1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(i) for i in range(9))
 
 @inlined
 def key_of(distance_bits, number):
-    """Return the key of a new entry.
-
-    Parameters
-    ----------
-    distance_bits : uint32
-    number : int
-    """
+    """Return the key of a new entry."""
     return (np.uint64(distance_bits) << _HIGH) | (np.uint64(number) << _IS_NEW) | _IS_NEW
 
 
 @inlined
 def number_of(key):
-    """Return the number of the point of an entry.
-
-    Parameters
-    ----------
-    key : uint64
-    """
+    """Return the number of the point of an entry."""
     return np.int32((key >> _IS_NEW) & _NUMBER)
 
 
 @serial
 def insert(keys, key):
-    """Put a key that is below the last one into a list.
-
-    Parameters
-    ----------
-    keys : uint64 of shape (k,), written
-    key : uint64
-    """
+    """Put a key that is below the last one into a list ``keys`` (k,)."""
     for i in range(keys.shape[0] - 1, 0, -1):  # no branches: a register holds eight keys
         keys[i] = min(keys[i], max(keys[i - 1], key))
     keys[0] = min(keys[0], key)
@@ -73,12 +54,7 @@ def insert(keys, key):
 def enter_row(keys, bits, start):
     """Put points that are not in a list into it, where they are nearer than its last.
 
-    Parameters
-    ----------
-    keys : uint64 of shape (k,), written
-    bits : uint32 of shape (m,)
-        Bits of the distances of the points start, start + 1 ...
-    start : int
+    ``bits`` (m,) are those of the distances of the points start, start + 1 ...
     """
     last = keys.shape[0] - 1
     farthest = np.uint32(keys[last] >> _HIGH)
@@ -98,13 +74,7 @@ def enter_row(keys, bits, start):
 
 @inlined
 def enter(keys, key):
-    """Put a key that is below the last one into a list, unless its point is there.
-
-    Parameters
-    ----------
-    keys : uint64 of shape (k,), written
-    key : uint64
-    """
+    """Put a key that is below the last one into a list, unless its point is there."""
     is_there = False
     for i in range(keys.shape[0]):
         is_there |= number_of(keys[i]) == number_of(key)
@@ -116,16 +86,8 @@ def enter(keys, key):
 def make_pools(lists, n_nearest, pools, sizes):
     """Fill each pool with the nearest of x's list, then with points that have x among theirs.
 
-    The latter come nearest first, as many as there is room for. The entries used become old.
-
-    Parameters
-    ----------
-    lists
-        See the module; written.
-    n_nearest : int
-        Entries of each list that are used, at most n_pooled.
-    pools, sizes
-        See the module; written.
+    The latter come nearest first, as many as there is room for. n_nearest entries of each list are
+    used, at most n_pooled, and become old.
     """
     n = lists.shape[0]
     for x in range(n):
@@ -149,13 +111,7 @@ def make_pools(lists, n_nearest, pools, sizes):
 
 @inlined
 def holds(keys, n_keys, x):
-    """Return whether x is among the points of the first keys.
-
-    Parameters
-    ----------
-    keys : uint64 of shape (k,)
-    n_keys, x : int
-    """
+    """Return whether x is among the points of the first n_keys keys."""
     found = False
     for i in range(n_keys):
         found |= number_of(keys[i]) == x
@@ -169,13 +125,6 @@ def refine(part, X, codes, step, pools, sizes, lists):
     Of an old entry's pool only new entries are tried: the others were tried when it was new. Pools
     are those of the round before, and each list is written by one thread, so the number of threads
     changes nothing. Codes rule most points out: they are small enough to stay near the processor.
-
-    Parameters
-    ----------
-    X, codes, step, pools, sizes
-        See the module.
-    lists
-        See the module; written.
     """
     n, n_pooled, last = lists.shape[0], pools.shape[1], lists.shape[1] - 1
     for block in share(part, (n + 63) // 64):
@@ -194,18 +143,7 @@ def refine(part, X, codes, step, pools, sizes, lists):
 
 @inlined
 def code_distance(codes, x, z):
-    """Return the squared distance of two rows of codes.
-
-    Parameters
-    ----------
-    codes
-        See the module.
-    x, z : int
-
-    Returns
-    -------
-    int32
-    """
+    """Return the squared distance of two rows of codes."""
     total = np.int32(0)
     for j in range(codes.shape[1]):
         difference = np.int32(codes[x, j]) - np.int32(codes[z, j])
@@ -219,17 +157,6 @@ def code_limit(key, step, n_features):
 
     Rounding moves the difference of two codes by 0.41 on average (the root of 1/6) along any
     direction; three times that is allowed. Clipping only brings codes nearer to each other.
-
-    Parameters
-    ----------
-    key : uint64
-    step
-        See the module.
-    n_features : int
-
-    Returns
-    -------
-    float32
     """
     reach = np.sqrt(np.uint32(key >> _HIGH).view(np.float32)) / step
     return (reach + np.float32(1.25)) * (reach + np.float32(1.25)) + np.float32(n_features / 6)
@@ -239,16 +166,8 @@ def code_limit(key, step, n_features):
 def collect(x, pools, sizes, keys, seen, candidates):
     """Write the points to be tried for the list of x, most of them once; return their number.
 
-    Parameters
-    ----------
-    x : int
-    pools, sizes
-        See the module.
-    keys : uint64 of shape (k,)
-        The list of x.
-    seen : int32 of shape (1024,)
-        Scratch memory: the point of each remainder that was seen last.
-    candidates : int32 of shape (n_pooled (n_pooled + 1) + 1,), written
+    seen (1024,) is scratch memory, the point of each remainder that was seen last; candidates has
+    the shape (n_pooled (n_pooled + 1) + 1,).
     """
     seen[:] = -1
     seen[x & 1023] = x
@@ -278,14 +197,7 @@ def collect(x, pools, sizes, keys, seen, candidates):
 def ask_pools(part, Q, without, X, pools, sizes, lists):
     """Enter into the list of each point of Q the pools of its entries, until no entry is new.
 
-    Parameters
-    ----------
-    Q, X, pools, sizes
-        See the module.
-    without : int64 of shape (n_queries,)
-        A point of X that Q(x) must not find, such as itself; -1 for none.
-    lists
-        See the module, of shape (n_queries, k); written.
+    without(x), if not -1, is a point of X that Q(x) must not find, such as itself.
     """
     last = lists.shape[1] - 1
     for x in share(part, Q.shape[0]):
@@ -307,33 +219,13 @@ def ask_pools(part, Q, without, X, pools, sizes, lists):
 
 @inlined
 def distance_bits(X, x, Y, y):
-    """Return the bits of the squared distance of two rows.
-
-    Parameters
-    ----------
-    X, Y : float32 of shape (n, d)
-    x, y : int
-
-    Returns
-    -------
-    uint32
-    """
+    """Return the bits of the squared distance of two rows."""
     return np.float32(squared_distance(X, x, Y, y)).view(np.uint32)
 
 
 @inlined
 def squared_distance(X, x, Y, y):
-    """Return the squared distance of two rows, in eight sums that fit a register.
-
-    Parameters
-    ----------
-    X, Y : float32 of shape (n, d), (m, d)
-    x, y : int
-
-    Returns
-    -------
-    float32
-    """
+    """Return the squared distance of two rows, in eight sums that fit a register."""
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     e, f, g, h = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     for j in range(_0, np.uint64(X.shape[1]), _8):

@@ -1,7 +1,7 @@
-"""Products of a sparse symmetric matrix with one or several columns, parallel by rows.
+"""Products of a sparse symmetric matrix K (n, n) with one or several columns, parallel by rows.
 
-The matrix K has n rows and comes as CSR. The edges of a row are summed in the same order, four at a
-time, for one column as for several.
+The edges of a row are summed in the same order, four at a time, for one column as for several.
+Columns f, out are (n, n_columns), row_scale (n,).
 """
 
 from __future__ import annotations
@@ -18,19 +18,8 @@ ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 def row_scaled_product(part, indptr, indices, data, row_scale, f, out, total, n_terms):
     """out(x, c) = row_scale(x) sum_y K(x, y) f(y, c), and a running sum in the same pass.
 
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        The matrix K.
-    row_scale : float of shape (n,)
-    f : float of shape (n, n_columns)
-    out : float of shape (n, n_columns)
-    total : float64 of shape (n, n_columns), written
-        The running sum, added to; not touched, and of any shape, where ``n_terms`` is 0.
-    n_terms : int
-        0 adds nothing, 1 adds out, 2 adds f + out. Every second step of a walk adds its own value
-        and the one before, which halves the passes over ``total``.
+    ``total`` (n, n_columns) gets nothing if n_terms is 0, out if it is 1, f + out if it is 2. Every
+    second step of a walk adds its own value and the one before, which halves the passes over it.
     """
     for x in share(part, indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
@@ -47,21 +36,7 @@ def row_scaled_product(part, indptr, indices, data, row_scale, f, out, total, n_
 
 @parallel
 def row_scaled_column_product(part, indptr, indices, data, row_scale, f, out, total, n_terms):
-    """`row_scaled_product` of a single column, whose sum stays in a register.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        The matrix K.
-    row_scale : float of shape (n,)
-    f : float of shape (n,)
-    out : float of shape (n,)
-    total : float64 of shape (n,), written
-        As in `row_scaled_product`.
-    n_terms : int
-        As in `row_scaled_product`.
-    """
+    """`row_scaled_product` of one column (n,), whose sum stays in a register."""
     for x in share(part, indptr.shape[0] - 1):
         value = f.dtype.type(0)
         e = np.uint64(indptr[x])
@@ -85,16 +60,7 @@ def row_scaled_column_product(part, indptr, indices, data, row_scale, f, out, to
 
 @parallel
 def scaled_product(part, indptr, indices, data, scale, f, out):
-    """out(x, c) = scale(x, c) sum_y K(x, y) f(y, c).
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        The matrix K.
-    scale, f : float of shape (n, n_columns)
-    out : float of shape (n, n_columns)
-    """
+    """out(x, c) = scale(x, c) sum_y K(x, y) f(y, c); scale (n, n_columns)."""
     for x in share(part, indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
         for c in range(f.shape[1]):
@@ -105,15 +71,7 @@ def scaled_product(part, indptr, indices, data, scale, f, out):
 def recurrence_step(part, indptr, indices, data, weight, shift, f, previous):
     """Take previous <- weight (K f - shift f) - previous: a step of a three-term recurrence.
 
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        The matrix K.
-    weight, shift : float
-        In the dtype of f; the weight is not 0.
-    f : float of shape (n, n_columns)
-    previous : float of shape (n, n_columns), written
+    weight, not 0, and shift are in the dtype of f; previous (n, n_columns).
     """
     inverse = f.dtype.type(1) / weight
     for x in share(part, indptr.shape[0] - 1):
@@ -128,12 +86,7 @@ def recurrence_step(part, indptr, indices, data, weight, shift, f, previous):
 
 @inlined
 def row_product(indices, data, start, stop, f, x, out):
-    """out(x, c) = sum_e K(e) f(y(e), c) over the edges start <= e < stop of a row.
-
-    Parameters
-    ----------
-    as in `add_row_product`
-    """
+    """out(x, c) = sum_e K(e) f(y(e), c) over the edges start <= e < stop of row x."""
     for c in range(f.shape[1]):
         out[x, c] = 0
     add_row_product(indices, data, start, stop, f, x, out)
@@ -141,22 +94,10 @@ def row_product(indices, data, start, stop, f, x, out):
 
 @inlined
 def add_row_product(indices, data, start, stop, f, x, out):
-    """out(x, c) += sum_e K(e) f(y(e), c) over the edges start <= e < stop of a row.
+    """out(x, c) += sum_e K(e) f(y(e), c) over the edges start <= e < stop of row x.
 
-    The loop takes four edges at a time: each pass over ``out`` then does four multiplications, and
-    the four rows of ``f`` are fetched side by side.
-
-    Parameters
-    ----------
-    indices : index of shape (m,)
-    data : float of shape (m,)
-        The matrix K.
-    start, stop : uint64
-        The edges of row x.
-    f : float of shape (n, n_columns)
-    x : int
-    out : float of shape (n, n_columns)
-        Only row x is written.
+    Four edges at a time: each pass over ``out`` then does four multiplications, and the four rows
+    of ``f`` are fetched side by side.
     """
     n_columns = f.shape[1]
     e = start
@@ -185,14 +126,7 @@ def chebyshev_step(part, product, previous, coefficients, sums):
     """Take previous <- 2 product - previous, then sums(j) += coefficients(j) previous.
 
     With product = A T_k(A) f and previous = T_(k-1)(A) f this leaves T_(k+1)(A) f in ``previous``
-    and adds it to the series of each requested time j.
-
-    Parameters
-    ----------
-    product : float of shape (n, n_columns)
-    previous : float of shape (n, n_columns), written
-    coefficients : float of shape (n_series,)
-    sums : float of shape (n_series, n, n_columns), written
+    and adds it to the series of each requested time j; sums (n_series, n, n_columns).
     """
     for x in share(part, previous.shape[0]):
         for c in range(previous.shape[1]):

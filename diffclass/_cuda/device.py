@@ -16,13 +16,7 @@ EXTRA = "diffclass[cuda]"
 
 
 def check_device() -> None:
-    """Refuse to go on without a device.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, or nothing that compiles for it.
-    """
+    """Raise `ParameterError` if there is no device, or nothing that compiles for it."""
     problem = _problem()
     if problem:
         raise ParameterError(f'device="cuda" is not to be had: {problem}; leave it out')

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from diffclass._validation import RandomState
 from diffclass.operators.markov import MarkovOperator
 from diffclass.spectral.eigenpairs import BYTES_OF_A_PAIR, Eigenpairs, leading_eigenpairs
-from diffclass.spectral.orthonormal import row_blocks
+from diffclass.spectral.eigensolver import row_blocks
 
 N_PAIRS = 50
 # Labels have used the eigenpairs up once they determine this share of the weights; where the pairs

@@ -119,7 +119,7 @@ class Cells:
             centered = padded(points[rows] - self.offset)
             own = _nearest(centered, centers)
             gaps = np.empty((len(own), self.n_bins), dtype=np.float32)
-            _compiled.cell_bins.gaps_to_bins(
+            _compiled.cell_tree.gaps_to_bins(
                 centered, centers, self.bins, own, around, scales, gaps
             )
             yield rows, own, gaps

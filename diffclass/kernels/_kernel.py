@@ -1,4 +1,4 @@
-"""The interface of kernels and of fitted kernels."""
+"""The interface of kernels, of kernels over another one, and of fitted kernels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from diffclass._validation import RandomState, check_kind
-from diffclass.exceptions import ParameterError
 from diffclass.neighbors import NeighborSearch, default_search
 
 # Maps new points of shape (m, d) to the (m, p) coordinates in which neighbours are searched.
@@ -59,29 +58,10 @@ class Kernel(BaseEstimator, ABC):
         """Return an unfitted neighbour search that suits the kernel and the number of points."""
         return default_search(features, n_neighbors, random_state=random_state)
 
-    def search_for(
-        self,
-        features: np.ndarray,
-        n_neighbors: int,
-        *,
-        given: NeighborSearch | None = None,
-        random_state: RandomState = None,
-    ) -> NeighborSearch:
-        """Return an unfitted search in the features of `place`: a copy of ``given``, or its own.
-
-        Raises
-        ------
-        ParameterError
-            If ``given`` is not a search.
-        """
-        if given is None:
-            return self.search(features, n_neighbors, random_state=random_state)
-        if not isinstance(given, NeighborSearch):
-            raise ParameterError(
-                f"search = {given!r} cannot search; pass a search of diffclass.neighbors, or a "
-                "transformer like scikit-learn's KNeighborsTransformer"
-            )
-        return clone(given)
+    @property
+    def takes_any_search(self) -> bool:
+        """Whether a search that a user gives may take the place of the kernel's own."""
+        return True
 
     @abstractmethod
     def fit(
@@ -169,3 +149,37 @@ def check_kernel(kernel: Kernel | str) -> Kernel:
 
 def _as_they_are(X_new: np.ndarray) -> np.ndarray:
     return X_new
+
+
+class OverKernel(Kernel):
+    """A kernel made of another one, ``kernel``, with the same neighbours and scales."""
+
+    kernel: Kernel | None
+
+    @property
+    def uses_scores(self) -> bool:
+        """Whether the inner kernel does."""
+        return self._inner.uses_scores
+
+    def place(
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
+    ) -> tuple[np.ndarray, Placing]:
+        """Return the coordinates in which the inner kernel's neighbours are searched."""
+        return self._inner.place(X, y=y, scores=scores)
+
+    def search(
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
+    ) -> NeighborSearch:
+        """Return the inner kernel's search."""
+        return self._inner.search(features, n_neighbors, random_state=random_state)
+
+    @property
+    def takes_any_search(self) -> bool:
+        """Whether the inner kernel does."""
+        return self._inner.takes_any_search
+
+    @property
+    def _inner(self) -> Kernel:
+        from diffclass.kernels.isotropic import Gaussian  # which is a kernel of this interface
+
+        return Gaussian() if self.kernel is None else check_kernel(self.kernel)

@@ -27,9 +27,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_points, check_positive
-from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels._joint import Joint, JointPlacing, checked_values, length_of, values_at
+from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import Placing
+from diffclass.kernels.directed import Joint, JointPlacing, checked_values, length_of, values_at
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import NeighborSearch, default_search, kept_edges
 
@@ -102,30 +102,15 @@ class AlongField(Gaussian):
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
-        """Return (x, v), scaled.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            The points.
-        y, scores : array-like, optional
-            Not used.
-
-        Returns
-        -------
-        features : ndarray of shape (n, 2 d)
-            In the dtype of X, centred.
-        placing : callable
-            Gives the same for new points, with v there as described for the parameters. It raises
-            a `DataError` if the points have another number of features, or if a function does not
-            give one finite direction per point.
+        """Return (x, v), scaled, of shape (n, 2 d) in the dtype of X; see `Kernel.place`.
 
         Raises
         ------
         ParameterError
             If epsilon is not positive.
         DataError
-            If the field does not have the shape of the points, is not finite, or is 0 everywhere.
+            If the field does not have the shape of the points, is not finite, or is 0 everywhere;
+            at new points also if these have another number of features.
         """
         check_positive(self.epsilon, "epsilon")
         check_positive(self.neighbor, "neighbor", integer=True)
@@ -153,37 +138,17 @@ class AlongField(Gaussian):
             random_state=random_state,
         )
 
-    def search_for(
-        self,
-        features: np.ndarray,
-        n_neighbors: int,
-        *,
-        given: NeighborSearch | None = None,
-        random_state: RandomState = None,
-    ) -> NeighborSearch:
-        """Return an unfitted search of the kernel's own; no other one knows the field."""
-        if given is not None:
-            raise ParameterError(f"search = {given!r} knows no field; leave it out")
-        return self.search(features, n_neighbors, random_state=random_state)
+    @property
+    def takes_any_search(self) -> bool:
+        """Whether another search would do: no other one knows the field."""
+        return False
 
 
 class FieldSearch(TransformerMixin, BaseEstimator):
-    """Search for the nearest neighbours by D; points are given as rows (x, v).
+    """Search for the nearest neighbours by D, of points given as rows (x, v).
 
-    Parameters
-    ----------
-    n_neighbors : int, default=12
-        Neighbours of a point, itself not counted. Duplicates and ties come on top.
-    epsilon : float, default=0.1
-        Above 0.
-    candidates : int, default=8
-        Euclidean neighbours found for each one that is kept.
-    random_state : int, RandomState or None, default=None
-        Seeds the Euclidean search.
-
-    Notes
-    -----
-    Memory: ``candidates * n_neighbors`` edges per point during the search.
+    It finds ``candidates`` Euclidean neighbours for each one that is kept, and holds so many edges
+    meanwhile. Duplicates and ties come on top of ``n_neighbors``.
     """
 
     def __init__(
@@ -251,19 +216,9 @@ class FieldSearch(TransformerMixin, BaseEstimator):
 
 
 def aligned_mean(weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return weighted means of vectors, each on the side of the first vector of its row.
+    """Return weighted means (m, d) of vectors (m, k, d) whose signs do not matter; weights (m, k).
 
-    Parameters
-    ----------
-    weights : ndarray of shape (m, k)
-        At least 0; rows sum to 1.
-    vectors : ndarray of shape (m, k, d)
-        Directions, whose signs do not matter.
-
-    Returns
-    -------
-    ndarray of shape (m, d)
-        Means, on the side of the first vector.
+    Each vector is turned to the side of the first one of its row.
     """
     sides = np.where(np.einsum("mkd,md->mk", vectors, vectors[:, 0]) < 0, -1, 1)
     return np.einsum("mk,mkd->md", weights * sides, vectors)

@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
-from diffclass.kernels._kernel import FittedKernel, Kernel
-from diffclass.kernels._over_kernel import OverKernel
+from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
 from diffclass.kernels.isotropic import neighbor_distances
 
 # A scale counts as at most this many times larger or smaller than the median one: duplicates, whose
@@ -91,20 +90,10 @@ class DensityWeighted(OverKernel):
 
 @dataclass(frozen=True, eq=False)
 class FittedDensityWeighted(FittedKernel):
-    """The density-weighted kernel with the scales of its points.
+    """The density-weighted kernel over a fitted one.
 
-    Parameters
-    ----------
-    kernel : FittedKernel
-        The fitted kernel of k.
-    ratios : ndarray of shape (n,)
-        s(x)^power, relative to the median.
-    unit : float
-        The median scale.
-    power : float
-        Power of the scales.
-    neighbor : int
-        The neighbour whose distance is the scale of a new point.
+    ratios (n,) holds s(x)^power relative to the median scale, which is the unit; the scale of a new
+    point is the distance to the neighbour of this number.
     """
 
     kernel: FittedKernel

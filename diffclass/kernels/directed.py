@@ -7,19 +7,30 @@ searched. The smaller epsilon, the faster is diffusion along the level sets of F
 diffusion across: the first eigenfunctions become constant on each connected component of a level
 set, and functions of F alone if level sets are connected.
 
+Points joined with values at them, of a function or a field, are one table of coordinates, `Joint`.
+At new points the values come from the function itself or, if they were given as an array, from
+those of the nearest points, with weights exp(-d^2 / (d_1 d_last)).
+
 Source: Coifman et al. 2005, section 3.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._validation import check_positive
+from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels._joint import Joint, JointPlacing, checked_values, length_of, values_at
 from diffclass.kernels._kernel import Placing
 from diffclass.kernels.isotropic import Gaussian
+from diffclass.neighbors import NeighborSearch, default_search
+
+# Averages k values at each of m points, (m, k, p), with weights of shape (m, k).
+Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Directed(Gaussian):
@@ -91,32 +102,18 @@ class Directed(Gaussian):
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
-        """Return Z = (x / sqrt(epsilon), F / epsilon), scaled.
+        """Return Z = (x / sqrt(epsilon), F / epsilon), scaled, of shape (n, d + p).
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            The points.
-        y : array-like, optional
-            Not used.
-        scores : array-like of shape (n, n_classes), optional
-            Earlier scores, needed if F is not given.
-
-        Returns
-        -------
-        features : ndarray of shape (n, d + p)
-            In the dtype of X, centred.
-        placing : callable
-            Gives the same for new points, with F there as described for the parameters. It raises
-            a `DataError` if the points have another number of features, or if a function does not
-            give one finite row per point with the same number of columns.
+        It is centred and in the dtype of X; see `Kernel.place`. The earlier scores (n, n_classes)
+        are needed if F is not given.
 
         Raises
         ------
         ParameterError
             If neither F nor scores are given, or if epsilon is not positive.
         DataError
-            If F or scores do not fit the points in shape or are not finite, or if F is constant.
+            If F or scores do not fit the points in shape or are not finite, or if F is constant; at
+            new points also if these have another number of features.
         """
         check_positive(self.epsilon, "epsilon")
         check_positive(self.neighbor, "neighbor", integer=True)
@@ -153,3 +150,125 @@ class Directed(Gaussian):
 def mean_of_values(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return weighted means, of shape (m, p), of values of shape (m, k, p)."""
     return np.einsum("mk,mkp->mp", weights, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The coordinates ((x - center) / unit, (value - middle) / value_unit), scaled by epsilon.
+
+    Points (n, d) are divided by its root, values (n, p) by itself.
+    """
+
+    center: np.ndarray
+    unit: float
+    middle: np.ndarray
+    value_unit: np.ndarray
+    epsilon: float
+
+    def __call__(self, X: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return the scaled coordinates, in the dtype of X."""
+        points = (X - self.center) / self.unit / np.sqrt(self.epsilon)
+        values = (values - self.middle) / self.value_unit / self.epsilon
+        return np.hstack([points, values]).astype(X.dtype, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPlacing:
+    """Joint coordinates of new points, from the values there."""
+
+    joint: Joint
+    values_at: Placing
+
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the joint coordinates of new points."""
+        if X_new.shape[1] != len(self.joint.center):
+            raise DataError(
+                f"the new points have {X_new.shape[1]} features; "
+                f"the kernel was fitted to {len(self.joint.center)}"
+            )
+        return self.joint(X_new, self.values_at(X_new))
+
+
+@dataclass(frozen=True, eq=False)
+class Called:
+    """Checked values of a function at new points."""
+
+    function: Placing
+    n_columns: int
+    name: str
+
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the values at new points."""
+        values = checked_values(self.function(X_new), X_new, name=self.name)
+        if values.shape[1] != self.n_columns:
+            raise DataError(
+                f"{self.name} gave {values.shape[1]} columns for new points, "
+                f"{self.n_columns} for the fitted ones"
+            )
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Continued:
+    """Values at new points: means over the nearest fitted points."""
+
+    points: np.ndarray
+    values: np.ndarray
+    neighbor: int
+    mean: Mean
+
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the values at new points."""
+        graph = self._index.transform(X_new)
+        distances = graph.data.reshape(len(X_new), -1).astype(np.float64)
+        order = np.argsort(distances, axis=1, kind="stable")
+        found = np.take_along_axis(graph.indices.reshape(distances.shape), order, axis=1)
+        weights = _near_weights(np.take_along_axis(distances, order, axis=1))
+        return self.mean(weights, self.values[found])
+
+    @cached_property
+    def _index(self) -> NeighborSearch:
+        """The search, made when first needed."""
+        return default_search(self.points, self.neighbor, random_state=0).fit(self.points)
+
+
+def values_at(
+    given: ArrayLike | Placing | None,
+    X: np.ndarray,
+    values: np.ndarray,
+    *,
+    neighbor: int,
+    mean: Mean,
+    name: str,
+) -> Placing:
+    """Return what gives the values at new points: the function itself, or means of its values."""
+    if callable(given):
+        return Called(given, values.shape[1], name)
+    return Continued(X, values, neighbor, mean)
+
+
+def checked_values(values: ArrayLike, X: np.ndarray, *, name: str) -> np.ndarray:
+    """Return values as a finite table in double precision, with one row per point."""
+    values = np.asarray(values)[:, None] if np.ndim(values) == 1 else values
+    values = check_points(values, name=name).astype(np.float64, copy=False)
+    if len(values) != len(X):
+        raise DataError(f"{name} has {len(values)} rows; there are {len(X)} points")
+    return values
+
+
+def length_of(X: np.ndarray) -> float:
+    """Root of the mean square distance from the mean; 1 if all points are equal."""
+    centered = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    largest = np.abs(centered).max()
+    if largest == 0:
+        return 1.0
+    return float(largest * np.sqrt(np.square(centered / largest).sum(axis=1).mean()))
+
+
+def _near_weights(distances: np.ndarray) -> np.ndarray:
+    """Weights exp(-d^2 / (d_1 d_last)) of sorted distances; a fitted point has all the weight."""
+    first, last = distances[:, :1], distances[:, -1:]
+    scale = np.sqrt(np.maximum(first * last, np.finfo(np.float64).tiny))
+    exponents = np.square(np.minimum(distances / scale, 1e100))
+    weights = np.exp(exponents[:, :1] - exponents)
+    return weights / weights.sum(axis=1, keepdims=True)

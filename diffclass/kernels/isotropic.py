@@ -247,22 +247,10 @@ class FittedIsotropic(FittedKernel):
 
 
 def neighbor_distances(graph: sp.csr_array, neighbor: int, *, without_diagonal: bool) -> np.ndarray:
-    """Return the distance to the j-th neighbour of each row of a graph.
+    """Return the distance to the j-th neighbour of each row of a graph of squared distances.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (m, n)
-        Squared distances, or energies instead.
-    neighbor : int
-        The number j.
-    without_diagonal : bool
-        Whether to leave out the edges from a point to itself.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Above 0. If duplicates make it 0, it is the distance to the farthest neighbour, or if that
-        is 0 too, the median of the other rows.
+    It is above 0: if duplicates make it 0, it is the distance to the farthest neighbour, or if that
+    is 0 too, the median of the other rows. The graph may hold energies instead.
     """
     squared = squared_neighbor_distances(graph, neighbor, without_diagonal=without_diagonal)
     if not squared.all():

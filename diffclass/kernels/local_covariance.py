@@ -128,18 +128,10 @@ class LocalCovariance(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class FittedLocalCovariance(FittedKernel):
-    """The local-covariance kernel with the densities and scales of its points.
+    """The local-covariance kernel with the densities of its points and their bandwidths h (n,).
 
-    Parameters
-    ----------
-    gaussians : LocalGaussians
-        The densities p_x of the n fitted points.
-    noise_floor : float
-        Least s^2, in squared units of the points.
-    scales : ndarray of shape (n,)
-        The bandwidths h.
-    neighbor : int or None
-        A new point's h^2 is the E of this rank; None if all points have the same h.
+    noise_floor is the least s^2. A new point's h^2 is the E of rank ``neighbor``, None if all
+    points have the same h.
     """
 
     gaussians: LocalGaussians
@@ -151,12 +143,8 @@ class FittedLocalCovariance(FittedKernel):
         """Return the affinities of new points, shaped by their neighbours.
 
         The neighbourhood of a new point is its row of the graph, without itself, so that a fitted
-        point that is given again counts once.
-
-        Raises
-        ------
-        DataError
-            If new points are not finite or have another number of features.
+        point that is given again counts once. Raises `DataError` for points that are not finite or
+        have another number of features.
         """
         fitted = self.gaussians
         n_features = fitted.points.shape[1]
@@ -187,21 +175,11 @@ class FittedLocalCovariance(FittedKernel):
 
 @dataclass(frozen=True, eq=False)
 class LocalGaussians:
-    """The densities p_x = N(x, W'W + s^2 I), made by `local_gaussians`.
+    """The densities p_x = N(x, W'W + s^2 I) of points (n, p), made by `local_gaussians`.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        The means x.
-    factors : ndarray of shape (n, r, p)
-        W: for each point, r orthogonal rows, each sqrt(l) times a direction.
-    noise : ndarray of shape (n,)
-        s^2 > 0, in squared units of the points.
-
-    Notes
-    -----
-    Memory: the factors hold r p numbers per point, in the precision of the points: 67 MB in single
-    precision for 111,104 points, 30 features and rank 5.
+    The factors W (n, r, p) are for each point r orthogonal rows, each sqrt(l) times a direction;
+    noise (n,) is s^2 > 0. Memory: r p numbers per point, in the precision of the points: 67 MB in
+    single precision for 111,104 points, 30 features and rank 5.
     """
 
     points: np.ndarray
@@ -224,28 +202,10 @@ class LocalGaussians:
 def local_gaussians(
     graph: sp.csr_array, X: np.ndarray, rank: int = 5
 ) -> tuple[LocalGaussians, float]:
-    """Fit a Gaussian to each point's neighbourhood, its row of a graph.
+    """Fit a Gaussian to each point's neighbourhood; return them and the least s^2.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-        The columns of row x are the neighbourhood of x; values are not used.
-    X : array-like of shape (n, p)
-        Points; float32 and float64 are kept.
-    rank : int, default=5
-        Directions of each covariance; at most p - 1 are used.
-
-    Returns
-    -------
-    gaussians : LocalGaussians
-        Densities of n points, the same for any number of threads.
-    noise_floor : float
-        The least s^2; 1 if all points are equal.
-
-    Raises
-    ------
-    DataError
-        If points are not finite or another number than in the graph.
+    The columns of row x of the graph (n, n) are the neighbourhood of x; values are not used. Raises
+    `DataError` for points that are not finite or another number than in the graph.
     """
     X = check_points(X)
     if graph.shape != (len(X), len(X)):
@@ -258,27 +218,11 @@ def local_gaussians(
 def overlap_energies(
     graph: sp.csr_array, fitted: LocalGaussians, new: LocalGaussians | None = None
 ) -> sp.csr_array:
-    """Return E = -log a(x, z) / sqrt(a(x, x) a(z, z)) on the edges of a graph.
+    """Return E = -log a(x, z) / sqrt(a(x, x) a(z, z)) on the edges of a graph (m, n).
 
-    Parameters
-    ----------
-    graph : csr_array of shape (m, n)
-        Its entries are the edges; rows sorted by column.
-    fitted : LocalGaussians
-        Gaussians of the n columns.
-    new : LocalGaussians, optional
-        Gaussians of the m rows; the same by default. The graph then needs all reverse edges.
-
-    Returns
-    -------
-    csr_array of shape (m, n)
-        In the precision of the graph, the same to the last bit for (x, z) and (z, x), 0 where it is
-        only rounding.
-
-    Raises
-    ------
-    DataError
-        If a reverse edge is missing.
+    Columns are the fitted Gaussians, rows the new ones or, by default, the same; the graph then
+    needs all reverse edges, or a `DataError` is raised. Energies are in the precision of the graph,
+    the same to the last bit for (x, z) and (z, x), 0 where they are only rounding.
     """
     rows, columns = (
         (g.points, g.factors, g.variances, g.noise, g.self_energies)

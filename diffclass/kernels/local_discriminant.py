@@ -32,8 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from diffclass._validation import check_positive, check_scores
 from diffclass.exceptions import DataError
-from diffclass.kernels._kernel import FittedKernel, Kernel
-from diffclass.kernels._over_kernel import OverKernel
+from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
 from diffclass.neighbors import ExactSearch
 from diffclass.targets import encode_labels
 
@@ -145,22 +144,10 @@ class LocalDiscriminant(OverKernel):
 
 @dataclass(frozen=True, eq=False)
 class FittedLocalDiscriminant(FittedKernel):
-    """The local discriminant kernel with its anchors, at least one of which has directions.
+    """The local discriminant kernel over a fitted one, with anchors (n_anchors, d).
 
-    Parameters
-    ----------
-    kernel : FittedKernel
-        The fitted kernel of k.
-    points : ndarray of shape (n, d)
-        The fitted points.
-    anchors : ndarray of shape (n_anchors, d)
-        Places of the local analyses.
-    blend : csc_array of shape (n, n_anchors)
-        Weights of the anchors at the fitted points.
-    directions : list of ndarray of shape (d, r)
-        For each anchor V with D_a^2(x, z) = |V' (x - z)|^2; r is 0 where nothing was found.
-    strength : float
-        Weight of the squared distances.
+    blend (n, n_anchors) weighs the anchors at the points (n, d). Each anchor has directions V (d,
+    r) with D_a^2(x, z) = |V' (x - z)|^2; r is 0 where nothing was found, but not for all of them.
     """
 
     kernel: FittedKernel

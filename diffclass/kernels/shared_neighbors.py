@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
-from diffclass.kernels._kernel import FittedKernel, Kernel
-from diffclass.kernels._over_kernel import OverKernel
+from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
 
 # A millionth is negligible compared with the cosines inside a cluster, but it keeps the few edges
 # of an outlier, whose weights are near exp(-60), from vanishing in single precision.
@@ -91,18 +90,10 @@ class SharedNeighbors(OverKernel):
 
 @dataclass(frozen=True, eq=False)
 class FittedSharedNeighbors(FittedKernel):
-    """The shared-neighbours kernel with the bumps of its points.
+    """The shared-neighbours kernel over a fitted one k.
 
-    Parameters
-    ----------
-    kernel : FittedKernel
-        The fitted kernel of k.
-    bumps : csr_array of shape (n, n)
-        a(x, .) / sqrt(pi), each row of length 1.
-    root_degrees : ndarray of shape (n,)
-        Square roots of the row sums of k.
-    power : float
-        Power of the cosine.
+    Each row of bumps (n, n) is a(x, .) / sqrt(pi), scaled to length 1; root_degrees (n,) are the
+    square roots of the row sums of k.
     """
 
     kernel: FittedKernel

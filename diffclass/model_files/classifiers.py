@@ -23,10 +23,9 @@ from diffclass.kernels import (
     local_covariance,
     local_discriminant,
 )
-from diffclass.kernels._joint import Continued, Joint, JointPlacing
 from diffclass.kernels._kernel import _as_they_are
 from diffclass.kernels.density_weighted import FittedDensityWeighted
-from diffclass.kernels.directed import mean_of_values
+from diffclass.kernels.directed import Continued, Joint, JointPlacing, mean_of_values
 from diffclass.kernels.shared_neighbors import FittedSharedNeighbors
 from diffclass.label_diffusion import Calibration, FeatureOpinion, StoppingRule
 from diffclass.model_files.forms import (
@@ -44,8 +43,7 @@ from diffclass.model_files.forms import (
     Whole,
 )
 from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch, default_search
-from diffclass.neighbors.cuda_search import CudaSearch
-from diffclass.neighbors.search import Search
+from diffclass.neighbors.search import CudaSearch, Search
 from diffclass.new_points import NewPoints
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import Warp, WarpedValues

@@ -11,17 +11,17 @@ Source: R. Coifman and M. Maggioni, Diffusion wavelets, 2006, section 4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import qr
 from scipy.sparse.csgraph import dijkstra
 from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState
-from diffclass.multiscale.panels import Panel, Panels, check_entries, grouped, restricted, rows_of
-from diffclass.multiscale.splits import ROUNDING, Split, split_cells
+from diffclass.multiscale.panels import Panel, Panels, check_entries, grouped, rows_of
 from diffclass.operators.markov import MarkovOperator
 
 MOST_LEVELS = 64
@@ -29,6 +29,7 @@ CELL_SIZE = 256
 _NEGLECTED = 1e-3  # of the accuracy: the norm of a column left out of a panel
 _SAMPLED_CELLS = 6
 _WORTH_SPLITTING = 0.85  # share of the functions that are left
+ROUNDING = 1e-14  # of sqrt(pi), whose norm is 1: a cell of functions of mean 0 has no more
 
 
 def compressed_levels(
@@ -39,17 +40,9 @@ def compressed_levels(
     max_entries: int,
     random_state: RandomState,
 ) -> tuple[Level, ...]:
-    """Return the powers S, S^2, S^4, ... on the spaces that they leave.
+    """Return the powers S, S^2, S^4, ... on the spaces that they leave; see `diffusion_wavelets`.
 
-    Parameters
-    ----------
-    operator, accuracy, max_levels, max_entries, random_state
-        As in `diffclass.multiscale.diffusion_wavelets`.
-
-    Returns
-    -------
-    tuple of Level
-        Until only the constants of the components are left, or as many as asked for.
+    They end where only the constants of the components are left, or after as many as asked for.
     """
     builder = _Builder(operator, accuracy, max_entries, random_state)
     levels = [builder.level()]
@@ -96,13 +89,7 @@ class Level:
 
 
 class _Builder:
-    """The power at hand, on its space: each level splits the space, then the power is squared.
-
-    Parameters
-    ----------
-    operator, accuracy, max_entries, random_state
-        As in `compressed_levels`.
-    """
+    """The power at hand, on its space: each level splits the space, then the power is squared."""
 
     def __init__(
         self,
@@ -184,6 +171,30 @@ class _Builder:
         )
 
 
+def restricted(
+    matrix: sp.csr_array | Panels, split: Split, threshold: float, max_entries: int
+) -> Panels:
+    """Return Q' T Q for the scaling functions Q of a split, small columns left out.
+
+    Raises `ParameterError` if it has more than ``max_entries`` entries.
+    """
+    cell_of, place_of, starts = split.numbering()
+    panels, n_entries = [], 0
+    for cell in split.cells:
+        rows = rows_of(matrix, cell.members)
+        values = cell.scaling.T @ rows.values
+        new_columns, blocks = [], []
+        for other, among in grouped(cell_of[rows.columns]):
+            scaling = split.cells[other].scaling
+            new_columns.append(starts[other] + np.arange(scaling.shape[1]))
+            blocks.append(values[:, among] @ scaling[place_of[rows.columns[among]]])
+        panel = Panel(np.concatenate(new_columns), np.concatenate(blocks, axis=1))
+        panels.append(panel.without_small(threshold))
+        n_entries += panels[-1].values.size
+        check_entries(n_entries, max_entries)
+    return Panels(panels)
+
+
 def _with_exact_means(power: Panels, means: np.ndarray) -> Panels:
     """Make the constants exact eigenvectors of a dense power, and the rest no longer than 1.
 
@@ -213,27 +224,12 @@ def voronoi_cells(
     size: int,
     random: np.random.RandomState,
 ) -> list[np.ndarray]:
-    """Group functions by the nearest of some centres, drawn at random.
+    """Group functions by the nearest of some centres, drawn at random; return their numbers.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-        Symmetric; each edge counts as one hop.
-    centers : ndarray of int of shape (m,)
-        The point of each function.
-    components : ndarray of int of shape (m,)
-        Component of the graph that holds each function.
-    size : int
-        Mean size of a cell. Up to four times as many functions are one cell together.
-    random : RandomState
-        Draws the centres.
-
-    Returns
-    -------
-    list of ndarray of int
-        Numbers of the functions in each cell; a cell is within one
-        component, unless there is only one cell.
-        Costs one search through the graph.
+    Each edge of the graph counts as one hop; centers (m,) and components (m,) are the point and the
+    component of each function. Cells have ``size`` functions on average, and are within one
+    component, but up to four times as many functions are one cell together. Costs one search
+    through the graph.
     """
     m = len(centers)
     if m <= 4 * size:
@@ -246,3 +242,123 @@ def voronoi_cells(
         graph, unweighted=True, indices=seeds, min_only=True, return_predecessors=True
     )
     return [members for _, members in grouped(nearest[centers])]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A group of b basis functions and its new basis.
+
+    Columns of scaling (b, r) go on to the next space, those of wavelets (b, b - r) stay.
+    """
+
+    members: np.ndarray
+    scaling: np.ndarray
+    wavelets: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """An orthogonal split of a space into scaling functions and wavelets, cell by cell.
+
+    Every function of the space is in one cell.
+    """
+
+    cells: tuple[Cell, ...]
+
+    @property
+    def n_members(self) -> int:
+        """Dimension of the space that is split."""
+        return sum(len(cell.members) for cell in self.cells)
+
+    @property
+    def n_scaling(self) -> int:
+        """Number of scaling functions."""
+        return sum(cell.scaling.shape[1] for cell in self.cells)
+
+    def analyse(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients (n_scaling, m) and (n_wavelets, m) of functions (n, m)."""
+        parts = [coefficients[cell.members] for cell in self.cells]
+        scaling = [cell.scaling.T @ f for cell, f in zip(self.cells, parts, strict=True)]
+        wavelets = [cell.wavelets.T @ f for cell, f in zip(self.cells, parts, strict=True)]
+        return np.concatenate(scaling), np.concatenate(wavelets)
+
+    def synthesise(self, scaling: np.ndarray, wavelets: np.ndarray | None = None) -> np.ndarray:
+        """Return functions (n, m) from their coefficients; no wavelets are zeros."""
+        out = np.empty((self.n_members, scaling.shape[1]))
+        s = w = 0
+        for cell in self.cells:
+            r, rest = cell.scaling.shape[1], cell.wavelets.shape[1]
+            out[cell.members] = cell.scaling @ scaling[s : s + r]
+            if wavelets is not None:
+                out[cell.members] += cell.wavelets @ wavelets[w : w + rest]
+            s, w = s + r, w + rest
+        return out
+
+    def centers(self, points: np.ndarray) -> np.ndarray:
+        """Return where each scaling function is largest, given the points of the members."""
+        return np.concatenate(
+            [points[cell.members[np.abs(cell.scaling).argmax(axis=0)]] for cell in self.cells]
+        )
+
+    def numbering(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return each member's cell and place in it, and each cell's first scaling function."""
+        cell_of = np.empty(self.n_members, dtype=np.int64)
+        place_of = np.empty_like(cell_of)
+        for number, cell in enumerate(self.cells):
+            cell_of[cell.members] = number
+            place_of[cell.members] = np.arange(len(cell.members))
+        sizes = [cell.scaling.shape[1] for cell in self.cells]
+        return cell_of, place_of, np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def split_cells(
+    rows: Callable[[np.ndarray], np.ndarray],
+    cells: Sequence[np.ndarray],
+    means: np.ndarray,
+    components: np.ndarray,
+    accuracy: float,
+) -> Split:
+    """Split a space of n functions by the bumps of an operator on it, in b^2 w operations per cell.
+
+    ``rows(members)`` returns T(B, :) without its columns of zeros, (b, w); means (n,) are the
+    coefficients of sqrt(pi), and |T Q_wavelets|_F of a cell is at most the accuracy.
+    """
+    return Split(
+        tuple(
+            _split_cell(members, rows(members), means[members], components[members], accuracy)
+            for members in cells
+        )
+    )
+
+
+def _split_cell(
+    members: np.ndarray,
+    rows: np.ndarray,
+    means: np.ndarray,
+    components: np.ndarray,
+    accuracy: float,
+) -> Cell:
+    basis, n_constants = _with_constants_first(means, components)
+    constants, rest = basis[:, :n_constants], basis[:, n_constants:]
+    if not rest.shape[1]:
+        return Cell(members, constants, rest)
+    bumps = rest.T @ rows
+    Q, R, _ = qr(bumps, mode="full" if len(bumps) > rows.shape[1] else "economic", pivoting=True)
+    tails = np.sqrt(np.cumsum(np.sum(R**2, axis=1)[::-1])[::-1])
+    rank = int(np.count_nonzero(tails > accuracy))
+    scaling = np.concatenate([constants, rest @ Q[:, :rank]], axis=1)
+    return Cell(members, scaling, rest @ Q[:, rank:])
+
+
+def _with_constants_first(means: np.ndarray, components: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return an orthogonal matrix (b, b), and how many of its columns span the constants."""
+    present, column = np.unique(components, return_inverse=True)
+    constants = np.zeros((len(means), len(present)))
+    constants[np.arange(len(means)), column] = means
+    constants = constants[:, np.linalg.norm(constants, axis=0) > ROUNDING]
+    n_constants = constants.shape[1]
+    if not n_constants:
+        return np.eye(len(means)), 0
+    basis, triangle = np.linalg.qr(constants, mode="complete")
+    basis[:, :n_constants] *= np.sign(np.diagonal(triangle))
+    return basis, n_constants

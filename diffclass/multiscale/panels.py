@@ -15,20 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.exceptions import ParameterError
-from diffclass.multiscale.splits import Split
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Some rows of a matrix.
-
-    Parameters
-    ----------
-    columns : ndarray of int of shape (w,)
-        Numbers of the columns that are stored, in increasing order.
-    values : ndarray of shape (b, w)
-        The rows in these columns.
-    """
+    """Some rows (b, w) of a matrix, in the columns that are stored, in increasing order."""
 
     columns: np.ndarray
     values: np.ndarray
@@ -40,13 +31,7 @@ class Panel:
 
 
 class Panels:
-    """A square matrix whose consecutive rows are grouped into panels; it multiplies by ``@``.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-        In the order of their rows.
-    """
+    """A square matrix whose consecutive rows are grouped into panels; it multiplies by ``@``."""
 
     def __init__(self, panels: Sequence[Panel]):
         self.panels = tuple(panels)
@@ -80,10 +65,7 @@ class Panels:
     def squared(self, threshold: float, max_entries: int) -> Panels:
         """Return the square, without the columns of panels whose norm is at most the threshold.
 
-        Raises
-        ------
-        ParameterError
-            If it has more than ``max_entries`` entries.
+        Raises `ParameterError` if it has more than ``max_entries`` entries.
         """
         panels, n_entries = [], 0
         for panel in self.panels:
@@ -123,33 +105,6 @@ def rows_of(matrix: sp.csr_array | Panels, functions: np.ndarray) -> Panel:
     rows = sp.csr_array(matrix[functions])
     columns = np.unique(rows.indices)
     return Panel(columns, rows[:, columns].toarray())
-
-
-def restricted(
-    matrix: sp.csr_array | Panels, split: Split, threshold: float, max_entries: int
-) -> Panels:
-    """Return Q' T Q for the scaling functions Q of a split, small columns left out.
-
-    Raises
-    ------
-    ParameterError
-        If it has more than ``max_entries`` entries.
-    """
-    cell_of, place_of, starts = split.numbering()
-    panels, n_entries = [], 0
-    for cell in split.cells:
-        rows = rows_of(matrix, cell.members)
-        values = cell.scaling.T @ rows.values
-        new_columns, blocks = [], []
-        for other, among in grouped(cell_of[rows.columns]):
-            scaling = split.cells[other].scaling
-            new_columns.append(starts[other] + np.arange(scaling.shape[1]))
-            blocks.append(values[:, among] @ scaling[place_of[rows.columns[among]]])
-        panel = Panel(np.concatenate(new_columns), np.concatenate(blocks, axis=1))
-        panels.append(panel.without_small(threshold))
-        n_entries += panels[-1].values.size
-        check_entries(n_entries, max_entries)
-    return Panels(panels)
 
 
 def check_entries(n_entries: int, max_entries: int) -> None:

@@ -6,12 +6,16 @@ matrix of the distances between the points, ``transform`` of those from new poin
 which explicit zeros (the diagonal, duplicates) are edges.
 """
 
-from diffclass.neighbors.cuda_search import CudaSearch
-from diffclass.neighbors.graph import default_search, kept_edges, neighbors_graph, on_device
+from diffclass.neighbors.graph import (
+    RadiusSearch,
+    default_search,
+    kept_edges,
+    neighbors_graph,
+    on_device,
+)
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nn_descent import NNDescentSearch
-from diffclass.neighbors.radius import RadiusSearch
-from diffclass.neighbors.search import ExactSearch, NeighborSearch, Search
+from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
 
 __all__ = [
     "CudaSearch",

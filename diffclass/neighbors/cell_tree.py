@@ -24,12 +24,9 @@ _BLOCK = 128  # centres that are compared at a time
 class Cells:
     """Points sorted by cell, and the cells that a search of their neighbours probes.
 
-    Attributes
-    ----------
-    order : ndarray of int32 of shape (n,)
-        Numbers of the points, sorted by cell.
-    points : ndarray of float32 of shape (n, d)
-        The points in this order, filled up with zeros to a multiple of 8 features.
+    order (n,) has the numbers of the points, sorted by cell; points (n, d) are in this order,
+    filled up with zeros to a multiple of 8 features. The other arrays are those of
+    `_compiled.cell_tree`.
     """
 
     order: np.ndarray

@@ -252,19 +252,9 @@ class _Sample:
 
 
 def quantized(points: np.ndarray) -> tuple[np.ndarray, np.float32]:
-    """Quantize points to 8 bits: points = step codes, up to rounding and clipping.
+    """Return 8-bit codes (n, d) and a step: points = step codes, up to rounding and clipping.
 
     The codes take a quarter of the memory, and show of most candidates that they are too far.
-
-    Parameters
-    ----------
-    points : ndarray of float32 of shape (n, d)
-        About 0.
-
-    Returns
-    -------
-    codes : ndarray of int8 of shape (n, d)
-    step : float32
     """
     sample = np.abs(points[:: 1 + len(points) // _QUANTIZED_SAMPLE])
     largest = np.quantile(sample, 1 - _CLIPPED) or sample.max() or 1

@@ -1,4 +1,4 @@
-"""The interface of neighbour searches, the base of those in this package, and exact search."""
+"""The interface of neighbour searches, their base, and exact search, also on a device."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
 from diffclass._compiled._threads import openmp_for
+from diffclass._cuda import device
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError
+from diffclass.progress import checkpoint
+
+_QUERIES, _POINTS = 524_288, 524_288  # of one launch, so that none takes long
 
 
 @runtime_checkable
@@ -221,13 +225,9 @@ def _without_self(found: np.ndarray) -> np.ndarray:
 class SinglePrecision:
     """Points in single precision, centred and scaled so that their differences keep their digits.
 
-    Points are centred on the mean of the given ones and divided by their largest distance to it in
-    any feature. Where the sum of large numbers overflows, the middle of the range replaces the
-    mean.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
+    Points are centred on the mean of the given ones (n, p) and divided by their largest distance to
+    it in any feature. Where the sum of large numbers overflows, the middle of the range replaces
+    the mean.
     """
 
     def __init__(self, X: np.ndarray):
@@ -247,3 +247,63 @@ def row_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the squared distances from points (m, p) to others (m, k, p), of shape (m, k)."""
     difference = others - points[:, None, :]
     return np.einsum("ijk,ijk->ij", difference, difference)
+
+
+class CudaSearch(Search):
+    """Nearest neighbours by brute force on an NVIDIA device, exact but for rounding.
+
+    Distances are compared in single precision, after points are centred and scaled.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=12
+        Neighbours of a point, itself not counted.
+
+    Attributes
+    ----------
+    recall_ : float
+        Share of the true neighbours that were found; always 1.
+
+    Notes
+    -----
+    Costs n^2 distances, a million points of ten features take seconds. The device holds the points
+    and half a million lists.
+    """
+
+    def __init__(self, n_neighbors: int = 12):
+        self.n_neighbors = n_neighbors
+
+    def _index(self, X: np.ndarray) -> None:
+        device.check_device()
+        self._scaled = SinglePrecision(X)
+        self._indexed = self._scaled(X)
+        self.recall_ = 1.0
+
+    def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
+        from diffclass._cuda.kernels import (
+            THREADS,
+            empty_lists,
+            nearest_kernel,
+            points_per_thread,
+        )
+
+        points, queries = device.to_device(self._indexed), self._scaled(X)
+        kernel, n = nearest_kernel(queries.shape[1], k), len(self._indexed)
+        per_block = THREADS * points_per_thread(queries.shape[1])
+        out = np.empty((len(X), k), dtype=np.int32)
+        for first in range(0, len(X), _QUERIES):
+            some = device.to_device(queries[first : first + _QUERIES])
+            n_some = some.shape[0]
+            distances, found = map(device.to_device, empty_lists(n_some, k))
+            for start in range(0, n, _POINTS):
+                checkpoint()
+                stop = min(start + _POINTS, n)
+                blocks = -(-n_some // per_block)
+                kernel[blocks, THREADS](points, some, start, stop, distances, found)
+            device.to_host(found, out[first : first + n_some])
+        if out.min(initial=0) < 0:
+            raise DataError(
+                f"{np.count_nonzero((out < 0).any(axis=1))} points have distances that are no "
+                "numbers in single precision; rescale the points, or search on the processor"
+            )
+        return out

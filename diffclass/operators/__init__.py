@@ -2,26 +2,26 @@
 
 `markov` holds the walk A = D^-1 K_alpha, `warped` one walk per class, `laplacians` views of A;
 `chebyshev` evaluates polynomials of A. `processor` says what computes steps, the processor itself
-or, in `cuda`, a device.
+or a device.
 """
 
 from __future__ import annotations
 
 from diffclass.operators.chebyshev import SERIES_TOLERANCE, power_coefficients
-from diffclass.operators.cuda import Cuda, processor_of
-from diffclass.operators.energy import dirichlet_energy, rayleigh_ritz
 from diffclass.operators.laplacians import (
+    dirichlet_energy,
     generator,
     generator_eigenvalues,
     heat_steps,
     random_walk_laplacian,
+    rayleigh_ritz,
     schroedinger_operator,
     schroedinger_potential,
     symmetric_laplacian,
     unnormalized_laplacian,
 )
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.processor import Processor
+from diffclass.operators.processor import Cuda, Processor, processor_of
 from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 
 __all__ = [

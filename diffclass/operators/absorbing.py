@@ -17,13 +17,9 @@ from diffclass.operators.processor import HOST, Columns
 class AbsorbingLabels:
     """N <- stopped + passing N at the labelled points.
 
-    Attributes
-    ----------
-    points : ndarray of int of shape (n_labels,)
-    stopped : ndarray of shape (n_labels, n_classes)
-        What has stopped at once: the label's weight in its class, times the height of an indicator.
-    passing : ndarray of shape (n_labels, 1)
-        Share that goes on, 1 minus the weight.
+    stopped (n_labels, n_classes) is what has stopped at once: the label's weight in its class,
+    times the height of an indicator; passing (n_labels, 1) is the share that goes on, 1 minus the
+    weight.
     """
 
     points: np.ndarray
@@ -41,17 +37,10 @@ class AbsorbingLabels:
         dtype: np.dtype,
         heights: ArrayLike = 1,
     ) -> AbsorbingLabels:
-        """Return some labels.
+        """Return some labels; points, codes and label_weight are (n_labels,).
 
-        Parameters
-        ----------
-        points, codes, label_weight : ndarray of shape (n_labels,)
-            Where the labels are, their classes, and the probability that a walk stops there.
-        n_classes : int
-        dtype : dtype
-            Of the columns.
-        heights : array-like, default=1
-            Values of the columns at points of a certain class.
+        The weight is the probability that a walk stops there; heights are the values of the columns
+        at points of a certain class.
         """
         stops = label_weight.astype(dtype)
         stopped = np.zeros((len(points), n_classes), dtype)
@@ -78,15 +67,7 @@ class AbsorbingLabels:
 
 @dataclass(frozen=True, eq=False)
 class AbsorbingSteps:
-    """The steps of a walk that stops at labels, taken where its operator computes.
-
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    labels : AbsorbingLabels
-        In the dtype of the operator.
-    """
+    """The steps of a walk that stops at labels, taken where its operator computes."""
 
     operator: MarkovOperator
     labels: AbsorbingLabels
@@ -94,18 +75,9 @@ class AbsorbingSteps:
     def steps(
         self, columns: np.ndarray, spare: np.ndarray, n_steps: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take some steps.
+        """Take some steps; return the columns (n, n_classes) after them, and the other array.
 
-        Parameters
-        ----------
-        columns, spare : ndarray of shape (n, n_classes)
-            In the operator's dtype, C-ordered. Both are written.
-        n_steps : int
-
-        Returns
-        -------
-        columns, spare : ndarray of shape (n, n_classes)
-            The columns after the steps, and the other of the two arrays.
+        Both arrays are C-ordered, in the operator's dtype, and written.
         """
         processor, step = self.operator.processor, self.operator.step
         current, following = processor.place(columns), processor.blank(spare)
@@ -117,13 +89,7 @@ class AbsorbingSteps:
         return (found, spare) if found is columns else (found, columns)
 
     def series(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return sum_k c_k T_k(B) of columns, B being the walk that ends at the labels.
-
-        Parameters
-        ----------
-        columns : ndarray of shape (n, n_classes)
-        coefficients : ndarray of shape (degree + 1,)
-        """
+        """Return sum_k c_k T_k(B) of columns, B being the walk that ends at the labels."""
         processor, step = self.operator.processor, self.operator.step
         points, passing, _ = self._placed
         nothing = processor.place(np.zeros_like(self.labels.stopped))

@@ -55,27 +55,10 @@ def power_coefficients(times: Sequence[int], tolerance: float) -> np.ndarray:
 
 
 def sum_coefficients(n_steps: int, tolerance: float) -> np.ndarray:
-    """Return the Chebyshev coefficients of x + x^2 + ... + x^t.
+    """Return the Chebyshev coefficients of x + x^2 + ... + x^t, in sqrt(t) log(t) operations.
 
-    They are read off a cosine transform of the sum x (1 - x^t) / (1 - x).
-
-    Parameters
-    ----------
-    n_steps : int
-        t, at least 1.
-    tolerance : float
-        Largest sum of dropped coefficients; 0 drops none.
-
-    Returns
-    -------
-    ndarray of shape (degree + 1,)
-        Coefficients of T_0, T_1, ... Costs sqrt(t) log(t).
-
-    Examples
-    --------
-    >>> from diffclass.operators.chebyshev import sum_coefficients
-    >>> sum_coefficients(2, 0).round(12)
-    array([0.5, 1. , 0.5])
+    They are read off a cosine transform of the sum x (1 - x^t) / (1 - x), and cut where those
+    dropped sum to less than the tolerance; 0 drops none. x + x^2 has 1/2, 1, 1/2.
     """
     t = n_steps
     degree = t
@@ -116,24 +99,10 @@ def chebyshev_series(
     *,
     processor: Processor = HOST,
 ) -> np.ndarray:
-    """Evaluate several Chebyshev series of an operator on the columns of f in one pass.
+    """Return sum_k c_k T_k(A) f for several series at once, (n_series, n, m), in the dtype of f.
 
-    Parameters
-    ----------
-    product : callable
-        ``product(g, out)`` writes A g to ``out``, both where the processor has them. The spectrum
-        of A has to lie in [-1, 1].
-    f : ndarray of shape (n, m)
-        Columns.
-    coefficients : ndarray of shape (n_series, degree + 1)
-        Coefficients of T_0(A), T_1(A), ...
-    processor : Processor
-        What computes.
-
-    Returns
-    -------
-    ndarray of shape (n_series, n, m)
-        sum_k c_k T_k(A) f, in the dtype of f. Costs ``degree`` products.
+    ``product(g, out)`` writes A g to ``out``, both where the processor has them; the spectrum of A
+    lies in [-1, 1]. Coefficients are (n_series, degree + 1). Costs ``degree`` products.
     """
     coefficients = coefficients.astype(f.dtype)
     first_terms = coefficients[:, 0, None, None] * f

@@ -1,4 +1,4 @@
-"""Laplacians and generators, as views of a Markov operator.
+"""Laplacians and generators, as views of a Markov operator, and the energy of functions.
 
     L     = D - K_alpha              unnormalised
     L_rw  = I - A = D^-1 L           random walk
@@ -12,8 +12,18 @@ as epsilon -> 0: alpha = 1 gives the Laplace-Beltrami operator for every density
 Fokker-Planck operator of the potential U, 0 the normalised graph Laplacian with U counted twice.
 With alpha = 1, A^(t / epsilon) tends to the heat kernel exp(t Delta / 4).
 
+Functions have the energy
+
+    E(f) = <f, (I - A) f>_pi = sum_{x,y} pi(x) a(x, y) (f(x) - f(y))^2 / 2
+    (4 / epsilon) E(f)  ->  int |grad f|^2 p^s / int p^s,    p = exp(-U)
+
+as epsilon -> 0: s > 0 penalises functions that change where points are dense. By Rayleigh and
+Ritz the eigenfunctions of A are the functions of least energy among those orthogonal to all before
+them, and 1 - lambda_l are their energies; in a space of trial functions the same rule gives the
+best approximations that the space has.
+
 Sources: Coifman et al. 2005, sections 2.2 to 2.4 (equations 2.6, 2.9 and 2.14);
-Socher 2008, sections 1.5.1 (graph Laplacians) and 3.1 (s).
+Socher 2008, sections 1.5.1 (graph Laplacians), 3.1 (s) and 3.3 (equations 20 to 23, energy).
 """
 
 from __future__ import annotations
@@ -21,9 +31,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
-from diffclass._validation import check_positive
+from diffclass._validation import check_points, check_positive
+from diffclass.exceptions import DataError
 from diffclass.operators.markov import MarkovOperator
 
 
@@ -100,18 +113,10 @@ def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOpe
 
 
 def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarray:
-    """Return V = H 1, the potential of `schroedinger_operator` at the points.
+    """Return V = H 1 (n,), the potential of `schroedinger_operator` at the points.
 
-    Parameters
-    ----------
-    operator, epsilon
-        As in `schroedinger_operator`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        In inverse squared units of the points. It depends on the density's second derivatives and
-        is reliable only where many points weigh.
+    It is in inverse squared units of the points, depends on the density's second derivatives, and
+    is reliable only where many points weigh.
     """
     return schroedinger_operator(operator, epsilon) @ np.ones(len(operator))
 
@@ -119,17 +124,8 @@ def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarr
 def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray:
     """Return 4 (1 - lambda) / epsilon, the eigenvalues of -Delta + 2 (1 - alpha) grad U . grad.
 
-    Parameters
-    ----------
-    eigenvalues : ndarray
-        The eigenvalues lambda_l of A.
-    epsilon : float
-        In squared units of the points.
-
-    Returns
-    -------
-    ndarray
-        At least 0. The equality holds to first order in epsilon.
+    lambda are eigenvalues of A, epsilon is in squared units of the points. They are at least 0, and
+    equal to first order in epsilon.
     """
     return 4 * (1 - np.asarray(eigenvalues)) / check_positive(epsilon, "epsilon")
 
@@ -137,17 +133,8 @@ def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray
 def heat_steps(time: float, epsilon: float) -> int:
     """Return 4 time / epsilon, the number of steps n for which A^n is closest to exp(time Delta).
 
-    Parameters
-    ----------
-    time : float
-        In squared units of the points, at least 0.
-    epsilon : float
-        The bandwidth of the kernel exp(-|x - y|^2 / epsilon).
-
-    Returns
-    -------
-    int
-        Rounded to the nearest step.
+    Both are in squared units of the points: the time, at least 0, and the bandwidth epsilon of the
+    kernel exp(-|x - y|^2 / epsilon). The result is rounded to the nearest step.
     """
     steps = 4 * check_positive(time, "time", zero=True) / check_positive(epsilon, "epsilon")
     return round(steps)
@@ -175,3 +162,88 @@ def _identity_less_conjugate(
         rmatmat=backward,
         dtype=np.float64,
     )
+
+
+def dirichlet_energy(
+    operator: MarkovOperator, f: ArrayLike, epsilon: float | None = None
+) -> float | np.ndarray:
+    """Return the energy <f, (I - A) f>_pi of functions, at least 0; that of a constant is 0.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    f : array-like of shape (n,) or (n, m)
+        One function per column.
+    epsilon : float, optional
+        Bandwidth of the kernel exp(-|x - y|^2 / epsilon), in squared units of the points. If given,
+        the energy is multiplied by 4 / epsilon and tends to int |grad f|^2 p^s / int p^s.
+
+    Returns
+    -------
+    float or ndarray of shape (m,)
+        Summed over edges, so that nothing cancels. Costs one multiplication per edge and column.
+
+    Raises
+    ------
+    ParameterError
+        If epsilon is not above 0.
+    DataError
+        If f is not finite or has another number of rows.
+
+    Examples
+    --------
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.operators.laplacians import dirichlet_energy
+    >>> two_states = MarkovOperator.from_affinity([[3.0, 1.0], [1.0, 3.0]])
+    >>> float(dirichlet_energy(two_states, [1.0, -1.0]))
+    0.5
+    """
+    scale = 1.0 if epsilon is None else 4 / check_positive(epsilon, "epsilon")
+    columns = _functions(operator, f)
+    K = operator.affinity.tocoo()
+    energies = [K.data @ (g[K.row] - g[K.col]) ** 2 for g in columns.T]
+    found = scale * np.array(energies, dtype=np.float64) / (2 * operator.degrees.sum())
+    return float(found[0]) if np.ndim(f) == 1 else found
+
+
+def rayleigh_ritz(operator: MarkovOperator, functions: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return the functions of least energy in the span of some trial functions.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    functions : array-like of shape (n, m)
+        Trial functions; those that depend on the others are left out.
+
+    Returns
+    -------
+    energies : ndarray of shape (rank,)
+        E in increasing order; each is at least the 1 - lambda_l of the same place, and equal where
+        the span holds the eigenfunction.
+    ritz_functions : ndarray of shape (n, rank)
+        Combinations of the trial functions, orthonormal in the weights pi. Costs a product with m
+        columns and n m^2.
+
+    Raises
+    ------
+    DataError
+        If a function is not finite, or all are 0.
+    """
+    columns = _functions(operator, functions)
+    pi = operator.stationary_distribution
+    U, sizes, _ = np.linalg.svd(np.sqrt(pi)[:, None] * columns, full_matrices=False)
+    U = U[:, sizes > max(columns.shape) * np.finfo(np.float64).eps * sizes[0]]
+    if not sizes[0]:
+        raise DataError("the trial functions are all 0; give at least one other")
+    projected = U.T @ (U - operator.symmetric_conjugate @ U)
+    energies, mixed = eigh((projected + projected.T) / 2)
+    return np.maximum(energies, 0), (U @ mixed) / np.sqrt(pi)[:, None]
+
+
+def _functions(operator: MarkovOperator, f: ArrayLike) -> np.ndarray:
+    columns = check_points(np.reshape(f, (len(np.asarray(f)), -1)), name="f").astype(np.float64)
+    if len(columns) != len(operator):
+        raise DataError(f"f has {len(columns)} rows; the operator has {len(operator)} points")
+    return columns

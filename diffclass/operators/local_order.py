@@ -21,14 +21,7 @@ import scipy.sparse as sp
 def local_order(graph: sp.csr_array) -> np.ndarray:
     """Return an order of the points of a symmetric graph in which those of an edge are near.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-
-    Returns
-    -------
-    ndarray of int32 of shape (n,)
-        Number of the point at each place. Costs about ten products with one column.
+    order(i) is the number of the point at place i. Costs about ten products with one column.
     """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -36,25 +29,13 @@ def local_order(graph: sp.csr_array) -> np.ndarray:
 
 
 def renumbered(graph: sp.csr_array, order: np.ndarray) -> sp.csr_array:
-    """Return a graph whose point i is point order[i]; the edges of a row keep their order.
-
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-    order : ndarray of int of shape (n,)
-    """
+    """Return a graph whose point i is point order[i]; the edges of a row keep their order."""
     rows = graph[order]
     return sp.csr_array((rows.data, inverse(order)[rows.indices], rows.indptr), shape=graph.shape)
 
 
 def inverse(order: np.ndarray) -> np.ndarray:
-    """Return the place of each point.
-
-    Parameters
-    ----------
-    order : ndarray of int of shape (n,)
-        Number of the point at each place.
-    """
+    """Return the place of each point in an order."""
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=order.dtype)
     return places

@@ -45,12 +45,7 @@ from diffclass.progress import checkpoint
 
 @dataclass(frozen=True, eq=False)
 class PlainValues:
-    """Values N_i at the points of a walk, for a step from new points; made by `for_new_points`.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n, n_classes)
-    """
+    """Values N_i (n, n_classes) at the points of a walk, for a step from new points."""
 
     values: np.ndarray
 
@@ -226,21 +221,9 @@ class MarkovOperator:
         *,
         tolerance: float | None = None,
     ) -> np.ndarray:
-        """Add `expected_visits` to an array in place, and return A^t f.
+        """Add `expected_visits` of columns to a float64 array in place, and return A^t f.
 
-        Parameters
-        ----------
-        visits : ndarray of float64 of shape (n, m)
-            The array that is added to.
-        columns : ndarray of shape (n, m)
-            The functions f, in the operator's dtype.
-        n_steps, tolerance
-            As in `expected_visits`.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            A^t f.
+        Both are (n, m), the columns in the operator's dtype.
         """
         tolerance = self._checked_tolerance(tolerance)
         if tolerance and n_steps > 1:
@@ -272,24 +255,8 @@ class MarkovOperator:
     ) -> np.ndarray:
         """Move mass forward: (A')^t m is where mass m is after t steps. Its sum is kept.
 
-        Parameters
-        ----------
-        mass : array-like of shape (n,) or (n, m)
-            One distribution per column.
-        n_steps : int or sequence of int, default=1
-            The times t, at least 0.
-        tolerance : float, optional
-            As in `apply`, for the norm sum m^2 / pi.
-
-        Returns
-        -------
-        ndarray of the shape of mass, or (n_times, ...) for a sequence of times
-            In the operator's dtype.
-
-        Raises
-        ------
-        ParameterError
-            As `apply`.
+        Shapes, times, dtype and errors are those of `apply`; the tolerance is for the norm sum m^2
+        / pi.
         """
         # A' = D A D^-1, so `apply` can take the t steps
         columns = self._columns(mass)
@@ -317,18 +284,9 @@ class MarkovOperator:
         return replace(self, affinity=self.affinity.astype(np.float64))
 
     def on(self, processor: Processor) -> MarkovOperator:
-        """Return the same walk, whose steps another processor takes.
+        """Return the same walk, whose steps another processor takes; results differ by rounding.
 
-        Parameters
-        ----------
-        processor : Processor
-            Such as `diffclass.operators.Cuda`; see `diffclass.operators.processor`. Steps of
-            columns and large times are taken there, eigenpairs and all else as before.
-
-        Returns
-        -------
-        MarkovOperator
-            Its results differ by rounding.
+        Steps of columns and large times are taken there, eigenpairs and all else as before.
         """
         return self if processor == self.processor else replace(self, processor=processor)
 
@@ -390,15 +348,9 @@ class MarkovOperator:
     def hops(self, groups: ArrayLike) -> np.ndarray:
         """Count the edges between each point and the nearest point of each group.
 
-        Parameters
-        ----------
-        groups : array-like of int of shape (n,)
-            Group of each point, numbered from 0; -1 for no group.
-
-        Returns
-        -------
-        ndarray of int32 of shape (n, n_groups)
-            -1 where no path leads to the group. Costs one breadth-first search per group.
+        The result is int32 (n, n_groups). ``groups`` (n,) is the group of each point, numbered from
+        0, -1 for no group. The result is -1 where no path leads to the group. Costs one
+        breadth-first search per group.
         """
         groups = np.asarray(groups, dtype=np.int64)
         n_groups = int(groups.max(initial=-1)) + 1
@@ -444,14 +396,7 @@ class MarkovOperator:
         return check_positive(tolerance, "tolerance", zero=True)
 
     def backward(self, columns: np.ndarray, out: np.ndarray) -> None:
-        """Write A f to an array.
-
-        Parameters
-        ----------
-        columns : ndarray of shape (n, m)
-            The functions f, in the operator's dtype, C-ordered.
-        out : ndarray of shape (n, m)
-        """
+        """Write A f of columns (n, m), C-ordered in the operator's dtype, to an array."""
         processor = self.processor
         placed = processor.blank(out)
         self.step(processor.place(columns), placed)
@@ -460,7 +405,7 @@ class MarkovOperator:
     def step(
         self, columns: Columns, out: Columns, *, visits: Columns | None = None, n_terms: int = 0
     ) -> None:
-        """Write A f to an array, both where the processor has them; see `ScaledProduct`."""
+        """Write A f to an array, both where the processor has them; see `CompiledProduct`."""
         checkpoint()
         self._product(columns, out, visits=visits, n_terms=n_terms)
 

@@ -1,86 +1,37 @@
 """Where the columns of a walk lie, and the few loops over them there.
 
-`Host` is the processor with its own memory. An accelerator is one more implementation, as `Cuda` in
-`diffclass.operators.cuda`. Columns go to its memory once, many steps are taken there, and what they
-have become comes back.
+`Processor` is the processor with its own memory, `Cuda` an NVIDIA device: `operator.on(Cuda())`, or
+``device="cuda"``. Columns go to its memory once, many steps are taken there, and what they have
+become comes back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from diffclass import _compiled
+from diffclass._cuda import device
+from diffclass._cuda.device import DeviceArray
+from diffclass._validation import check_choice
 
 Columns: TypeAlias = Any
-"""An array as a processor holds it: for `Host` an ndarray."""
+"""An array as a processor holds it: in its own memory an ndarray."""
+
+ScaledProduct: TypeAlias = Callable[..., None]
+"""Called like `CompiledProduct`."""
 
 _NO_VISITS = np.empty((0, 1))
-
-
-class ScaledProduct(Protocol):
-    """The product of rows of a sparse matrix with columns, each row scaled."""
-
-    def __call__(
-        self, columns: Columns, out: Columns, *, visits: Columns | None = None, n_terms: int = 0
-    ) -> None:
-        """Write the product to an array.
-
-        Parameters
-        ----------
-        columns : array of shape (n_columns_of_the_matrix, m)
-            C-ordered, in the dtype of the matrix.
-        out : array of shape (at least n_rows, m)
-        visits : array of float64 of the shape of ``out``, optional
-            A running sum, added to in the same pass.
-        n_terms : int, default=0
-            0 adds nothing, 1 adds the product, 2 adds the columns and the product.
-        """
-
-
-class Processor(Protocol):
-    """What computes the steps of a walk."""
-
-    def scaled_product(self, matrix: sp.csr_array, row_scale: np.ndarray) -> ScaledProduct:
-        """Return the product of a matrix whose rows are scaled, in its dtype."""
-
-    def place(self, array: np.ndarray) -> Columns:
-        """Return an array where the loops need it; it may be the array itself."""
-
-    def blank(self, array: np.ndarray) -> Columns:
-        """Return an array of this shape with any content; it may be the array itself."""
-
-    def fetch(self, columns: Columns, out: np.ndarray) -> np.ndarray:
-        """Return columns as an array of this process: themselves if they are one, or ``out``."""
-
-    def set_rows(
-        self, columns: Columns, points: Columns, passing: Columns, stopped: Columns
-    ) -> None:
-        """Take columns(x) <- stopped + passing columns(x) at some points x."""
-
-    def add_term(self, columns: Columns, weights: Columns, k: int, sums: Columns) -> None:
-        """Take sums(j) <- sums(j) + weights(j, k) columns; sums has shape (n_series, n, m)."""
-
-    def chebyshev_step(
-        self, product: Columns, previous: Columns, weights: Columns, k: int, sums: Columns
-    ) -> None:
-        """Take previous <- 2 product - previous, and `add_term` of it."""
+DEVICES = ("cpu", "cuda")
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledProduct:
-    """The product on the processor, by rows on several threads.
-
-    Attributes
-    ----------
-    indptr, indices, data : ndarray
-        The matrix, as CSR; row pointers of 32 or 64 bits.
-    row_scale : ndarray of shape (n_rows,)
-        In the dtype of the matrix.
-    """
+    """The product of rows of a sparse matrix with columns, each row scaled; the matrix is CSR."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -88,14 +39,14 @@ class CompiledProduct:
     row_scale: np.ndarray
 
     def __call__(
-        self,
-        columns: np.ndarray,
-        out: np.ndarray,
-        *,
-        visits: np.ndarray | None = None,
-        n_terms: int = 0,
+        self, columns: Columns, out: Columns, *, visits: Columns | None = None, n_terms: int = 0
     ) -> None:
-        """Write the product to an array; see `ScaledProduct`."""
+        """Write the product to an array, at least as long as the matrix has rows.
+
+        ``visits``, float64, is a running sum, added to in the same pass: nothing if n_terms is 0,
+        the product if it is 1, the columns and the product if it is 2. Columns are C-ordered, in
+        the dtype of the matrix.
+        """
         visits = _NO_VISITS if visits is None else visits
         product = _compiled.products.row_scaled_product
         if columns.shape[1] == 1:
@@ -106,42 +57,37 @@ class CompiledProduct:
 
 
 @dataclass(frozen=True)
-class Host:
-    """The processor with its own memory."""
+class Processor:
+    """What computes the steps of a walk: here the processor, on arrays in its own memory."""
 
-    def scaled_product(self, matrix: sp.csr_array, row_scale: np.ndarray) -> CompiledProduct:
-        """Return the product of a matrix whose rows are scaled."""
+    def scaled_product(self, matrix: sp.csr_array, row_scale: np.ndarray) -> ScaledProduct:
+        """Return the product of a matrix whose rows are scaled, in its dtype."""
         return CompiledProduct(matrix.indptr, matrix.indices, matrix.data, row_scale)
 
-    def place(self, array: np.ndarray) -> np.ndarray:
-        """Return the array itself."""
+    def place(self, array: np.ndarray) -> Columns:
+        """Return an array where the loops need it: here the array itself."""
         return array
 
-    def blank(self, array: np.ndarray) -> np.ndarray:
-        """Return the array itself."""
+    def blank(self, array: np.ndarray) -> Columns:
+        """Return an array of this shape with any content: here the array itself."""
         return array
 
-    def fetch(self, columns: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Return the columns themselves."""
+    def fetch(self, columns: Columns, out: np.ndarray) -> np.ndarray:
+        """Return columns as an array of this process: here themselves, elsewhere ``out``."""
         return columns
 
     def set_rows(
-        self, columns: np.ndarray, points: np.ndarray, passing: np.ndarray, stopped: np.ndarray
+        self, columns: Columns, points: Columns, passing: Columns, stopped: Columns
     ) -> None:
         """Take columns(x) <- stopped + passing columns(x) at some points x."""
         columns[points] = stopped + passing * columns[points]
 
-    def add_term(self, columns: np.ndarray, weights: np.ndarray, k: int, sums: np.ndarray) -> None:
-        """Take sums(j) <- sums(j) + weights(j, k) columns."""
+    def add_term(self, columns: Columns, weights: Columns, k: int, sums: Columns) -> None:
+        """Take sums(j) <- sums(j) + weights(j, k) columns; sums has shape (n_series, n, m)."""
         sums += weights[:, k, None, None] * columns
 
     def chebyshev_step(
-        self,
-        product: np.ndarray,
-        previous: np.ndarray,
-        weights: np.ndarray,
-        k: int,
-        sums: np.ndarray,
+        self, product: Columns, previous: Columns, weights: Columns, k: int, sums: Columns
     ) -> None:
         """Take previous <- 2 product - previous, and `add_term` of it, in one pass."""
         _compiled.products.chebyshev_step(
@@ -149,4 +95,114 @@ class Host:
         )
 
 
-HOST = Host()
+HOST = Processor()
+
+
+@dataclass(frozen=True, eq=False)
+class CudaProduct:
+    """The product on the device; the matrix is CSR, with row pointers of 64 bits.
+
+    no_visits (1, 1) stands for a running sum that is not wanted.
+    """
+
+    indptr: DeviceArray
+    indices: DeviceArray
+    data: DeviceArray
+    row_scale: DeviceArray
+    no_visits: DeviceArray
+
+    def __call__(
+        self,
+        columns: DeviceArray,
+        out: DeviceArray,
+        *,
+        visits: DeviceArray | None = None,
+        n_terms: int = 0,
+    ) -> None:
+        """Write the product to an array of the device; see `CompiledProduct`."""
+        from diffclass._cuda import kernels
+
+        visits = self.no_visits if visits is None else visits
+        matrix = self.indptr, self.indices, self.data, self.row_scale
+        kernels.scaled_product(matrix, columns, out, visits, n_terms)
+
+
+@dataclass(frozen=True)
+class Cuda(Processor):
+    """The first NVIDIA device, with its memory; see `diffclass.operators.processor.Processor`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no device, or nothing that compiles for it.
+
+    Notes
+    -----
+    The device holds the matrix, 8 bytes per edge in single precision and 8 per row, and three to
+    four blocks of columns.
+    """
+
+    def __post_init__(self) -> None:
+        device.check_device()
+
+    def scaled_product(self, matrix: sp.csr_array, row_scale: np.ndarray) -> CudaProduct:
+        """Take a matrix to the device, and return its product."""
+        return CudaProduct(
+            indptr=device.to_device(matrix.indptr.astype(np.int64)),
+            indices=device.to_device(matrix.indices),
+            data=device.to_device(matrix.data),
+            row_scale=device.to_device(row_scale),
+            no_visits=device.to_device(np.zeros((1, 1))),
+        )
+
+    def place(self, array: np.ndarray) -> DeviceArray:
+        """Copy an array to the device."""
+        return device.to_device(array)
+
+    def blank(self, array: np.ndarray) -> DeviceArray:
+        """Return an array of the device of this shape."""
+        return device.blank(array.shape, array.dtype)
+
+    def fetch(self, columns: DeviceArray, out: np.ndarray) -> np.ndarray:
+        """Copy columns into ``out``."""
+        device.to_host(columns, out)
+        return out
+
+    def set_rows(
+        self, columns: DeviceArray, points: DeviceArray, passing: DeviceArray, stopped: DeviceArray
+    ) -> None:
+        """Take columns(x) <- stopped + passing columns(x) at some points x."""
+        from diffclass._cuda import kernels
+
+        kernels.launch(kernels.set_rows, stopped.shape, points, passing, stopped, columns)
+
+    def add_term(
+        self, columns: DeviceArray, weights: DeviceArray, k: int, sums: DeviceArray
+    ) -> None:
+        """Take sums(j) <- sums(j) + weights(j, k) columns."""
+        from diffclass._cuda import kernels
+
+        kernels.launch(kernels.add_term, columns.shape, columns, weights, k, sums)
+
+    def chebyshev_step(
+        self, product: Columns, previous: Columns, weights: Columns, k: int, sums: Columns
+    ) -> None:
+        """Take previous <- 2 product - previous, and `add_term` of it."""
+        from diffclass._cuda import kernels
+
+        kernels.launch(kernels.chebyshev_step, product.shape, product, previous, weights, k, sums)
+
+
+def processor_of(name: str) -> Processor:
+    """Return what computes the steps of a walk, by its name.
+
+    Parameters
+    ----------
+    name : {"cpu", "cuda"}
+
+    Raises
+    ------
+    ParameterError
+        For another name, or where there is no such device.
+    """
+    return Cuda() if check_choice(name, "device", DEVICES) == "cuda" else HOST

@@ -81,13 +81,7 @@ class Warp:
 class WarpedValues:
     """Values N_i of class-specific walks, for a step from new points; made by `for_new_points`.
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n, n_classes)
-        s_i.
-    products : ndarray of shape (n, n_classes)
-        s_i f_i.
-    forward_exponent : float
+    scores (n, n_classes) are the s_i, products the s_i f_i.
     """
 
     scores: np.ndarray
@@ -95,19 +89,10 @@ class WarpedValues:
     forward_exponent: float
 
     def at(self, weights: sp.csr_array) -> np.ndarray:
-        """Return N_i at new points: one step of each class's walk.
+        """Return N_i (m, n_classes) at new points, up to a factor per point: a step of each walk.
 
-        The scores of a new point are the means of its neighbours' scores.
-
-        Parameters
-        ----------
-        weights : csr_array of shape (m, n)
-            As `diffclass.PointGraph.step_weights` gives them.
-
-        Returns
-        -------
-        ndarray of shape (m, n_classes)
-            N_i up to one factor per point; 0 where a row of weights is empty.
+        ``weights`` are those of `diffclass.PointGraph.step_weights`; where a row is empty, N_i is
+        0. The scores of a new point are the means of its neighbours' scores.
         """
         smoothed_scores = weights @ self.scores
         total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
@@ -190,41 +175,16 @@ class WarpedOperator:
     def forward(self, mass: ArrayLike, n_steps: int = 1) -> np.ndarray:
         """Move mass forward: column i is (A_i')^t m_i. The sum of each column is kept.
 
-        Parameters
-        ----------
-        mass : array-like of shape (n, n_classes)
-            One distribution per class.
-        n_steps : int, default=1
-            t, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the operator's dtype.
-
-        Raises
-        ------
-        ParameterError
-            As `apply`.
+        Shapes, dtype and errors are those of `apply`.
         """
         return (
             self.advance(self._columns(mass) / self.smoothed_scores, n_steps) * self.smoothed_scores
         )
 
     def advance(self, h: np.ndarray, n_steps: int = 1) -> np.ndarray:
-        """Take t steps h_i <- w_i (K h_i) of h_i = s_i f_i = m_i / (K s_i).
+        """Take t steps h_i <- w_i (K h_i) of h_i = s_i f_i = m_i / (K s_i), in a new array.
 
-        Parameters
-        ----------
-        h : ndarray of shape (n, n_classes)
-            The columns h_i, in the operator's dtype.
-        n_steps : int, default=1
-            t, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            A new array.
+        The columns h_i (n, n_classes) are in the operator's dtype; t is at least 0.
         """
         check_positive(n_steps, "n_steps", integer=True, zero=True)
         h, spare = h.copy(), np.empty_like(h)
@@ -249,11 +209,8 @@ class WarpedOperator:
     def with_classes(self, columns: Sequence[int]) -> WarpedOperator:
         """Return the walks of other classes.
 
-        Parameters
-        ----------
-        columns : sequence of int
-            Where each class is among the present ones; -1 for a new class, whose score is the
-            default floor at all points.
+        ``columns`` says where each class is among the present ones; -1 is a new class, whose score
+        is the default floor at all points.
         """
         shape = len(self), len(columns)
         scores = np.full(shape, WARP_FLOOR, dtype=self.scores.dtype)

@@ -9,10 +9,9 @@ from diffclass.spectral.distances import (
     diffusion_distances,
     numerical_rank,
     spanning_columns,
+    squared_distances_to_equilibrium,
 )
-from diffclass.spectral.eigenpairs import Eigenpairs, eigenpairs_cost, leading_eigenpairs
-from diffclass.spectral.equilibrium import squared_distances_to_equilibrium
-from diffclass.spectral.extension import nystrom
+from diffclass.spectral.eigenpairs import Eigenpairs, eigenpairs_cost, leading_eigenpairs, nystrom
 from diffclass.spectral.gap import MOST_COMPONENTS, spectral_gap
 from diffclass.spectral.semigroup import semigroup_error
 

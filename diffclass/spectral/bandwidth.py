@@ -243,22 +243,9 @@ def slope_bandwidth(
 def plateau(scales: np.ndarray, slopes: np.ndarray, n_useful: np.ndarray) -> np.ndarray:
     """Return the indices of the scales over whose widest range the slope is flat.
 
-    Flat means that the largest slope is at most 1.06 times the least.
-
-    Parameters
-    ----------
-    scales : ndarray of shape (m,)
-        Increasing.
-    slopes : ndarray of shape (m,)
-        At least 0.
-    n_useful : ndarray of shape (m,)
-        Kernel sum of the median point.
-
-    Returns
-    -------
-    ndarray of int
-        Consecutive; none where no range from a kernel sum of 2.5 on spans a factor of 4 and has a
-        kernel sum of 4 at half its end.
+    Flat means that the largest slope is at most 1.06 times the least. There is none where no range
+    from a kernel sum (of the median point) of 2.5 on spans a factor of 4 and has a kernel sum of 4
+    at half its end.
     """
     best, widest = np.arange(0), _LEAST_WIDTH
     halfway = np.interp(np.log(scales / 2), np.log(scales), n_useful)
@@ -272,29 +259,6 @@ def plateau(scales: np.ndarray, slopes: np.ndarray, n_useful: np.ndarray) -> np.
     return best
 
 
-def neighbors_needed(X: ArrayLike, epsilon: float, *, random_state: RandomState = 0) -> int:
-    """Count the neighbours that a graph needs to reach 3 sqrt(epsilon) from 95 % of the points.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Points.
-    epsilon : float
-        In squared units of the points.
-    random_state : int, RandomState or None, default=0
-        Draws the 128 to 512 points whose distances to all points are computed.
-
-    Returns
-    -------
-    int
-        1 to n - 1.
-    """
-    X = check_points(X)
-    check_positive(epsilon, "epsilon")
-    sample = SampledDistances(X, check_random_state(random_state))
-    return sample.neighbors_needed(epsilon)
-
-
 def wide_gaussian(
     X: np.ndarray,
     bandwidth: str | float,
@@ -303,44 +267,16 @@ def wide_gaussian(
     alpha: float = 1.0,
     random_state: RandomState = 0,
 ) -> tuple[Gaussian, int, BandwidthCurve | None]:
-    """Return a Gaussian kernel of the bandwidth asked for, and the neighbours that it needs.
+    """Return an unfitted Gaussian of the bandwidth asked for, its neighbours, and its curve.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Points.
-    bandwidth : {"attached", "graph", "semigroup", "slope", "self-tuning"} or float
-        "graph" is the widest that ``n_neighbors`` carry, "attached" nearly the same (see
-        `Gaussian`), "semigroup" and "slope" are chosen by this module, "self-tuning" is each
-        point's own; a number is epsilon.
-    n_neighbors : int
-        Least number of neighbours.
-    alpha : float, default=1.0
-        Density exponent, for the semigroup error.
-    random_state : int, RandomState or None, default=0
-        Draws the sample of the points and the starts of iterations.
+    "graph" is the widest that ``n_neighbors`` carry, "attached" nearly the same (see `Gaussian`),
+    "semigroup" and "slope" are chosen by this module, "self-tuning" is each point's own; a number
+    is epsilon. The neighbours are as many as given, or as reach 3 sqrt(epsilon), up to 30 million
+    edges. The curve is that by which the bandwidth was chosen, or None.
 
-    Returns
-    -------
-    kernel : Gaussian
-        Not yet fitted.
-    n_neighbors : int
-        As given, or as many as reach 3 sqrt(epsilon), up to 30 million edges.
-    curve : BandwidthCurve or None
-        The curve by which the bandwidth was chosen.
-
-    Raises
-    ------
-    DataError
-        If all points are equal.
-    ParameterError
-        If the bandwidth is neither positive nor one of the names, or reaches no neighbour of most
-        points.
-
-    Warns
-    -----
-    UserWarning
-        If the rule finds no scale, or the scale needs a wider graph than is affordable.
+    Raises `DataError` if all points are equal, `ParameterError` if the bandwidth is neither
+    positive nor one of the names, or reaches no neighbour of most points. Warns if the rule finds
+    no scale, or the scale needs a wider graph than is affordable.
     """
     check_spread(X)
     if isinstance(bandwidth, str):

@@ -9,12 +9,16 @@ A = D^-1 K_alpha has the eigenvalues of its symmetric conjugate S = D^-1/2 K_alp
 and a_t(x, y) = sum_l lambda_l^t psi_l(x) psi_l(y) pi(y). The eigenvalue 1 has the multiplicity of
 the graph's components; its eigenvectors are the constant, then contrasts between components.
 
+At a new point x, by Nystrom's formula, psi_l(x) = (A psi_l)(x) / lambda_l: x walks to the fitted
+points with `PointGraph.step_weights`, divided by their sum, and (A f)(x) is the mean of f there.
+
 Sources: Coifman et al. 2005, section 2.1 (equations 2.3 and 2.4); the encyclopedia's article on
-diffusion maps (biorthogonal eigenvectors).
+diffusion maps (biorthogonal eigenvectors); R. Coifman and S. Lafon, Geometric harmonics, 2006.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +30,7 @@ from sklearn.utils import check_random_state
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.costs import Cost, Size
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, UnreachedWarning
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.spectral.eigensolver import (
@@ -322,3 +326,44 @@ def eigenpairs_cost(size: Size, n_pairs: int) -> Cost:
     blocks = 3 * 8 * size.points * block_size(size.points, n_pairs)
     pairs = BYTES_OF_A_PAIR * size.points * n_pairs
     return Cost(blocks + 12 * size.edges + pairs, pairs)
+
+
+def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -> np.ndarray:
+    """Extend lambda_l^t psi_l to new points, the trivial l = 0 left out.
+
+    Parameters
+    ----------
+    weights : csr_array of shape (m, n)
+        Of `PointGraph.step_weights`.
+    eigenpairs : Eigenpairs
+        Of the n fitted points.
+    time : float, default=0
+        t. The step is divided by lambda_l, so that errors grow by 1 / |lambda_l|^(1 - t) if
+        t < 1.
+
+    Returns
+    -------
+    ndarray of shape (m, n_pairs - 1)
+        lambda_l^(t - 1) (A psi_l)(x); 0 where lambda_l is 0 to rounding.
+
+    Warns
+    -----
+    UnreachedWarning
+        Where rows of weights are empty; the values there are 0.
+    """
+    totals = np.asarray(weights.sum(axis=1), dtype=np.float64)
+    unreached = totals <= 0
+    if unreached.any():
+        warnings.warn(
+            f"{np.count_nonzero(unreached)} of {len(totals)} new points have no neighbour with a "
+            "positive affinity; their values are 0",
+            UnreachedWarning,
+            stacklevel=2,
+        )
+    totals[unreached] = 1
+    means = weights @ eigenpairs.right[:, 1:] / totals[:, None]
+    eigenvalues = eigenpairs.eigenvalues[1:]
+    nonzero = np.abs(eigenvalues) > len(eigenpairs.right) * np.finfo(np.float64).eps
+    factors = np.zeros_like(eigenvalues)
+    factors[nonzero] = eigenpairs.powers(time)[1:][nonzero] / eigenvalues[nonzero]
+    return means * factors

@@ -4,7 +4,9 @@ A block of random columns, some more than pairs are wanted, is multiplied by a C
 T of the matrix: bounded by 1 on the interval of the eigenvalues not wanted, and growing steeply
 beyond it. The Rayleigh-Ritz pairs of the block then give the interval of the next round. All
 columns share each pass over the matrix and are made orthogonal by matrix products, once per round,
-whereas Lanczos' method reads all its vectors at each step. A random block sees every copy of a
+whereas Lanczos' method reads all its vectors at each step. With the Cholesky factor L of X' X the
+columns of X L'^-1 are orthonormal, up to rounding times the square of the condition of X: a second
+pass corrects that. A random block sees every copy of a
 repeated eigenvalue and amplifies a larger one no less than a smaller one, so that no pair is
 missed. Single precision carries the products until residuals are small, or all of the work where
 it is asked for. Columns that have converged
@@ -12,12 +14,14 @@ stay as they are, and rounds are for the others: the work goes by the square of 
 
 Sources: Y. Zhou, Y. Saad, M. Tiago and J. Chelikowsky, Self-consistent-field calculations using
 Chebyshev-filtered subspace iteration, 2006; Y. Zhou and R.-C. Li, Bounding the spectrum of large
-Hermitian matrices, 2011.
+Hermitian matrices, 2011; Y. Yamamoto, Y. Nakatsukasa, Y. Yanagisawa and T. Fukaya, Roundoff error
+analysis of the CholeskyQR2 algorithm, 2015.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +31,6 @@ from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
 from diffclass.progress import checkpoint
-from diffclass.spectral.orthonormal import make_orthonormal, multiply_by, project_out, row_blocks
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # values, vectors and residuals
 TOLERANCE = 1e-6  # largest residual of an eigenpair, relative to its eigenvalue
@@ -52,6 +55,9 @@ _SETTLED, _HELPED = 0.3, 0.5
 _COLUMNS_PER_EDGE = 10
 # Eigenvalues that differ by less are copies, from which all others are taken to differ by more.
 _COPIES, _APART = 1e-8, 1e-3
+# Distance from the span of others, of columns of length 1, above which one pass is enough.
+_INDEPENDENT = 0.03
+_ROWS = 4096  # that are handled at once, to save memory
 
 
 def leading_pairs(
@@ -66,44 +72,14 @@ def leading_pairs(
     start: Pairs | None = None,
     dtype: type = np.float64,
 ) -> Pairs:
-    """Return the leading eigenpairs of a matrix, except those already known.
+    """Return the leading values, orthonormal vectors and residuals of a symmetric matrix (n, n).
 
-    LAPACK is faster and exact up to 512 points, and where at least half of all pairs are wanted.
-
-    Parameters
-    ----------
-    matrix : csr_array of shape (n, n)
-        Symmetric, in double precision.
-    n_pairs : int
-        Number of pairs, at least 1 and at most n - n_known.
-    known : ndarray of shape (n, n_known)
-        Orthonormal eigenvectors to leave out.
-    which : {"magnitude", "algebraic"}, default="magnitude"
-        Whether those of largest modulus or of largest value lead.
-    tolerance : float, default=1e-6
-        Largest residual, relative to the eigenvalue.
-    max_rounds : int, default=50
-        Rounds of filter and Rayleigh-Ritz.
-    random_state : RandomState
-        Draws the starts.
-    start : tuple of values, vectors and residuals, optional
-        Leading pairs that were found before, at most ``n_pairs``, for the first starts.
-    dtype : {numpy.float64, numpy.float32}, default=numpy.float64
-        Precision of the work. The single one takes half the time and reaches residuals of 1e-5.
-
-    Returns
-    -------
-    values : ndarray of shape (n_pairs,)
-        Leading first.
-    vectors : ndarray of shape (n, n_pairs)
-        Orthonormal; in the precision of the work.
-    residuals : ndarray of shape (n_pairs,)
-        |S v - lambda v|.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If a residual is above the tolerance at the end.
+    The eigenvectors ``known`` (n, n_known), orthonormal, are left out. LAPACK is faster and exact
+    up to 512 points, and where at least half of all pairs are wanted. The tolerance is the largest
+    residual, |S v - lambda v|, relative to the eigenvalue, rounds are those of filter and
+    Rayleigh-Ritz. ``start`` are leading pairs that were found before, at most ``n_pairs``. Work in
+    single precision takes half the time and reaches residuals of 1e-5. Warns where the tolerance is
+    not reached.
     """
     n = matrix.shape[0]
     if n <= DENSE_POINTS or 2 * n_pairs >= n:
@@ -347,3 +323,65 @@ def _warn(block: _Block, tolerance: float, max_rounds: int) -> None:
         ConvergenceWarning,
         stacklevel=3,
     )
+
+
+def make_orthonormal(columns: np.ndarray, *known: np.ndarray) -> None:
+    """Make the columns orthonormal, and orthogonal to what is known.
+
+    By Cholesky's factor of all inner products, twice against rounding where columns are close to
+    the span of what is known or of each other; by Householder's reflections where they are in it.
+    """
+    try:
+        for _ in range(2):
+            left = min((project_out(columns, vectors) for vectors in known), default=1.0)
+            norms = _norms(columns)
+            columns /= np.where(norms > 0, norms, 1)
+            inverse = np.linalg.inv(np.linalg.cholesky(_products(columns)))
+            multiply_by(columns, inverse.T)
+            # (X' X)^-1 has one over the squared distances from the others' span on its diagonal
+            closest = 1 / np.sqrt(np.square(inverse).sum(axis=0).max())
+            if min(closest, left) > _INDEPENDENT:
+                break
+    except np.linalg.LinAlgError:
+        n_known = sum(vectors.shape[1] for vectors in known)
+        columns[:] = np.linalg.qr(np.hstack([*known, columns]))[0][:, n_known:]
+
+
+def project_out(columns: np.ndarray, known: np.ndarray) -> float:
+    """Take known orthonormal vectors out of the columns, and return the least share that is left.
+
+    The smaller the share, the more of them rounding has left in the columns.
+    """
+    before = _norms(columns)
+    overlap = known.T @ columns
+    for rows in row_blocks(columns):
+        columns[rows] -= known[rows] @ overlap
+    return float(np.min(_norms(columns) / np.where(before > 0, before, 1)))
+
+
+def _norms(columns: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("xc,xc->c", columns, columns))
+
+
+def _products(columns: np.ndarray) -> np.ndarray:
+    """Return X' X in double precision: single precision does not distinguish close columns."""
+    if columns.dtype == np.float64:
+        return columns.T @ columns
+    total = np.zeros((columns.shape[1],) * 2)
+    for rows in row_blocks(columns):
+        block = columns[rows].astype(np.float64)
+        total += block.T @ block
+    return total
+
+
+def multiply_by(columns: np.ndarray, factor: np.ndarray) -> None:
+    """Take columns <- columns factor, in the precision of the columns."""
+    factor = factor.astype(columns.dtype, copy=False)
+    for rows in row_blocks(columns):
+        columns[rows] = columns[rows] @ factor
+
+
+def row_blocks(columns: np.ndarray) -> Iterator[slice]:
+    """Yield slices of few rows that make up the columns, so that copies stay small."""
+    for start in range(0, len(columns), _ROWS):
+        yield slice(start, start + _ROWS)

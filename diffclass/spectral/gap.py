@@ -60,27 +60,9 @@ def spectral_gap(eigenvalues: np.ndarray) -> tuple[int, str]:
 
 
 def significant_coordinates(eigenvalues: np.ndarray, time: float) -> tuple[int, str]:
-    """Return the number of coordinates that count at a time, and the reason in words.
+    """Return the number of coordinates that count at a time t, at least 1, and the reason in words.
 
-    Parameters
-    ----------
-    eigenvalues : ndarray of shape (n_pairs,)
-        lambda_0 = 1, lambda_1, ... with falling moduli; at least two.
-    time : float
-        t, at least 0.
-
-    Returns
-    -------
-    n_components : int
-        1 to n_pairs - 1.
-    reason : str
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from diffclass.spectral.gap import significant_coordinates
-    >>> significant_coordinates(np.array([1, 0.9, 0.8, 0.5, 0.2]), 4)[0]
-    2
+    The eigenvalues are lambda_0 = 1, lambda_1, ... with falling moduli; at least two.
     """
     moduli = np.abs(eigenvalues[1:])
     relative = np.divide(moduli, moduli[0], out=np.ones_like(moduli), where=moduli[0] > 0) ** time

@@ -24,26 +24,9 @@ def check_spread(X: np.ndarray) -> None:
 
 
 class SampledDistances:
-    """Squared distances from 128 to 512 of the points to all points.
+    """Squared distances (n_sampled, n) from 128 to 512 of the points (n, d), sorted, to all points.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Points.
-    random : RandomState
-        Draws the sample.
-
-    Attributes
-    ----------
-    points : ndarray of int of shape (n_sampled,)
-        Numbers of the sampled points, sorted.
-    squared : ndarray of float32 of shape (n_sampled, n)
-        Squared distances.
-
-    Raises
-    ------
-    DataError
-        Where all points are equal, or differ by rounding only.
+    Raises `DataError` where all points are equal, or differ by rounding only.
     """
 
     def __init__(self, X: np.ndarray, random: np.random.RandomState):

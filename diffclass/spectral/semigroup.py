@@ -79,28 +79,13 @@ def semigroup_error(
 def first_minimum_after_maximum(
     values: np.ndarray, n_useful: np.ndarray, in_reach: np.ndarray, is_local: np.ndarray
 ) -> tuple[int, bool]:
-    """Return the index of the scale that the rule chooses, or of the nearest to it.
+    """Return the index of the scale that the rule chooses or is nearest to, and whether it did.
 
-    Where too few neighbours count at the minimum, the least scale at which enough do is taken;
-    where there is no minimum, the least error after the maximum among the local scales.
-
-    Parameters
-    ----------
-    values : ndarray of shape (m,)
-        Semigroup errors at increasing scales.
-    n_useful : ndarray of shape (m,)
-        Neighbours that count for the median point.
-    in_reach : ndarray of bool of shape (m,)
-        Whether the graph carries the scale; true for at least one.
-    is_local : ndarray of bool of shape (m,)
-        Whether the scale is below the limit; true up to some index.
-
-    Returns
-    -------
-    index : int
-        0 to m - 1.
-    is_found : bool
-        Whether the rule itself chose it.
+    Arrays are (m,), at increasing scales: semigroup errors, neighbours that count for the median
+    point, whether the graph carries the scale (true for at least one), and whether it is below the
+    limit (true up to some index). Where too few neighbours count at the minimum, the least scale at
+    which enough do is taken; where there is no minimum, the least error after the maximum among the
+    local scales.
     """
     last = np.flatnonzero(in_reach)[-1]
     v, enough = values[: last + 1], n_useful[: last + 1] >= LEAST_USEFUL

@@ -15,8 +15,6 @@ from scipy.sparse.csgraph import shortest_path
 
 from diffclass import _compiled
 from diffclass._compiled import (
-    aggregates,
-    cell_bins,
     cell_tree,
     decisions,
     edges,
@@ -99,11 +97,9 @@ def small_cases():
         both.indptr, both.indices, np.empty(n, np.int32), out("components", n, np.int32)
     )
     is_seed = out("seeds", n, bool)
-    aggregates.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
+    graphs.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
     of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
-    aggregates.join_seeds(
-        both.indptr, both.indices, both.data, of_seed, out("aggregates", n, np.int32)
-    )
+    graphs.join_seeds(both.indptr, both.indices, both.data, of_seed, out("aggregates", n, np.int32))
     hops = out("spread hops", n, np.int32)
     hops[:] = -1
     hops[[0, n - 2, n - 1]] = 0, 3, 9
@@ -197,7 +193,7 @@ def neighbor_cases(out):
     other, scales = around[:, 1:].astype(np.int64), np.array([[2.0], [3.0]], np.float32)
     bins, own_cell = np.arange(2), cell_of.astype(np.int64)
     gaps = out("gaps", (n, 3), np.float32)  # no cell is in the last bin
-    cell_bins.gaps_to_bins(X, centers, bins, own_cell, other, scales, gaps)
+    cell_tree.gaps_to_bins(X, centers, bins, own_cell, other, scales, gaps)
     cell_tree.reassign(X, cell_of, around, centers, 8, out("reassigned", n, np.int32))
     cell_tree.fill_columns(X, starts, columns)  # features may be left out
     out("block", (6, 12), np.float32)[:] = cell_tree.block_of(columns, starts, 1, 6)

@@ -133,10 +133,10 @@ def test_what_is_wrong_is_said(points, kernel, error, message):
 def test_no_other_search_is_taken(points):
     clf = DiffusionClassifier(kernel=AlongField(rotation), search=ExactSearch(5))
     y = np.where(np.arange(60) % 10 == 0, np.arange(60) % 20 == 0, -1)
-    with pytest.raises(ParameterError, match="knows no field"):
+    with pytest.raises(ParameterError, match="knows nothing of"):
         clf.fit(points, y)
     over = clone(clf).set_params(kernel=SharedNeighbors(clf.kernel))
-    with pytest.raises(ParameterError, match="knows no field"):
+    with pytest.raises(ParameterError, match="knows nothing of"):
         over.fit(points, y)
     clf.set_params(search=None, kernel__epsilon=0.4).fit(points, y)
     assert clf.graph_.search.epsilon == 0.4

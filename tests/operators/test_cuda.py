@@ -20,7 +20,7 @@ from diffclass import (
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import CudaSearch, ExactSearch, RadiusSearch, on_device
 from diffclass.operators import Cuda, processor_of
-from diffclass.operators.processor import HOST, Host
+from diffclass.operators.processor import HOST, Processor
 
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 HAS_DEVICE = SIMULATED or cuda.is_available()
@@ -40,7 +40,7 @@ def test_all_of_these_in_the_simulator():
     assert " passed" in done.stdout
 
 
-class Other(Host):
+class Other(Processor):
     """A processor that is not the default."""
 
 
@@ -159,8 +159,8 @@ def test_distances_that_are_no_numbers_are_refused(monkeypatch):
 
 @on_a_device
 def test_launches_over_parts_of_the_points_find_the_same(monkeypatch):
-    monkeypatch.setattr("diffclass.neighbors.cuda_search._QUERIES", 7)
-    monkeypatch.setattr("diffclass.neighbors.cuda_search._POINTS", 11)
+    monkeypatch.setattr("diffclass.neighbors.search._QUERIES", 7)
+    monkeypatch.setattr("diffclass.neighbors.search._POINTS", 11)
     X = np.random.default_rng(0).normal(size=(20, 2))
     found, true = (search(3).fit_transform(X) for search in (CudaSearch, ExactSearch))
     np.testing.assert_array_equal(found.indices, true.indices)

@@ -17,7 +17,7 @@ from diffclass import MarkovOperator, diffuse_labels, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian, Isotropic
 from diffclass.operators.chebyshev import power_coefficients
-from diffclass.operators.processor import Host
+from diffclass.operators.processor import Processor
 from tests import naive
 
 
@@ -368,7 +368,7 @@ def test_expected_visits(rng, dtype, t, n_columns):
 def test_the_series_takes_over_where_it_needs_fewer_products():
     products = []
 
-    class Counting(Host):
+    class Counting(Processor):
         def scaled_product(self, matrix, row_scale):
             product = super().scaled_product(matrix, row_scale)
             return lambda columns, out, **sums: (products.append(1), product(columns, out, **sums))

@@ -75,14 +75,6 @@ def test_forward_keeps_mass_and_equilibrium(seed, floor, t):
     np.testing.assert_allclose(warped.apply(np.ones(p.shape), t), 1, rtol=1e-12)
 
 
-def test_forward_mass_is_the_backward_function_times_the_degrees():
-    _, operator, p, rng = graph_and_scores(2)
-    warped = warped_operator(operator, p)
-    f = rng.random(p.shape)
-    moved = warped.forward(warped.degrees * f, 5)
-    np.testing.assert_allclose(moved, warped.degrees * warped.apply(f, 5), rtol=1e-10)
-
-
 @pytest.mark.parametrize("forward_exponent", [0.0, 0.25, 1.0])
 def test_forward_exponent_lies_between_function_and_mass(forward_exponent):
     _, operator, p, rng = graph_and_scores(3)

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
 from diffclass.spectral import eigensolver
-from diffclass.spectral.orthonormal import make_orthonormal, project_out
+from diffclass.spectral.eigensolver import make_orthonormal, project_out
 from tests import naive
 
 
