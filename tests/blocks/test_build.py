@@ -20,7 +20,6 @@ from diffclass.blocks import (
     Scratch,
     SerialEngine,
     build_operator,
-    costs,
     plan,
 )
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
@@ -348,8 +347,8 @@ def test_memory_and_scratch_files_stay_within_what_is_stated(tmp_path):
         tracemalloc.stop()
     sample = 4 * 12 * 2 * sample_size(n, 10_000)
     assert engine.between - before < 32 * n + 3 * sample
-    assert engine.in_tasks < plan.building_bytes(Size(10_000, 12, 12)) - costs.PROCESS
-    on_disk = costs.scratch_costs(Size(n, 12, 12), 10_000)
+    assert engine.in_tasks < plan.building_bytes(Size(10_000, 12, 12)) - plan.PROCESS
+    on_disk = plan.scratch_costs(Size(n, 12, 12), 10_000)
     assert 0.75 < engine.on_disk / max(cost.working for cost in on_disk.values()) < 1.25
     assert 0.75 < left / on_disk["operator"].kept < 1.25
 

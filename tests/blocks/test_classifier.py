@@ -15,9 +15,9 @@ from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier
 from diffclass.blocks import BlockClassifier, SerialEngine
+from diffclass.blocks.engine import SpillFiles, release
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.plan import BlockPlan
-from diffclass.blocks.spill_files import SpillFiles, release
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.mapped_files import map_under

@@ -27,7 +27,7 @@ from diffclass.blocks.halo import ghost_layers, halo_shares
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 from diffclass.label_diffusion import DiffusionRules, Labels
-from diffclass.label_diffusion.walks import HEIGHT
+from diffclass.label_diffusion.walk import HEIGHT
 
 N_BLOCKS = pytest.mark.parametrize("n_blocks", [1, 2, 5])
 DEPTHS = pytest.mark.parametrize("depth", [1, 3])
