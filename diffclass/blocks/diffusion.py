@@ -25,7 +25,7 @@ from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
-from diffclass.label_diffusion.early_stopping import MarginCurve, read_map, stop_early
+from diffclass.label_diffusion.early_stopping import MarginCurve, map_at_tau
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores, posteriors_of
 from diffclass.progress import in_parts, stage
@@ -223,12 +223,11 @@ def diffuse_in_blocks(
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
         walk = BlockWalk(operator, labels, engine, name=name, depth=depth)
-        stopped = stop_early(walk, rules)
-        read = read_map(walk, stopped, rules)
+        found = map_at_tau(walk, rules)
         operator.scratch.sweep(name)
     traffic = walk.graph.traffic
     return BlockDiffusion(
-        operator, name, read.class_weight, read.weighting, stopped.tau, stopped.curve, traffic
+        operator, name, found.class_weight, found.weighting, found.tau, found.curve, traffic
     )
 
 

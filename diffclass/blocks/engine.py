@@ -18,6 +18,7 @@ from diffclass.exceptions import ClusterError
 from diffclass.mapped_files import map_under, release_pages
 
 _ATTEMPTS = 10  # at work that is lost
+_SMALL = 2**20  # bytes that are not worth a file
 _Found = TypeVar("_Found")
 
 
@@ -163,9 +164,6 @@ class SerialEngine:
         if not isinstance(handle, _Recipe):
             return handle
         return handle.result(self._memory - sum(recipe.size for recipe in self._recipes))
-
-
-_SMALL = 2**20  # bytes that are not worth a file
 
 
 class SpillFiles:

@@ -35,6 +35,8 @@ from diffclass.exceptions import DataError
 from diffclass.neighbors.search import check_spread, row_distances, row_hashes
 
 _BORDER_QUERIES = 1024  # points near borders by which the edges between blocks are measured
+_LARGEST_BLOCK = 1.5  # times the points of a block
+_AT_ONCE = 4_194_304  # hashes
 
 
 def check_file(points: Path) -> tuple[int, int]:
@@ -265,9 +267,6 @@ def _read(points: Path, rows: slice | np.ndarray) -> np.ndarray:
     return X
 
 
-_LARGEST_BLOCK = 1.5  # times the points of a block
-
-
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Which parts of the slices make up which blocks."""
@@ -314,9 +313,6 @@ class Layout:
         """Return the places of some positions in a slice."""
         bins = np.searchsorted(self.bounds[s], positions, side="right") - 1
         return positions + self.shift[s, bins]  # of empty bins and the next one, the last counts
-
-
-_AT_ONCE = 4_194_304  # hashes
 
 
 def frequent_hashes(slices: BlockArrays, most: int) -> np.ndarray:

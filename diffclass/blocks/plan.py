@@ -22,6 +22,9 @@ PROCESS = 430e6  # bytes of interpreter, libraries, loops and heap: measured, ma
 LEADING = 56  # bytes of a point in the process that leads: order, labels and groups
 _CHUNKS = 50e6  # differences to cells, a chunk of points at a time
 _LARGER = 1.25  # points of the largest block, relative to `block_points`
+LEAST_BLOCK = 10_000  # points; smaller blocks would be little else than borders
+_MOST_POINTS = 200_000  # per block: neighbours among more points take longer for each of them
+_BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while others end
 
 
 def expected_overlap(n_points: int, block_points: int) -> float:
@@ -94,11 +97,6 @@ def scratch_costs(size: Size, block_points: int) -> dict[str, Cost]:
         "maps": Cost(seconds=7.1e-9 * n * c),
         "calibration": Cost(seconds=2.2e-10 * walked * FOLDS * c),
     }
-
-
-LEAST_BLOCK = 10_000  # points; smaller blocks would be little else than borders
-_MOST_POINTS = 200_000  # per block: neighbours among more points take longer for each of them
-_BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while others end
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,10 @@ from diffclass.exceptions import DataError
 from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
 from diffclass.label_diffusion.early_stopping import (
     EarlyStop,
+    MapAtTau,
     MarginCurve,
+    map_at_tau,
     read_map,
-    stop_early,
     walk_along_curve,
 )
 from diffclass.label_diffusion.free_walk import FreeWalk, SummedWalk
@@ -210,12 +211,12 @@ def diffuse_labels(
     """
     labels = Labels.of(y, label_weight, groups)
     rules = DiffusionRules.of(labels, label_mode=label_mode, tau=tau, class_prior=class_prior)
+    labels.check_number(len(operator))
     return diffuse(operator, labels, rules)
 
 
 def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
     """Diffuse labels that are already checked; see `diffuse_labels`."""
-    labels.check_number(len(operator))
     operator, labels, places = in_local_order(operator, labels)
     found = _diffused(operator, labels, rules)
     if places is None:
@@ -263,41 +264,35 @@ def start_walk(operator: Operator, labels: Labels, *, label_mode: str) -> Walk:
 
 
 def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
-    walk = start_walk(operator, labels, label_mode=rules.first_mode)
+    label_mode = rules.first_mode
+    walk = start_walk(operator, labels, label_mode=label_mode)
     with stage("diffusion"):
-        stopped = stop_early(walk, rules)
-        found = _read_off(walk, stopped, rules, rules.first_mode)
-        if not (rules.may_sum and stopped.is_by_cut):
-            return found
-        walk = start_walk(operator, labels, label_mode="summed")
-        walk.advance_map(_SUMMED_TAU)
-        stopped = EarlyStop(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
-        summed = _read_off(walk, stopped, rules, "summed")
-        return _less_cut(walk.operator, found, summed)
-
-
-def _read_off(
-    walk: Walk, stopped: EarlyStop, rules: DiffusionRules, label_mode: str
-) -> LabelDiffusion:
-    read = read_map(walk, stopped, rules)
+        found = map_at_tau(walk, rules)
+        if rules.may_sum and found.is_by_cut:
+            walk = start_walk(operator, labels, label_mode="summed")
+            walk.advance_map(_SUMMED_TAU)
+            stopped = EarlyStop(_SUMMED_TAU, found.curve, n_steps=walk.time)
+            summed = read_map(walk, stopped, rules)
+            if _cuts_less(walk.operator, summed, found):
+                found, label_mode = summed, "summed"
     return LabelDiffusion(
-        classes=walk.labels.classes,
-        values=read.values,
-        class_weight=read.class_weight,
+        classes=labels.classes,
+        values=found.values,
+        class_weight=found.class_weight,
         label_mode=label_mode,
-        weighting=read.weighting,
-        codes=read.decision.codes,
-        probability=read.decision.probability,
-        margin=read.decision.margin,
-        tau=stopped.tau,
-        curve=stopped.curve,
+        weighting=found.weighting,
+        codes=found.decision.codes,
+        probability=found.decision.probability,
+        margin=found.decision.margin,
+        tau=found.tau,
+        curve=found.curve,
     )
 
 
-def _less_cut(
-    operator: MarkovOperator, found: LabelDiffusion, summed: LabelDiffusion
-) -> LabelDiffusion:
-    if (found.reached & ~summed.reached).any():
-        return found
-    cut, other = (cut_of(operator, of.codes, len(of.classes)) for of in (found, summed))
-    return summed if other.is_below(cut, n_errors=_SUMMING_ERRORS) else found
+def _cuts_less(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:
+    """Say whether summed labels reach as many points, and their map clearly cuts the graph less."""
+    codes, others = summed.decision.codes, found.decision.codes
+    if ((others >= 0) & (codes < 0)).any():
+        return False
+    cut, other = (cut_of(operator, of, len(found.class_weight)) for of in (codes, others))
+    return cut.is_below(other, n_errors=_SUMMING_ERRORS)

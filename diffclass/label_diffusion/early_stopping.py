@@ -201,7 +201,7 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
             "could; the rest, more edges away than that, takes the class of its neighbours; raise "
             "max_time or n_neighbors",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     return stopped
 
@@ -264,22 +264,33 @@ def _covered_times(walk: LabelWalk, times: np.ndarray) -> list[tuple[int, float]
 
 
 @dataclass(frozen=True, eq=False)
-class MapReading:
+class MapAtTau:
     """What is read off a walk at the time tau."""
 
+    tau: int
+    curve: MarginCurve
+    is_by_cut: bool  # as of `EarlyStop`
     weighting: str  # how the weights were chosen: "equal", "balanced" or "matched"
     class_weight: np.ndarray
     values: Any  # as of `LabelWalk.values`
     decision: Any  # a `Decision`; None if it is on files
 
 
-def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapReading:
+def map_at_tau(walk: LabelWalk, rules: DiffusionRules) -> MapAtTau:
+    """Walk from time 0 until tau is known, go back to it, and read the map; see `stop_early`."""
+    return read_map(walk, stop_early(walk, rules), rules)
+
+
+def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapAtTau:
     """Choose the weights of the classes and find the class of each point, wherever columns lie."""
 
-    def work() -> MapReading:
+    def work() -> MapAtTau:
         values = walk.values()
         weighting, weight = _chosen_weights(walk, values, stopped.weighting, rules.prior)
-        return MapReading(weighting, weight, values, walk.decide(values, weight, stopped.n_steps))
+        decision = walk.decide(values, weight, stopped.n_steps)
+        return MapAtTau(
+            stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision
+        )
 
     return walk.retry(work)
 

@@ -29,12 +29,16 @@ from scipy.ndimage import maximum_filter1d
 from diffclass.operators.chebyshev import chebyshev_series, power_coefficients, sum_coefficients
 
 Product = Callable[[np.ndarray, np.ndarray], None]
+
 # More steps than this at once are taken by a `LongWalk`. In single precision the rounding of a
 # series would be too large from here on.
 LONGEST_SERIES = 4096
 _LEAST_STEPS = 64  # a shorter series is not worth looking for
 _SETTLED = 1e-15  # of a value: a step that changes no more is lost in rounding
 _ACCURACY = 1e-7  # of a value, relative to itself, by one series
+_LEAST_SERIES = 32  # steps of absorbing labels; fewer are taken one by one
+_LATE = 1e-3  # probability of having stopped
+_NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 
 
 def is_long(n_steps: int) -> bool:
@@ -171,11 +175,6 @@ def _largest_ratio(extremes: list[tuple[np.ndarray, np.ndarray]], degree: int) -
         with np.errstate(over="ignore"):  # infinite is what it is
             largest = max(largest, float((nearby / least).max()))
     return largest
-
-
-_LEAST_SERIES = 32  # steps; fewer are taken one by one
-_LATE = 1e-3  # probability
-_NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 
 
 class SeriesWalk(Protocol):

@@ -33,6 +33,9 @@ from diffclass.label_diffusion.labels import Labels
 from diffclass.sizes import LATE_TIMES_POINTS, LONG_WALK_POINTS
 
 RULES = ("auto", "margin")
+LABEL_MODES = ("absorbing", "summed", "free")
+LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
+_MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,6 @@ def sum_end(tau: int, n_labels: float) -> int:
     steps blur what the early ones found (experiments/few_labels/tau.py).
     """
     return tau * (6 if n_labels == 1 else 3)
-
-
-LABEL_MODES = ("absorbing", "summed", "free")
-LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
-_MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
 
 def checked_rule(rule: str | StoppingRule) -> StoppingRule:
