@@ -1,4 +1,7 @@
-"""Checks of arrays, labels and affinities: they return clean arrays or raise a clear error."""
+"""Checks of arrays, labels and affinities: they return clean arrays or raise a clear error.
+
+Arrays raise `DataError`, whose message names the first bad row, parameters `ParameterError`.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,7 @@ Graph: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 
 
 def check_points(X: ArrayLike, *, name: str = "X") -> np.ndarray:
-    """Return ``X`` as a C-ordered float32 or float64 array of shape (n, d), all finite.
-
-    Raises
-    ------
-    DataError
-        If it is not a table of numbers, is empty, or holds NaN or infinity; the message names the
-        first such row.
-    """
+    """Return ``X`` as a C-ordered float32 or float64 array of shape (n, d), all finite."""
     points = _as_floats(X, name)
     if points.ndim != 2 or 0 in points.shape:
         raise DataError(f"{name} has shape {points.shape}; points are a table (points, features)")
@@ -51,13 +47,7 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
 
 
 def check_graph(graph: Graph, *, name: str) -> sp.csr_array:
-    """Return a square sparse matrix of non-negative floats as CSR with sorted indices.
-
-    Raises
-    ------
-    DataError
-        If it is not square, or holds negative, NaN or infinite values.
-    """
+    """Return a square sparse matrix of non-negative floats as CSR with sorted indices."""
     if not sp.issparse(graph):
         graph = np.asarray(graph, dtype=np.float64)
         if graph.ndim != 2:
@@ -76,13 +66,7 @@ def check_graph(graph: Graph, *, name: str) -> sp.csr_array:
 
 
 def check_affinity(affinity: Graph) -> sp.csr_array:
-    """Return a symmetric, non-negative CSR affinity.
-
-    Raises
-    ------
-    DataError
-        As `check_graph`, or if it is not symmetric up to rounding.
-    """
+    """Return a symmetric, non-negative CSR affinity."""
     matrix = check_graph(affinity, name="affinity")
     difference = abs(matrix - matrix.T)
     largest = matrix.data.max(initial=0)
@@ -96,13 +80,7 @@ def check_affinity(affinity: Graph) -> sp.csr_array:
 
 
 def check_positive(value: Any, name: str, *, integer: bool = False, zero: bool = False) -> Any:
-    """Return ``value`` if it is a positive number, or 0 with ``zero``, and whole with ``integer``.
-
-    Raises
-    ------
-    ParameterError
-        If it is not.
-    """
+    """Return ``value`` if it is a positive number (``zero``: or 0; ``integer``: whole)."""
     kind = Integral if integer else Real
     bound = "at least 0" if zero else "above 0"
     good = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
@@ -113,13 +91,7 @@ def check_positive(value: Any, name: str, *, integer: bool = False, zero: bool =
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    """Return ``value`` if it is one of ``choices``.
-
-    Raises
-    ------
-    ParameterError
-        If it is not; the message lists the choices.
-    """
+    """Return ``value`` if it is one of ``choices``, which the message lists."""
     if not (isinstance(value, str) and value in choices):
         possible = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(f"{name} = {value!r}; possible: {possible}")
@@ -127,26 +99,14 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_kind(value: Any, name: str, kind: type | tuple[type, ...], *, example: str) -> Any:
-    """Return ``value`` if it is an object of a class.
-
-    Raises
-    ------
-    ParameterError
-        If it is not; the message shows an example.
-    """
+    """Return ``value`` if it is an object of a class; the message shows an example."""
     if not isinstance(value, kind):
         raise ParameterError(f"{name} = {value!r}; it has to be an object such as {example}")
     return value
 
 
 def check_share(value: Any, name: str, *, zero: bool = True) -> float:
-    """Return ``value`` as a float if it is above 0, or 0 with ``zero``, and at most 1.
-
-    Raises
-    ------
-    ParameterError
-        If it is not.
-    """
+    """Return ``value`` as a float if it is above 0, or 0 with ``zero``, and at most 1."""
     good = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not (good and 0 <= value <= 1 and (zero or value > 0)):
         raise ParameterError(
@@ -156,14 +116,7 @@ def check_share(value: Any, name: str, *, zero: bool = True) -> float:
 
 
 def check_scores(scores: ArrayLike, n_points: int) -> np.ndarray:
-    """Return posteriors of shape (n, n_classes) whose rows sum to 1, as floats.
-
-    Raises
-    ------
-    DataError
-        If they have another shape, are negative or not finite, or do not sum to 1; the message
-        names the first such row.
-    """
+    """Return posteriors of shape (n, n_classes) whose rows sum to 1, as floats."""
     posteriors = check_points(scores, name="scores")
     if len(posteriors) != n_points:
         raise DataError(f"scores have {len(posteriors)} rows; there are {n_points} points")
@@ -181,13 +134,7 @@ def check_scores(scores: ArrayLike, n_points: int) -> np.ndarray:
 
 
 def check_level(level: float) -> float:
-    """Return a level, such as that of a confidence interval, if it lies between 0 and 1.
-
-    Raises
-    ------
-    ParameterError
-        If it does not; 0 and 1 are refused too.
-    """
+    """Return a level, such as that of a confidence interval, if it lies between 0 and 1."""
     if not (isinstance(level, Real) and 0 < level < 1):
         raise ParameterError(f"level = {level!r}; it is a share between 0 and 1, such as 0.9")
     return float(level)

@@ -26,8 +26,12 @@ from diffclass.label_diffusion import (
     map_scores,
 )
 from diffclass.label_diffusion.diffusion import diffuse
-from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, DiffusionRules, checked_tau
-from diffclass.label_diffusion.stopping_time import Tau
+from diffclass.label_diffusion.parameters import (
+    LABEL_MODE_CHOICES,
+    DiffusionRules,
+    Tau,
+    checked_tau,
+)
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.processor import Processor, processor_of
@@ -43,7 +47,10 @@ _CHANGED_SHARE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """What a calibration needs; it is found once it is asked for."""
+    """What a calibration needs; it is found once it is asked for.
+
+    It is kept here and not in the estimator, which no prediction may change (scikit-learn's rule).
+    """
 
     operator: Operator
     labels: Labels
@@ -364,7 +371,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         level : float, default=0.9
             Share of the sets, between 0 and 1, that are to hold the true class. It holds on average
             over points that are drawn as the labels were, within what so few labels can say; see
-            `diffclass.label_diffusion.prediction_sets`.
+            `diffclass.label_diffusion.calibration`.
 
         Returns
         -------

@@ -32,7 +32,7 @@ from diffclass.embedding import DiffusionMap, check_embedding, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.label_diffusion.cut import leaving_probabilities
+from diffclass.label_diffusion.maps import leaving_probabilities
 from diffclass.neighbors import neighbors_graph
 from diffclass.point_graph import REACH
 from diffclass.progress import stage
@@ -83,7 +83,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         ``embedding_``.
     staying_ : ndarray of shape (n_clusters,)
         Probability, 0 to 1, that one step of the walk from a cluster stays in it; see
-        `diffclass.label_diffusion.cut`.
+        `diffclass.label_diffusion.maps`.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in diffusion coordinates.
     inertia_ : float

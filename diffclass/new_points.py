@@ -20,47 +20,23 @@ from diffclass.point_graph import REACH, StepsToPoints
 
 @dataclass(frozen=True, eq=False)
 class NewPoints:
-    """Posteriors and novelty of new points.
-
-    Attributes
-    ----------
-    steps : StepsToPoints
-    values : PlainValues or WarpedValues
-        Diffused labels N_i at the fitted points.
-    class_weight : ndarray of shape (n_classes,)
-    feature_opinion : FeatureOpinion or None
-        Posteriors from the features alone, if they are joined.
-    labelled : ndarray of shape (m, d) or None
-        The labelled points; None for a precomputed affinity.
-    labelled_codes : ndarray of int of shape (m,)
-        Their classes.
-    dtype : dtype
-        That of the walk.
-    """
+    """Posteriors and novelty of new points."""
 
     steps: StepsToPoints
-    values: PlainValues | WarpedValues
-    class_weight: np.ndarray
-    feature_opinion: FeatureOpinion | None
-    labelled: np.ndarray | None
-    labelled_codes: np.ndarray
-    dtype: np.dtype
+    values: PlainValues | WarpedValues  # diffused labels N_i at the fitted points
+    class_weight: np.ndarray  # (n_classes,)
+    feature_opinion: FeatureOpinion | None  # if the features are joined
+    labelled: np.ndarray | None  # (m, d), the labelled points; None for a precomputed affinity
+    labelled_codes: np.ndarray  # (m,), their classes
+    dtype: np.dtype  # that of the walk
 
     def posteriors(
         self, X: np.ndarray, calibration: Calibration | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the posteriors of new points, calibrated or not, and their novelty.
 
-        Parameters
-        ----------
-        X : ndarray of shape (m, d)
-            Or, for a precomputed affinity, their (m, n) affinities.
-        calibration : Calibration, optional
-
-        Returns
-        -------
-        posteriors : ndarray of shape (m, n_classes)
-        novelty : ndarray of shape (m,)
+        They are (m, n_classes) and (m,). X (m, d) are points or, for a precomputed affinity, their
+        (m, n) affinities.
         """
         weights, novelty = self.steps.weights_and_novelty(X, dtype=self.dtype)
         values = self.values.at(weights)

@@ -19,26 +19,13 @@ MOST_CLASSES = 254
 
 
 def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Split labels into the sorted classes and each point's class number.
+    """Split labels into the sorted classes and each point's class number, -1 for unlabelled points.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Integers, strings, booleans or whole floats. -1 (also among strings, where NumPy turns it
-        into "-1"), None, NaN and missing values of pandas mean unlabelled.
+    Labels are integers, strings, booleans or whole floats. -1 (also among strings, where NumPy
+    turns it into "-1"), None, NaN and missing values of pandas mean unlabelled.
 
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-        Sorted; empty where nothing is labelled.
-    codes : ndarray of int64 of shape (n,)
-        Index in ``classes``, -1 for unlabelled points.
-
-    Raises
-    ------
-    DataError
-        If y is not one-dimensional, mixes kinds that cannot be sorted, or is of an unsigned type
-        and holds its largest number, which -1 turns into there.
+    Raises `DataError` if y is not one-dimensional, mixes kinds that cannot be sorted, or is of an
+    unsigned type and holds its largest number, which -1 turns into there.
 
     Examples
     --------
@@ -69,18 +56,7 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def decode_labels(classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return each point's class, -1 where it has none.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-    codes : ndarray of int of shape (n,)
-        Index in ``classes``, negative for none.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Of the type of the classes, or of one that holds -1 too where that is needed.
+    """Return each point's class, -1 where its code is negative, in a type that holds both.
 
     Examples
     --------
@@ -103,24 +79,10 @@ def decode_labels(classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def encode_groups(groups: Any, codes: np.ndarray) -> np.ndarray:
     """Return which labels are one observation, as the pixels of a stroke or of a field are.
 
-    Parameters
-    ----------
-    groups : array-like of shape (n,), or None
-        Any sortable values; only those of labelled points count. Labels of one class with the same
-        value are one group. A label with a missing value (-1, None, NaN) is one of its own, as all
-        are by default.
-    codes : ndarray of int of shape (n,)
-        Class number of each point, -1 where unlabelled.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        Number of each label's group, from 0; -1 at unlabelled points.
-
-    Raises
-    ------
-    DataError
-        If groups has another length, or kinds that cannot be sorted.
+    Numbers from 0, -1 at unlabelled points; (n,). Labels of one class with the same value, of any
+    sortable kind, are one group. A label with a missing value (-1, None, NaN) is one of its own, as
+    all are by default. Raises `DataError` if groups has another length, or kinds that cannot be
+    sorted.
 
     Examples
     --------
@@ -146,20 +108,7 @@ def encode_groups(groups: Any, codes: np.ndarray) -> np.ndarray:
 
 
 def labels_per_class(codes: np.ndarray, groups: np.ndarray | None = None) -> float:
-    """Return the median number of labels per class.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Class number of each point, -1 where unlabelled.
-    groups : ndarray of int of shape (n,), optional
-        Number of each label's group, by `encode_groups`; a group then counts as one label.
-
-    Returns
-    -------
-    float
-        At least 0.
-    """
+    """Return the median number of labels per class, or of the groups of `encode_groups`."""
     if groups is None:
         return float(np.median(np.bincount(codes[codes >= 0])))
     first = np.unique(groups[codes >= 0], return_index=True)[1]

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from diffclass.blocks.costs import scratch_costs
+from diffclass.blocks.plan import scratch_costs
 from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
 from diffclass.kernels import DensityWeighted, Gaussian, LocalCovariance, SharedNeighbors
 from diffclass.label_diffusion.costs import diffusion_costs

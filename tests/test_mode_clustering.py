@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from diffclass import DiffusionClustering, DiffusionMap, DiffusionModes, ParameterError
-from diffclass.label_diffusion.cut import cut_of, leaving_probabilities
+from diffclass.label_diffusion.maps import cut_of, leaving_probabilities
 from diffclass.mode_clustering import labels_of_modes, nearest_denser, neighbor_density
 from diffclass.neighbors import neighbors_graph
 from tests import naive

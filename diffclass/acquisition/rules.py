@@ -30,7 +30,8 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from diffclass.acquisition.gaussian_process import Process
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import LabelDiffusion
-from diffclass.label_diffusion.walks import HEIGHT, FreeColumns
+from diffclass.label_diffusion.free_walk import FreeColumns
+from diffclass.label_diffusion.walk import HEIGHT
 from diffclass.operators.markov import MarkovOperator
 from diffclass.spectral.distances import diffusion_coordinates
 from diffclass.spectral.eigenpairs import Eigenpairs

@@ -1,8 +1,8 @@
 """Graphs and label diffusion in blocks: beyond memory, and over several machines.
 
-Partition (`partition`, `cell_bins`, `layout`, `duplicates`), storage (`scratch`, `arrays`) and
-engines (`engine`, `dask_engine`) are this chapter's own; all else runs the functions of the other
-chapters on the rows of a block. The way of the data is that of `diffclass.point_graph` and
+Partition (`partition`, `cell_bins`), storage (`scratch`, `arrays`) and engines (`engine`,
+`dask_engine`) are this chapter's own; all else runs the functions of the other chapters on the rows
+of a block. The way of the data is that of `diffclass.point_graph` and
 `diffclass.label_diffusion`, cut into blocks of near points that one process holds at a time:
 
     points        (n, p) on disk
@@ -23,12 +23,11 @@ same.
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.classifier import BlockClassifier
-from diffclass.blocks.costs import scratch_costs
 from diffclass.blocks.dask_engine import cluster_at, local_cluster
 from diffclass.blocks.diffusion import BlockDiffusion, diffuse_in_blocks
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator, OperatorBlock
-from diffclass.blocks.plan import BlockPlan
+from diffclass.blocks.plan import BlockPlan, scratch_costs
 from diffclass.blocks.scratch import JOB, FolderInUseError, Scratch, room_in
 
 __all__ = [

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass._validation import check_positive
-from diffclass.blocks.arrays import BlockArrays
+from diffclass.blocks.arrays import BlockArrays, row_entries
 from diffclass.blocks.edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.exceptions import ParameterError
@@ -36,28 +36,14 @@ from diffclass.kernels.shared_neighbors import (
 
 @dataclass(frozen=True)
 class BlockKernel:
-    """The self-tuning Gaussian, and the power of the shared neighbours over it.
+    """The self-tuning Gaussian, and the power of the shared neighbours over it."""
 
-    Attributes
-    ----------
-    neighbor : int
-        Whose distance is the scale.
-    power : float
-        Of the cosines; 0 for the Gaussian alone.
-    """
-
-    neighbor: int
-    power: float
+    neighbor: int  # whose distance is the scale
+    power: float  # of the cosines; 0 for the Gaussian alone
 
     @classmethod
     def of(cls, kernel: Kernel | None) -> BlockKernel:
-        """Return what a kernel means in blocks.
-
-        Raises
-        ------
-        ParameterError
-            If it does not work in blocks.
-        """
+        """Return what a kernel means in blocks; `ParameterError` if it does not work there."""
         kernel = SharedNeighbors() if kernel is None else check_kernel(kernel)
         power, inner = 0.0, kernel
         if type(kernel) is SharedNeighbors:
@@ -72,20 +58,7 @@ class BlockKernel:
 
 
 def weigh_edges(arrays: BlockArrays, engine: Engine, kernel: BlockKernel) -> dict[str, Any]:
-    """Write the affinities of the edges of each block b, "affinities/values.b".
-
-    Parameters
-    ----------
-    arrays : BlockArrays
-        With what `edges.join_neighbors` writes.
-    engine : Engine
-    kernel : BlockKernel
-
-    Returns
-    -------
-    dict
-        Nothing to tell.
-    """
+    """Write the affinities of the edges of each block b, "affinities/values.b"."""
     zeros = arrays.on_each(engine, "affinities: scales", find_scales, kernel)
     lonely = 1.0
     if any(zeros):
@@ -160,10 +133,7 @@ def _with_ghosts(
 
 def _bumps_of(arrays: BlockArrays, a: int, rows: np.ndarray, columns: np.ndarray) -> sp.csr_array:
     """Return some rows of block a in some columns, given as places."""
-    indptr = arrays.load("graph/indptr", a)
-    begin, lengths = indptr[rows].astype(np.int64), indptr[rows + 1] - indptr[rows]
-    ends = np.cumsum(lengths, dtype=np.int64)
-    edges = np.repeat(begin - (ends - lengths), lengths) + np.arange(lengths.sum())
+    edges, ends = row_entries(arrays.load("graph/indptr", a), rows)
     places = arrays.load("graph/places", a)[arrays.load("graph/indices", a)[edges]]
     positions = np.minimum(np.searchsorted(columns, places), len(columns) - 1)
     kept = columns[positions] == places
@@ -172,7 +142,7 @@ def _bumps_of(arrays: BlockArrays, a: int, rows: np.ndarray, columns: np.ndarray
         (
             arrays.load("affinities/bumps", a)[edges[kept]],
             positions[kept].astype(np.int32),
-            before[np.concatenate([[0], ends])].astype(np.int32),
+            before[ends].astype(np.int32),
         ),
         shape=(len(rows), len(columns)),
     )

@@ -1,4 +1,4 @@
-"""Work on each block, and arrays that are cut at the blocks."""
+"""Arrays that are cut at the blocks, and work on each of these."""
 
 from __future__ import annotations
 
@@ -13,49 +13,6 @@ import numpy as np
 from diffclass.blocks.engine import Engine, retry
 from diffclass.blocks.scratch import Scratch
 from diffclass.progress import stage
-
-
-def on_each_block(
-    engine: Engine, name: str, n_blocks: int, task: Callable[..., Any], *arguments: Any
-) -> list[Any]:
-    """Run ``task(*arguments, b)`` for each block b, and return the results in order.
-
-    Parameters
-    ----------
-    engine : Engine
-    name : str
-        Of the work, for those who listen to progress.
-    n_blocks : int
-    task : callable
-        As `Engine.submit` takes it.
-    *arguments
-        The same for all blocks.
-
-    Raises
-    ------
-    ClusterError
-        If results are lost again and again; work that is lost once is done again.
-    """
-    with stage(name, parts=n_blocks) as part_done:
-        handles = []
-        for b in range(n_blocks):
-            handles.append(engine.submit(task, *arguments, b))
-            if engine.is_immediate:
-                part_done()
-
-        def again(first: int) -> None:
-            handles[first:] = [engine.submit(task, *arguments, b) for b in range(first, n_blocks)]
-
-        results = []
-        for b in range(n_blocks):
-            results += retry(partial(_result, engine, handles, b), partial(again, b))
-            if not engine.is_immediate:
-                part_done()
-        return results
-
-
-def _result(engine: Engine, handles: list[Any], b: int) -> list[Any]:
-    return engine.gather([handles[b]])
 
 
 @dataclass(frozen=True)
@@ -129,8 +86,38 @@ class BlockArrays:
     def on_each(
         self, engine: Engine, name: str, task: Callable[..., Any], *arguments: Any
     ) -> list[Any]:
-        """Run ``task(these arrays, *arguments, b)`` for each block b; see `on_each_block`."""
-        return on_each_block(engine, name, self.n_blocks, task, self, *arguments)
+        """Run ``task(these arrays, *arguments, b)`` for each block b; return the results in order.
+
+        Work that is lost once is done again. ``name`` is for those who listen to progress.
+        """
+        blocks = range(self.n_blocks)
+        with stage(name, parts=self.n_blocks) as part_done:
+            handles = []
+            for b in blocks:
+                handles.append(engine.submit(task, self, *arguments, b))
+                if engine.is_immediate:
+                    part_done()
+
+            def again(first: int) -> None:
+                handles[first:] = [engine.submit(task, self, *arguments, b) for b in blocks[first:]]
+
+            results = []
+            for b in blocks:
+                results += retry(partial(_result, engine, handles, b), partial(again, b))
+                if not engine.is_immediate:
+                    part_done()
+            return results
+
+
+def _result(engine: Engine, handles: list[Any], b: int) -> list[Any]:
+    return engine.gather([handles[b]])
+
+
+def row_entries(indptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the entries of some rows of a CSR matrix lie, and the ``indptr`` of these."""
+    first, lengths = indptr[rows].astype(np.int64), indptr[rows + 1] - indptr[rows]
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return np.arange(ends[-1]) + np.repeat(first - ends[:-1], lengths), ends
 
 
 def place_dtype(n_points: int) -> type[np.integer]:

@@ -1,7 +1,7 @@
 """Tasks of a walk on one block. Each returns new arrays and changes none of its arguments.
 
 The sums of a row have one order, whatever the blocks are, so the values have the same bits as those
-of `diffclass.label_diffusion.walks.AbsorbingWalk`.
+of `diffclass.label_diffusion.absorbing_walk`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion.label_walk import MapSums
-from diffclass.label_diffusion.posteriors import decide, posteriors_of
-from diffclass.label_diffusion.walks import HEIGHT
+from diffclass.label_diffusion.maps import decide, posteriors_of
+from diffclass.label_diffusion.walk import HEIGHT
 
 # The columns of which a series is the sum, (n_own, 1 or 2, m), and the sum so far.
 Series = tuple[np.ndarray, np.ndarray]

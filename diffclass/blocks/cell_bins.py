@@ -53,44 +53,22 @@ _QUERIES_PER_CELL, _LEAST_QUERIES, _MOST_QUERIES = 4, 1024, 4096
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Centres of cells, and the bins to which they belong.
+    """Centres of cells, and the bins to which they belong."""
 
-    Attributes
-    ----------
-    offset : ndarray of float32 of shape (p,)
-        Subtracted from points, so that differences keep their digits.
-    centers : ndarray of float32 of shape (n_cells, p)
-        In the order of their bins.
-    bins : ndarray of int64 of shape (n_cells,)
-        Bin of each cell, ascending.
-    fillers : ndarray of uint64 of shape (n_fillers,)
-        Hashes of points with so many duplicates that they fill blocks, such as pixels without data;
-        ascending.
-    spacing : ndarray of float32 of shape (n_cells,)
-        How far apart neighbours are in each cell, the unit of gaps from there.
-    reach : float
-        Largest gap of an overlap point.
-    """
-
-    offset: np.ndarray
-    centers: np.ndarray
-    bins: np.ndarray
+    offset: np.ndarray  # (p,), subtracted from points, so that differences keep their digits
+    centers: np.ndarray  # (n_cells, p), in the order of their bins
+    bins: np.ndarray  # (n_cells,), bin of each cell, ascending
+    # hashes of points with so many duplicates that they fill blocks, such as pixels without data
     fillers: np.ndarray
+    # (n_cells,), how far apart neighbours are in each cell: the unit of gaps from there
     spacing: np.ndarray
-    reach: float = 0.0
+    reach: float = 0.0  # largest gap of an overlap point
 
     @classmethod
     def of_sample(cls, sample: np.ndarray, n_points: int, block_points: int, *, seed: int) -> Cells:
-        """Cut space into cells, and group them; the reach is still 0.
+        """Cut space into cells by a sample (m, p), and group them; the reach is still 0.
 
-        Parameters
-        ----------
-        sample : ndarray of float32 of shape (m, p)
-            Some of the points, or all.
-        n_points, block_points : int
-            Number of all points, and about how many a bin is to hold.
-        seed : int
-            Seeds k-means.
+        A bin is to hold about ``block_points`` of all ``n_points``.
         """
         distinct, fillers, filling = _without_fillers(sample, n_points, block_points)
         offset = np.median(distinct, axis=0)  # far points do not move it
@@ -140,13 +118,7 @@ class Cells:
         return around, 2 * np.sqrt(np.maximum(squared, 1e-30)) * self.spacing[:, None]
 
     def queries(self, sample: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-        """Choose points by which `with_reach` measures: as many of each cell, as far as there are.
-
-        Parameters
-        ----------
-        sample : ndarray of shape (m, p)
-        random : RandomState
-        """
+        """Choose points for `with_reach`: as many of each cell, as far as there are."""
         size = min(max(_LEAST_QUERIES, _QUERIES_PER_CELL * len(self.centers)), _MOST_QUERIES)
         shuffled = random.permutation(len(sample))
         own = self._cell_of(sample)[shuffled]
@@ -157,12 +129,8 @@ class Cells:
     def with_reach(self, points: np.ndarray, neighbors: np.ndarray) -> Cells:
         """Measure the spacing of the cells and choose the reach.
 
-        Parameters
-        ----------
-        points : ndarray of shape (m, p)
-            As `queries` chooses them.
-        neighbors : ndarray of shape (m, k, p)
-            The true neighbours of each point, the point itself where there are fewer.
+        ``points`` (m, p) are as `queries` chooses them. ``neighbors`` (m, k, p) are the true ones
+        of each, the point itself where there are fewer.
         """
         own = self._cell_of(points)
         cells = replace(self, spacing=self._measured_spacing(points, neighbors, own))

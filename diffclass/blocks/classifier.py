@@ -18,8 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from diffclass._validation import RandomState
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
-from diffclass.blocks.calibration import calibrate_in_blocks
-from diffclass.blocks.diffusion import BlockDiffusion, check_label_mode, diffuse_in_blocks
+from diffclass.blocks.diffusion import (
+    BlockDiffusion,
+    calibrate_in_blocks,
+    check_label_mode,
+    diffuse_in_blocks,
+)
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.plan import BlockPlan
@@ -28,8 +32,8 @@ from diffclass.costs import Size
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
-from diffclass.label_diffusion.parameters import checked_tau
-from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
+from diffclass.label_diffusion.early_stopping import MarginCurve
+from diffclass.label_diffusion.parameters import Tau, checked_tau
 from diffclass.operators.local_order import inverse
 from diffclass.progress import stage
 from diffclass.targets import decode_labels

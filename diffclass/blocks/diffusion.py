@@ -1,28 +1,33 @@
-"""Absorbing labels diffuse over a graph in blocks: tau, and every point's class.
+"""Absorbing labels diffuse over a graph in blocks: tau, every point's class, and the calibration.
 
-The choice of the time and of the weights of the classes is that of `diffclass.label_diffusion`;
-only where columns and sums are differs.
+The choice of the time and of the weights of the classes, of the labels that are held out and of the
+temperature is that of `diffclass.label_diffusion`; only where columns and sums are differs.
 
 More than 4,096 steps at once are single steps here, in the operator's precision, unless the walk is
-late enough for a series; in memory they are those of `diffclass.label_diffusion.walks.long_walk`.
+late enough for a series; in memory they are those of `diffclass.label_diffusion.long_walk`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from diffclass.blocks import block_tasks
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.engine import Engine, SerialEngine
-from diffclass.blocks.graph import Traffic
+from diffclass.blocks.graph import BlockGraph, Traffic
+from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion import Decision, DiffusionRules, Labels
-from diffclass.label_diffusion.diffusion import read_map
-from diffclass.label_diffusion.early_stopping import stop_early
-from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
+from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
+from diffclass.label_diffusion.early_stopping import MarginCurve, map_at_tau
+from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
+from diffclass.label_diffusion.maps import class_indicators, normalised_scores, posteriors_of
 from diffclass.progress import in_parts, stage
 
 _PARTS = ("codes", "probability", "margin", "posteriors")
@@ -218,12 +223,11 @@ def diffuse_in_blocks(
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
         walk = BlockWalk(operator, labels, engine, name=name, depth=depth)
-        stopped = stop_early(walk, rules)
-        read = read_map(walk, stopped, rules)
+        found = map_at_tau(walk, rules)
         operator.scratch.sweep(name)
     traffic = walk.graph.traffic
     return BlockDiffusion(
-        operator, name, read.class_weight, read.weighting, stopped.tau, stopped.curve, traffic
+        operator, name, found.class_weight, found.weighting, found.tau, found.curve, traffic
     )
 
 
@@ -234,3 +238,54 @@ def check_label_mode(label_mode: str) -> None:
             f"label_mode = {label_mode!r} needs the whole graph in memory; in blocks labels are "
             "absorbing"
         )
+
+
+def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -> Calibration:
+    """Find the temperature of labels diffused in blocks.
+
+    As `diffclass.label_diffusion.calibrate` does, but labels are always held out in five folds.
+    Costs the steps of five diffusions, and four more.
+    """
+    chosen, name = ChosenLabels.of(labels), f"{found.name}-fold"
+
+    def walk_without(rest: Labels, places: np.ndarray) -> np.ndarray:
+        with stage("calibration: walk"):
+            walk = BlockWalk(found.operator, rest, engine, name=name)
+            walk.advance_map(found.tau)
+            values = walk.retry(lambda: walk.graph.rows_at(walk.values(), places))
+        found.operator.scratch.drop_stage(name)
+        return values
+
+    with stage("calibration"):
+        values = chosen.values_by_folds(walk_without, _one_by_one)
+        posteriors = posteriors_of(values, found.class_weight)
+        held_out = HeldOutLabels(chosen.points, chosen.codes, posteriors)
+        return calibrated(*_map_around(found, labels, engine), held_out)
+
+
+def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
+    for f in in_parts("calibration: folds", folds):
+        work(f)
+
+
+def _map_around(
+    found: BlockDiffusion, labels: Labels, engine: Engine
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return posteriors of some points, and what the map says some steps away from them."""
+    operator, n_classes = found.operator, labels.n_classes
+    scratch, blocks = operator.scratch, range(operator.n_blocks)
+    places = counted_points(operator.all(f"{found.name}/codes") >= 0)
+    name = f"{found.name}-around"
+    save_labels(scratch, name, labels.only(slice(0)))  # none: the walk goes on for ever
+    graph = BlockGraph(operator, engine, name=name)
+    columns = [engine.submit(_class_columns, operator, found.name, b, n_classes) for b in blocks]
+    for _ in range(MAP_STEPS):
+        columns = graph.exchanged(block_tasks.walked, columns, values=(1,), row_bytes=4 * n_classes)
+    around = normalised_scores(graph.rows_at(columns, places))
+    scratch.drop_stage(name)
+    return operator.at(f"{found.name}/posteriors", places), around
+
+
+def _class_columns(arrays: BlockArrays, name: str, b: int, n_classes: int) -> np.ndarray:
+    """Return the indicators of the classes of a block's map."""
+    return class_indicators(np.array(arrays.load(f"{name}/codes", b)), n_classes, np.float32)

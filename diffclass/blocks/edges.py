@@ -24,23 +24,12 @@ from diffclass.neighbors.graph import symmetrized
 
 @dataclass(frozen=True, eq=False)
 class BlockPattern:
-    """The edges of a block's points.
+    """The edges of a block's points."""
 
-    Attributes
-    ----------
-    places : ndarray of int of shape (n_near,)
-        Places of the own points and of their ghosts, ascending.
-    own : slice
-        Which of these are own points.
-    indptr : ndarray of int of shape (n_own + 1,)
-    indices : ndarray of int of shape (n_edges,)
-        Positions in ``places``; ascending in each row.
-    """
-
-    places: np.ndarray
-    own: slice
+    places: np.ndarray  # (n_near,), of the own points and of their ghosts, ascending
+    own: slice  # which of these are own points
     indptr: np.ndarray
-    indices: np.ndarray
+    indices: np.ndarray  # positions in ``places``; ascending in each row
 
     @classmethod
     def load(cls, arrays: BlockArrays, b: int) -> BlockPattern:
@@ -64,18 +53,7 @@ def join_neighbors(arrays: BlockArrays, engine: Engine) -> dict[str, Any]:
     """Make the graph symmetric: x and y are joined if one is a neighbour of the other.
 
     For each block b it writes the arrays of a `BlockPattern` and "graph/distances.b", the squared
-    distances.
-
-    Parameters
-    ----------
-    arrays : BlockArrays
-        With what `neighbors.find_neighbors` writes.
-    engine : Engine
-
-    Returns
-    -------
-    dict
-        n_edges, the diagonal included, and n_ghosts of all blocks.
+    distances. It returns n_edges, the diagonal included, and n_ghosts of all blocks.
     """
     arrays.on_each(engine, "graph: passing edges", pass_edges)
     made = arrays.on_each(engine, "graph: uniting", unite_edges)
@@ -148,7 +126,7 @@ def _with_joined(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Give joined points the neighbours of their representatives, and these instead of the last.
 
-    Points of further blocks get their representative alone; see `duplicates`.
+    Points of further blocks get their representative alone; see `partition`.
     """
     places = arrays.own(b)
     representatives = np.array(arrays.load("cells/representatives", b))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import gc
 import sys
+import tempfile
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
-from diffclass.blocks.spill_files import SpillFiles, release
+import numpy as np
+
+from diffclass.blocks.scratch import room_in
 from diffclass.exceptions import ClusterError
+from diffclass.mapped_files import map_under, release_pages
 
 _ATTEMPTS = 10  # at work that is lost
+_SMALL = 2**20  # bytes that are not worth a file
 _Found = TypeVar("_Found")
 
 
@@ -21,20 +27,7 @@ class WorkLost(ClusterError):  # noqa: N818 - it is the work's state, and mostly
 
 
 def retry(work: Callable[[], _Found], begin_again: Callable[[], object]) -> _Found:
-    """Do some work, and do it again where it is lost.
-
-    Parameters
-    ----------
-    work : callable
-        Can be called again.
-    begin_again : callable
-        Goes back to what was kept, before each new attempt.
-
-    Raises
-    ------
-    ClusterError
-        If the work is lost again and again.
-    """
+    """Do some work; where it is lost, call ``begin_again`` and do it again, some times."""
     attempt = 1
     while True:
         try:
@@ -171,3 +164,52 @@ class SerialEngine:
         if not isinstance(handle, _Recipe):
             return handle
         return handle.result(self._memory - sum(recipe.size for recipe in self._recipes))
+
+
+class SpillFiles:
+    """Arrays in memory as long as there is room for them (bytes), then on disk.
+
+    What goes to disk lies in files without a name: they are gone when the arrays are, or the
+    process. They lie in ``folder``, or among the system's temporary files. ``size`` is what memory
+    holds now.
+    """
+
+    def __init__(self, room: float, folder: Path | None = None):
+        self.size = 0
+        self._room, self._folder = room, folder
+        self._known: set[int] = set()
+
+    def put(self, result: Any) -> Any:
+        """Return a result with its arrays, also those within tuples, where there is room."""
+        if isinstance(result, tuple):
+            return tuple(self.put(part) for part in result)
+        if not isinstance(result, np.ndarray) or result.nbytes < _SMALL:
+            return result
+        if id(result) in self._known or map_under(result) is not None:
+            return result
+        if self.size + result.nbytes > self._room:
+            return self._on_disk(result)
+        self.size += result.nbytes
+        self._known.add(id(result))
+        weakref.finalize(result, self._forget, id(result), result.nbytes)
+        return result
+
+    def _forget(self, number: int, size: int) -> None:
+        self.size -= size
+        self._known.discard(number)
+
+    def _on_disk(self, array: np.ndarray) -> np.ndarray:
+        with room_in(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+            # written, not mapped: a full disk is an error then, and no signal
+            file.write(np.ascontiguousarray(array).data)
+            file.flush()
+            return np.memmap(file, array.dtype, "r", shape=array.shape)
+
+
+def release(values: Any) -> None:
+    """Let go of the pages of arrays on disk, also within tuples and lists; they are read again."""
+    if isinstance(values, tuple | list):
+        for part in values:
+            release(part)
+    elif isinstance(values, np.ndarray):
+        release_pages(values)

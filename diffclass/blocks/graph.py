@@ -25,39 +25,19 @@ Handles = list[Any]
 
 @dataclass
 class Traffic:
-    """What has gone through the scheduler so far.
+    """What has gone through the scheduler so far."""
 
-    Attributes
-    ----------
-    tasks : int
-        Tasks submitted.
-    exchanges : int
-        Rounds in which blocks exchanged ghosts.
-    bytes : int
-        Size of all exchanged pieces, also of those that stay on their worker.
-    """
-
-    tasks: int = 0
-    exchanges: int = 0
-    bytes: int = 0
+    tasks: int = 0  # submitted
+    exchanges: int = 0  # rounds in which blocks exchanged ghosts
+    bytes: int = 0  # of all exchanged pieces, also of those that stay on their worker
 
 
 class BlockGraph:
     """The blocks of an operator, ready for a walk.
 
-    Parameters
-    ----------
-    operator : BlockOperator
-    engine : Engine
-    name : str
-        Of the walk, and of the folder in scratch that holds what belongs to it; labels lie there.
-    depth : int, optional
-        Of the halos; by default as deep as costs little, and 1 with one worker.
-
-    Attributes
-    ----------
-    depth : int
-    traffic : Traffic
+    ``name`` is that of the walk, and of the folder in scratch that holds what belongs to it; labels
+    lie there. The halos are as deep as costs little (1 with one worker) unless ``depth`` says how
+    deep.
     """
 
     def __init__(
@@ -93,15 +73,7 @@ class BlockGraph:
     def each(
         self, task: Callable[..., Any], *columns: Sequence[Any], values: tuple = ()
     ) -> Handles:
-        """Start ``task(block, *its columns, *values)`` on each block.
-
-        Parameters
-        ----------
-        task : callable
-        *columns : sequence of handles, one per block
-        values : tuple
-            Small values, the same for all blocks.
-        """
+        """Start ``task(block, *its columns, *values)`` on each block; values are small."""
         return [
             self.submit(task, block, *own, *values)
             for block, *own in zip(self._blocks, *columns, strict=True)
@@ -122,18 +94,8 @@ class BlockGraph:
     ) -> Handles:
         """Start ``task(block, its columns, pieces, *more, *values)`` on each block.
 
-        Parameters
-        ----------
-        task : callable
-        columns : list of handles
-            Of arrays, or of tuples that begin with the array that is exchanged.
-        *more : sequence of handles, one per block
-            Not exchanged.
-        values : tuple
-        row_bytes : int
-            Size of a row of the columns, for the account.
-        only : collection of int, optional
-            The blocks to run; the others keep their columns.
+        Columns are arrays, or tuples that begin with the array that is exchanged; a row has
+        ``row_bytes``. Blocks that are not in ``only`` keep their columns.
         """
         only = range(len(self._blocks)) if only is None else only
         found, pieces = list(columns), {}
@@ -179,16 +141,8 @@ class BlockGraph:
     def rounds(self, name: str, n_steps: int) -> Iterator[Callable[[Handles], None]]:
         """Announce a stage of so many steps, as many in each round as halos are deep.
 
-        Parameters
-        ----------
-        name : str
-        n_steps : int
-
-        Yields
-        ------
-        callable
-            Call it with the handles of each round that has begun: from time to time it waits for
-            them, so that the scheduler is not flooded.
+        It yields a function to be called with the handles of each round that has begun: from time
+        to time it waits for them, so that the scheduler is not flooded.
         """
         immediate, pending = self.engine.is_immediate, 0
         with stage(name, parts=-(-n_steps // self.depth)) as part_done:
@@ -207,13 +161,7 @@ class BlockGraph:
             yield begun
 
     def keep(self, handles: Handles, name: str) -> Callable[[], Handles]:
-        """Write arrays to scratch, where no loss of a worker reaches them.
-
-        Returns
-        -------
-        callable
-            As of `kept`.
-        """
+        """Write arrays to scratch, where no loss of a worker reaches them; see `kept`."""
         scratch = [self.operator.scratch] * len(handles)
         self.gather(self.apply(_save, handles, scratch, self.files(name)))
         return self.kept(name)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from diffclass.blocks.arrays import row_entries
 from diffclass.blocks.operator import BlockOperator, OperatorBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.walks import HEIGHT
+from diffclass.label_diffusion.walk import HEIGHT
 from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.processor import CompiledProduct
 
@@ -25,32 +26,17 @@ _DEEPEST = 8  # edges, of a halo
 
 @dataclass(frozen=True, eq=False)
 class WalkBlock:
-    """A block with its halo and its labels.
+    """A block with its halo and its labels."""
 
-    Attributes
-    ----------
-    affinity : csr_array of shape (n_rows, n_columns)
-        Rows and columns begin with the block's own points; ghosts follow, the nearest first.
-    inverse_degrees : ndarray of shape (n_rows,)
-        In the dtype of the affinity.
-    degrees : ndarray of float64 of shape (n_own,)
-    within : tuple of int of length depth + 1
-        Number of columns within 0, 1, ... edges of the block.
-    arrival : ndarray of int of shape (n_ghosts,)
-        Column of each ghost, in the order of their places.
-    chosen : ndarray of int of shape (n_ghosts,)
-        Which of the rows that arrive they are; neighbours of this block need the others.
-    labels : AbsorbingLabels
-        The labels among the columns, ascending.
-    """
-
+    # (n_rows, n_columns); both begin with own points; ghosts follow, the nearest first
     affinity: sp.csr_array
-    inverse_degrees: np.ndarray
-    degrees: np.ndarray
-    within: tuple[int, ...]
-    arrival: np.ndarray
+    inverse_degrees: np.ndarray  # (n_rows,), in the dtype of the affinity
+    degrees: np.ndarray  # (n_own,)
+    within: tuple[int, ...]  # number of columns within 0, 1, ... edges of the block
+    arrival: np.ndarray  # column of each ghost, in the order of their places
+    # which of the rows that arrive the ghosts are; neighbours of this block need the others
     chosen: np.ndarray
-    labels: AbsorbingLabels
+    labels: AbsorbingLabels  # those among the columns, ascending
 
     def __len__(self) -> int:
         return len(self.degrees)
@@ -69,11 +55,8 @@ class WalkBlock:
     def with_ghosts(self, own: np.ndarray, pieces: list[np.ndarray]) -> np.ndarray:
         """Return the columns of own points and ghosts.
 
-        Parameters
-        ----------
-        own : ndarray of shape (n_own, ...)
-        pieces : list of ndarray
-            What the adjacent blocks send to this one's group, in the order of the blocks.
+        ``pieces`` are what the adjacent blocks send to this one's group, in the order of the
+        blocks.
         """
         columns = np.empty((self.within[-1], *own.shape[1:]), dtype=own.dtype)
         columns[: len(own)] = own
@@ -103,16 +86,8 @@ class WalkBlock:
     ) -> WalkBlock:
         """Read a block, its halo and its labels.
 
-        Parameters
-        ----------
-        operator : BlockOperator
-        b : int
-        depth : int
-            Of the halo, in edges, at least 1.
-        name : str
-            Of the walk, whose `save_ghosts` has run for all blocks.
-        group : tuple of int
-            First block and end of the block's group.
+        `save_ghosts` has run for all blocks of the walk. ``group`` has the first block and the end
+        of the block's group.
         """
         start, block = operator.starts[b], OperatorBlock.load(operator, b)
         layers = ghost_layers(operator, b, depth)
@@ -138,15 +113,10 @@ class WalkBlock:
 
 @dataclass(frozen=True, eq=False)
 class Border:
-    """The points of a block that others need.
+    """The points of a block that others need: for each group, own rows, ascending.
 
     Blocks next to one another form groups, which are likely to be on one worker. What several
     blocks of a group need goes there once.
-
-    Attributes
-    ----------
-    sends : tuple of ndarray of int
-        Own rows that the blocks of each group need, ascending.
     """
 
     sends: tuple[np.ndarray, ...]
@@ -224,18 +194,7 @@ def halo_shares(operator: BlockOperator, b: int, most: float) -> list[float]:
 
 
 def rows_at(operator: BlockOperator, places: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-    """Read rows of any blocks; columns are places.
-
-    Parameters
-    ----------
-    operator : BlockOperator
-    places : ndarray of int of shape (k,)
-
-    Returns
-    -------
-    rows : csr_array of shape (k, n)
-    degrees : ndarray of shape (k,)
-    """
+    """Read rows of any blocks, (k, n), whose columns are places, and their degrees."""
     home = np.searchsorted(operator.starts, places, side="right") - 1
     dtype = operator.dtype
     parts = [sp.csr_array((0, len(operator)), dtype=dtype)]
@@ -256,9 +215,7 @@ def _rows_of(
         operator.load(f"operator/{part}", b) for part in parts
     )
     local = places - operator.starts[b]
-    lengths = indptr[local + 1] - indptr[local]
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    entries = np.arange(ends[-1]) + np.repeat(indptr[local] - ends[:-1], lengths)
+    entries, ends = row_entries(indptr, local)
     columns = indices[entries].astype(np.int64)
     is_own = columns < len(degrees)
     columns[is_own] += operator.starts[b]

@@ -34,26 +34,12 @@ def find_neighbors(
 
     For each block b it writes "neighbors/places.b", of shape (n_own, k), and "neighbors/lengths.b",
     the distances, ascending. Where fewer are found, and for points that are joined to others (see
-    `duplicates`), the place is `NOBODY`.
+    `partition`), the place is `NOBODY`.
 
-    Parameters
-    ----------
-    arrays : BlockArrays
-        With what `slices.make_blocks` writes.
-    engine : Engine
-    n_neighbors : int
-    n_searched : int
-        Points that are searched.
-    seed : int
-        Seeds the searches and the sample.
-
-    Returns
-    -------
-    dict
-        recall: share of the true neighbours that were found, measured on 256 points;
-        crossing_recall: share of the true edges between blocks that were found, measured on about
-        1,024 points near borders; crossing_bound: the least that is aimed at, 95 % of the share
-        found within blocks; n_cut_off: blocks with less than half of theirs.
+    It returns recall: share of the true neighbours that were found, measured on 256 points;
+    crossing_recall: share of the true edges between blocks that were found, measured on about
+    1,024 points near borders; crossing_bound: the least that is aimed at, 95 % of the share
+    found within blocks; n_cut_off: blocks with less than half of theirs.
     """
     k = min(n_neighbors, n_searched - 1)
     arrays.on_each(engine, "neighbors: searching", search_block, n_neighbors, seed)

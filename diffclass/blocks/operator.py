@@ -116,21 +116,7 @@ class BlockOperator(BlockArrays):
 
 
 def normalise(arrays: BlockArrays, engine: Engine, alpha: float) -> dict[str, Any]:
-    """Write the blocks of the operator, "operator/b".
-
-    Parameters
-    ----------
-    arrays : BlockArrays
-        With what `affinities.weigh_edges` writes.
-    engine : Engine
-    alpha : float
-        Density exponent.
-
-    Returns
-    -------
-    dict
-        Nothing to tell.
-    """
+    """Write the blocks of the operator, "operator/b", from what `affinities.weigh_edges` writes."""
     if alpha:
         arrays.on_each(engine, "operator: densities", find_densities)
     arrays.on_each(engine, "operator: rows", make_operator_block, alpha)

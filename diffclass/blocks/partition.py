@@ -1,14 +1,26 @@
 """From a file of points to blocks of near points: the file is read by slices, twice.
 
-    true neighbours of sampled points      to choose which points overlap, see `cells`
+    true neighbours of sampled points      to choose which points overlap, see `cell_bins`
     cell, overlap and hash of each point    each slice is sorted by bin, and written
     blocks                                 the parts of a bin in all slices, next to one another
 
 Every task writes files of its own, so that several machines never write into one.
+
+A bin of cells is a block. A bin with more points than 1.5 blocks, because the sample misjudged it
+or because it holds fillers, is cut into several. The places of a bin are consecutive, so a point's
+place is its position in its slice plus a shift that slice and bin have.
+
+*Duplicates* must not form islands. As in one process (`diffclass.neighbors.Search`), of more equal
+points than a point has neighbours only one is searched, its *representative*; the others are joined
+to it and to its neighbours. Where such points lie in several blocks, each block has a
+representative of its own: the first one of the first block is searched, those of the other blocks
+are joined to it, and the points of these blocks to theirs alone, so that no row grows longer than
+the first block is.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +28,19 @@ import numpy as np
 
 from diffclass.blocks.arrays import BlockArrays, place_dtype
 from diffclass.blocks.cell_bins import Cells, sample_size
-from diffclass.blocks.costs import MOST_OVERLAP
-from diffclass.blocks.duplicates import frequent_hashes, link_blocks, represent_in_block
 from diffclass.blocks.engine import Engine
-from diffclass.blocks.layout import Layout
+from diffclass.blocks.plan import MOST_OVERLAP
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError
 from diffclass.neighbors.search import check_spread, row_distances, row_hashes
 
 _BORDER_QUERIES = 1024  # points near borders by which the edges between blocks are measured
+_LARGEST_BLOCK = 1.5  # times the points of a block
+_AT_ONCE = 4_194_304  # hashes
 
 
 def check_file(points: Path) -> tuple[int, int]:
-    """Return the shape (n, p) of a file of points.
-
-    Raises
-    ------
-    DataError
-        If it is not a ``.npy`` file of a table of float32.
-    """
+    """Return the shape (n, p) of a ``.npy`` file of float32; `DataError` for others."""
     try:
         array = np.load(points, mmap_mode="r")
     except (OSError, ValueError) as error:
@@ -59,16 +65,11 @@ def make_blocks(
     block_points: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Sort the points of a file into blocks, with their overlap points.
+    """Sort the points of a file into blocks; return starts, n_overlap and n_searched.
 
     It writes "cells/order", the point of each place, and for each block b "cells/points.b",
     "cells/overlap.b" and "cells/border.b" (places of overlap points, and of some points that may
-    have neighbours in other blocks, ascending) and "cells/representatives.b" (see `duplicates`).
-
-    Returns
-    -------
-    dict
-        starts, n_overlap and n_searched.
+    have neighbours in other blocks, ascending) and "cells/representatives.b".
     """
     n, _ = check_file(points)
     slices = BlockArrays(scratch, _even_slices(n, block_points))
@@ -264,3 +265,118 @@ def _read(points: Path, rows: slice | np.ndarray) -> np.ndarray:
             "leave those points out or fill them in"
         )
     return X
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which parts of the slices make up which blocks."""
+
+    starts: tuple[int, ...]  # place of the first point of each block; the last is n
+    bin_of: tuple[int, ...]  # bin of each block
+    # (n_slices, n_bins + 2), positions in a slice where bins begin, that of fillers last; length
+    bounds: np.ndarray
+    # (n_slices, n_bins + 1), place minus position of the points of each slice and bin
+    shift: np.ndarray
+
+    @classmethod
+    def of_slices(cls, bounds: np.ndarray, block_points: int) -> Layout:
+        """Cut the bins into blocks of about so many points."""
+        counts = np.diff(bounds, axis=1)
+        sizes = counts.sum(axis=0)
+        bin_starts = np.cumsum(np.append(0, sizes))
+        starts, bin_of = [0], []
+        for i, (start, size) in enumerate(zip(bin_starts, sizes, strict=False)):
+            fits = size <= _LARGEST_BLOCK * block_points
+            n_parts = int(size > 0) if fits else -(-int(size) // block_points)
+            starts += [int(start + size * (part + 1) // n_parts) for part in range(n_parts)]
+            bin_of += [i] * n_parts
+        earlier = np.cumsum(counts, axis=0) - counts
+        shift = bin_starts[:-1] + earlier - bounds[:, :-1]
+        return cls(tuple(starts), tuple(bin_of), bounds, shift)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.bin_of)
+
+    def parts(self, b: int) -> list[tuple[int, slice]]:
+        """Return the slices that have points in a block, and the positions of these."""
+        i, parts = self.bin_of[b], []
+        for s, shift in enumerate(self.shift[:, i]):
+            start = max(self.starts[b] - shift, self.bounds[s, i])
+            stop = min(self.starts[b + 1] - shift, self.bounds[s, i + 1])
+            if start < stop:
+                parts.append((s, slice(int(start), int(stop))))
+        return parts
+
+    def places(self, s: int, positions: np.ndarray) -> np.ndarray:
+        """Return the places of some positions in a slice."""
+        bins = np.searchsorted(self.bounds[s], positions, side="right") - 1
+        return positions + self.shift[s, bins]  # of empty bins and the next one, the last counts
+
+
+def frequent_hashes(slices: BlockArrays, most: int) -> np.ndarray:
+    """Return the hashes that more than ``most`` points have, ascending.
+
+    "cells/slice.hashes" holds the sorted hashes of each slice. They are compared in ranges of about
+    four million.
+    """
+    of_slices = [slices.load("cells/slice.hashes", s) for s in range(slices.n_blocks)]
+    n_ranges = -(-len(slices) // _AT_ONCE)
+    limits = np.array([2**64 * i // n_ranges for i in range(1, n_ranges)], dtype=np.uint64)
+    bounds = [[0, *np.searchsorted(hashes, limits), len(hashes)] for hashes in of_slices]
+    frequent = [np.empty(0, dtype=np.uint64)]
+    for i in range(n_ranges):
+        parts = [h[cut[i] : cut[i + 1]] for h, cut in zip(of_slices, bounds, strict=True)]
+        values, counts = np.unique(np.concatenate(parts), return_counts=True)
+        frequent.append(values[counts > most])
+    return np.concatenate(frequent)
+
+
+def represent_in_block(arrays: BlockArrays, X: np.ndarray, b: int) -> int:
+    """Write the place that represents each point of a block; return how many are joined.
+
+    It writes "cells/representatives.b", and the representatives of frequent points as
+    "cells/heads.b" with "cells/head_hashes.b".
+    """
+    hashes, start = row_hashes(X), arrays.starts[b]
+    frequent = arrays.scratch.load("cells/frequent")
+    rows = np.flatnonzero(np.isin(hashes, frequent))
+    values, first, group = np.unique(hashes[rows], return_index=True, return_inverse=True)
+    representative = arrays.own(b)
+    heads = rows[first]
+    equal = (X[rows] == X[heads[group]]).all(axis=1)  # hashes may collide
+    representative[rows[equal]] = start + heads[group[equal]]
+    arrays.save("cells/representatives", b, representative)
+    arrays.save("cells/heads", b, start + heads)
+    arrays.save("cells/head_hashes", b, values)
+    return int(np.count_nonzero(equal) - len(heads))
+
+
+def link_blocks(arrays: BlockArrays) -> int:
+    """Join equal representatives of several blocks to the first; return how many are joined."""
+    starts = arrays.starts
+    heads, hashes = arrays.all("cells/heads"), arrays.all("cells/head_hashes")
+    arrays.drop("cells/heads", "cells/head_hashes")
+    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    chief = heads[first[group]]
+    n_joined = 0
+    for b in range(arrays.n_blocks):
+        within = (heads >= starts[b]) & (heads < starts[b + 1]) & (heads != chief)
+        if within.any():
+            n_joined += _join(arrays, b, heads[within], chief[within])
+    return n_joined
+
+
+def _join(arrays: BlockArrays, b: int, heads: np.ndarray, chiefs: np.ndarray) -> int:
+    starts = arrays.starts
+    representative = np.array(arrays.load("cells/representatives", b))
+    X = arrays.load("cells/points", b)
+    for head, chief in zip(heads, chiefs, strict=True):
+        home = int(np.searchsorted(starts, chief, side="right")) - 1
+        other = arrays.load("cells/points", home)[chief - starts[home]]
+        if (X[head - starts[b]] == other).all():
+            representative[head - starts[b]] = chief
+    arrays.save("cells/representatives", b, representative)
+    places = arrays.own(b)
+    return int(np.count_nonzero(representative[heads - starts[b]] != places[heads - starts[b]]))

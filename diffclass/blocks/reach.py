@@ -15,26 +15,16 @@ import scipy.sparse as sp
 from diffclass import _compiled
 from diffclass.blocks.graph import BlockGraph, Handles, first_of, rest_of
 from diffclass.blocks.halo import WalkBlock
-from diffclass.label_diffusion.stopping_time import coverage_of
+from diffclass.label_diffusion.label_walk import coverage_of
 from diffclass.progress import stage
 
 
 class LabelDistance:
     """Numbers of edges to the nearest label, -1 where no path leads to any.
 
-    Each block searches by itself and tells the others of its border, until nothing changes: about
-    as many rounds as the shortest paths cross borders.
-
-    Parameters
-    ----------
-    graph : BlockGraph
-    weighted : bool
-        Whether labels of weight 0 do not count.
-
-    Attributes
-    ----------
-    get : callable
-        Returns handles of arrays of int32 of shape (n_own,).
+    If ``weighted``, labels of weight 0 do not count. Each block searches by itself and tells the
+    others of its border, until nothing changes: about as many rounds as the shortest paths cross
+    borders. ``get()`` returns handles of int32 arrays.
     """
 
     def __init__(self, graph: BlockGraph, *, weighted: bool):
@@ -81,23 +71,10 @@ def _counts(distance: np.ndarray) -> np.ndarray:
 def fill_unreached(
     graph: BlockGraph, values: Handles, distance: Handles, *, n_steps: int | None, n_classes: int
 ) -> Handles:
-    """Fill empty rows of values that are within reach of a label.
+    """Return values whose empty rows within reach of a label are filled, by one exchange per front.
 
-    Parameters
-    ----------
-    graph : BlockGraph
-    values : list of handles
-        N_i, at least 0.
-    distance : list of handles
-        Edges to the nearest label with a weight, -1 where no path leads to any.
-    n_steps : int or None
-        Only points within so many edges of a label are filled; with None all that can be.
-    n_classes : int
-
-    Returns
-    -------
-    list of handles
-        Costs one exchange for each front.
+    ``distance`` are edges to the nearest label with a weight. With ``n_steps``, only points within
+    so many edges are filled.
     """
     limits = [n_steps] * len(values)
     held = graph.apply(_with_lost, values, distance, limits)

@@ -1,6 +1,6 @@
 """Absorbing labels walk on blocks: a `LabelWalk` whose columns lie on an engine.
 
-Its steps are tasks of their own and not those of `diffclass.label_diffusion.walks.AbsorbingWalk`:
+Its steps are tasks of their own and not those of `diffclass.label_diffusion.absorbing_walk`:
 several are taken on ever fewer rows of a halo before blocks hear of each other again. States stay
 where their blocks are; borders travel, and sums. From time to time the state is kept, and from
 there the walk goes on if work is lost.
@@ -23,11 +23,10 @@ from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.reach import LabelDistance, fill_unreached
 from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.class_weights import counted_every, equal_weights
-from diffclass.label_diffusion.cut import Cut, cut_of_sums
 from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
-from diffclass.label_diffusion.walks import HEIGHT, least_arrived
-from diffclass.label_diffusion.walks.late_series import is_late, walk_by_series
+from diffclass.label_diffusion.long_walk import is_late, walk_by_series
+from diffclass.label_diffusion.maps import Cut, counted_every, cut_of_sums, equal_weights
+from diffclass.label_diffusion.walk import HEIGHT, least_arrived
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
 _Found = TypeVar("_Found")
@@ -43,27 +42,10 @@ class _Kept:
 
 
 class BlockWalk(LabelWalk[_Kept]):
-    """Absorbing labels at one time, in columns on an engine.
+    """Absorbing labels at one time, in columns on an engine: `HEIGHT` times the probabilities.
 
-    Parameters
-    ----------
-    operator : BlockOperator
-    labels : Labels
-        By place.
-    engine : Engine
-    name : str
-        Folder in scratch, for labels, states and values.
-    depth : int, optional
-        Steps between two exchanges of the blocks' borders; by default as many as cost little.
-
-    Attributes
-    ----------
-    time : int
-        Steps taken so far.
-    state : list of handles
-        Of the columns of each block, `HEIGHT` times the probabilities.
-    label_distance : LabelDistance
-        Of the points.
+    Labels are numbered by place. ``name`` is the folder in scratch for labels, states and values.
+    Blocks exchange their borders every ``depth`` steps, by default as seldom as costs little.
     """
 
     goes_by_cut = True
@@ -125,11 +107,7 @@ class BlockWalk(LabelWalk[_Kept]):
     def map_sums(self, weights: np.ndarray, before: _Kept | None) -> tuple[MapSums, _Kept]:
         """Return the sums of the maps with some weights of the classes, and the first of the maps.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n_weightings, n_classes)
-        before : _Kept, optional
-            An earlier map, whose files are removed.
+        The files of the earlier map are removed.
         """
 
         def work() -> tuple[MapSums, _Kept]:
@@ -206,18 +184,7 @@ class BlockWalk(LabelWalk[_Kept]):
         return self.time
 
     def retry(self, work: Callable[[], _Found]) -> _Found:
-        """Do some work on the present state; if a worker loses it, go back to the last kept state.
-
-        Parameters
-        ----------
-        work : callable
-            Can be called again.
-
-        Raises
-        ------
-        ClusterError
-            If the work is lost again and again.
-        """
+        """Do some work on the present state; where it is lost, go back to the last kept one."""
         return retry(work, self._go_back)
 
     def _go_back(self) -> None:

@@ -20,7 +20,20 @@ In the log loss q_i counts as 0.995 q_i + 0.005 / n_classes, so that one wrong l
 The walk's four steps and s were chosen on other problems than those reported
 (experiments/few_labels/calibration.py).
 
-Sources: C. Guo et al., On calibration of modern neural networks, 2017 (temperature).
+*Prediction sets* hold, for each point, the classes that may be its own, at a stated level. A class
+is in the set if its probability there is at least a threshold: the k-th smallest probability that m
+labelled points have in their own class once their labels are left out, with
+k = floor((1 - level) (m + 1)). If these points and a new one were drawn alike (labels at random
+places), the set of the new one holds its class with a probability of at least ``level``, however
+wrong the probabilities are. So it is on average over points as they were labelled: with equal
+labels per class on average over the classes, not within each class, nor near each border. The
+labels' being left out one by one, and not all at once, costs little of it. With k = 0, fewer labels
+than 1 / (1 - level) - 1, nothing can be stated: all classes are in all sets. No set is empty, as
+the most probable class is always in it.
+
+Sources: C. Guo et al., On calibration of modern neural networks, 2017 (temperature); V. Vovk,
+A. Gammerman and G. Shafer, Algorithmic learning in a random world, 2005; M. Sadinle, J. Lei and
+L. Wasserman, Least ambiguous set-valued classifiers, 2019 (the threshold).
 """
 
 from __future__ import annotations
@@ -30,11 +43,11 @@ from typing import Any
 
 import numpy as np
 
+from diffclass._validation import check_level
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.map_scores import map_scores
-from diffclass.label_diffusion.prediction_sets import sets_at
+from diffclass.label_diffusion.maps import map_scores
 from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 
@@ -95,7 +108,7 @@ class Calibration:
             Calibrated.
         level : float
             Share of the sets, between 0 and 1, that are to hold the true class;
-            see `diffclass.label_diffusion.prediction_sets`.
+            see `diffclass.label_diffusion.calibration`.
 
         Returns
         -------
@@ -155,21 +168,9 @@ def calibrate(
 
 
 def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLabels) -> Calibration:
-    """Find the temperature of posteriors by labels that are already held out.
+    """Find the temperature of a diffusion's posteriors by labels that are already held out.
 
-    Parameters
-    ----------
-    operator : MarkovOperator or WarpedOperator
-        The walk on n points.
-    diffusion : LabelDiffusion
-        Whose posteriors are calibrated.
-    left : HeldOutLabels
-        What the same method says of labels without them.
-
-    Returns
-    -------
-    Calibration
-        Costs four steps of one column per class.
+    Costs four steps of one column per class.
     """
     counted = counted_points(diffusion.reached)
     around = map_scores(
@@ -181,17 +182,8 @@ def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLab
 def calibrated(posteriors: np.ndarray, around: np.ndarray, left: HeldOutLabels) -> Calibration:
     """Find the temperature by some points of the map and the held-out labels.
 
-    Parameters
-    ----------
-    posteriors : ndarray of shape (m, n_classes)
-        Of some points.
-    around : ndarray of shape (m, n_classes)
-        What the map says around them, `MAP_STEPS` away.
-    left : HeldOutLabels
-
-    Returns
-    -------
-    Calibration
+    ``posteriors`` (m, n_classes) are those of some points, ``around`` (m, n_classes) is what the
+    map says `MAP_STEPS` away from them.
     """
     by_map = _map_exponent(posteriors.astype(np.float64), around)
     truth = np.eye(posteriors.shape[1])[left.codes]
@@ -234,3 +226,15 @@ def _loss(posteriors: np.ndarray, classes: np.ndarray, exponent: float) -> np.nd
     """Return the log loss of each point, whose classes have certain shares, of shape (m,)."""
     floor = _FLOOR / posteriors.shape[1]
     return -(classes * np.log((1 - _FLOOR) * sharpened(posteriors, exponent) + floor)).sum(axis=1)
+
+
+def sets_at(probabilities: np.ndarray, conformity: np.ndarray, *, level: float) -> np.ndarray:
+    """Return which classes are in the set of each point, of the shape of the probabilities.
+
+    ``conformity`` (m,) has the probability of its own class at each held-out label, ascending.
+    Where probabilities are NaN, no class is in the set. Another level raises `ParameterError`.
+    """
+    # the small number: (1 - 0.9) * 10 is less than 1 by rounding
+    k = int((1 - check_level(level)) * (len(conformity) + 1) + 1e-9)
+    threshold = conformity[k - 1] if k else 0.0
+    return probabilities >= np.minimum(threshold, probabilities.max(axis=-1, keepdims=True))

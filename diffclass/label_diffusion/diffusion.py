@@ -7,7 +7,7 @@ Labels can *absorb* the walk: they are set again at every step,
 so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
 before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
 of X. Zhu et al. 2003). The time is the last that keeps a share of the largest margin, or a later
-one that halves the cut of the map (`diffclass.label_diffusion.stopping_time`), and the classes
+one that halves the cut of the map (`diffclass.label_diffusion.parameters`), and the classes
 weigh alike, unless weights that give all of them the same mass cut the graph less.
 
 They can also count in two other ways.
@@ -29,7 +29,7 @@ By default labels absorb the walk. With one label per class, what absorbs is nea
 which most walks miss for long; a long sum is then taken if its map cuts the graph less. With more
 labels the sum is no candidate: where classes overlap it cuts less and is worse.
 
-Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.class_weights`.
+Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.maps`.
 """
 
 from __future__ import annotations
@@ -42,19 +42,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError
-from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights, matched_weights
-from diffclass.label_diffusion.cut import cut_of
+from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
 from diffclass.label_diffusion.early_stopping import (
     EarlyStop,
-    LabelWalk,
-    stop_early,
+    MapAtTau,
+    MarginCurve,
+    map_at_tau,
+    read_map,
     walk_along_curve,
 )
+from diffclass.label_diffusion.free_walk import FreeWalk, SummedWalk
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.parameters import DiffusionRules
-from diffclass.label_diffusion.posteriors import posteriors_of
-from diffclass.label_diffusion.stopping_time import MarginCurve, Tau, kept_share
-from diffclass.label_diffusion.walks import AbsorbingWalk, FreeWalk, SummedWalk, Walk, WarpedWalk
+from diffclass.label_diffusion.maps import (
+    cut_of,
+    posteriors_of,
+)
+from diffclass.label_diffusion.parameters import DiffusionRules, Tau, kept_share
+from diffclass.label_diffusion.walk import Walk
+from diffclass.label_diffusion.warped_walk import WarpedWalk
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator
@@ -67,8 +72,6 @@ from diffclass.sizes import LOCAL_ORDER_POINTS
 # would late times.
 _SUMMING_ERRORS = 0.5
 _SUMMED_TAU = 256
-# Matched weights are taken unless they cut the graph more by the error of the difference.
-_MATCHING_ERRORS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,7 @@ class LabelDiffusion:
     label_mode : {"absorbing", "summed", "free"}
         How the labels counted.
     weighting : {"equal", "balanced", "matched"}
-        How they were chosen; see `diffclass.label_diffusion.class_weights`.
+        How they were chosen; see `diffclass.label_diffusion.maps`.
     codes : ndarray of int of shape (n,)
         Index of the class of the largest posterior. -1 where no label is within reach: no path
         leads to any, or, by a given tau, none as short as the walk. (With tau chosen by margin,
@@ -150,7 +153,7 @@ def diffuse_labels(
         map cuts the graph less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
-        limits of one's own (see `diffclass.label_diffusion.stopping_time`). Free, summed and warped
+        limits of one's own (see `diffclass.label_diffusion.parameters`). Free, summed and warped
         labels, whose classes have the same mass, always go by the margin. Summed labels have the
         tau of free ones; the sum ends at 3 tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
@@ -208,54 +211,45 @@ def diffuse_labels(
     """
     labels = Labels.of(y, label_weight, groups)
     rules = DiffusionRules.of(labels, label_mode=label_mode, tau=tau, class_prior=class_prior)
+    labels.check_number(len(operator))
     return diffuse(operator, labels, rules)
 
 
 def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
     """Diffuse labels that are already checked; see `diffuse_labels`."""
-    labels.check_number(len(operator))
-    in_order = operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
-    if in_order is None:
-        return _diffused(operator, labels, rules)
-    order, local = in_order
-    places = inverse(order)
-    found = _diffused(local, labels.moved(places), rules)
+    operator, labels, places = in_local_order(operator, labels)
+    found = _diffused(operator, labels, rules)
+    if places is None:
+        return found
     points = ("values", "codes", "probability", "margin")
     return replace(found, **{name: getattr(found, name)[places] for name in points})
+
+
+def in_local_order(
+    operator: Operator, labels: Labels
+) -> tuple[Operator, Labels, np.ndarray | None]:
+    """Renumber a large graph so that neighbours are close in memory, if that can be done.
+
+    It also returns the new number of each point, or None where they keep theirs.
+    """
+    found = operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
+    if found is None:
+        return operator, labels, None
+    order, local = found
+    places = inverse(order)
+    return local, labels.moved(places), places
 
 
 def margin_curve(
     operator: Operator, labels: Labels, *, label_mode: str, max_time: int
 ) -> MarginCurve:
-    """Return the margin curve of labels at all times up to the last, whatever the margin does.
-
-    Parameters
-    ----------
-    operator : MarkovOperator or WarpedOperator
-        The walk on n points.
-    labels : Labels
-    label_mode : {"summed", "free", "absorbing"}
-    max_time : int
-        Last time of the curve.
-    """
+    """Return the margin curve of labels at all times up to the last, whatever the margin does."""
     walk = start_walk(operator, labels, label_mode=label_mode)
     return walk_along_curve(walk, max_time, kept_share(label_mode, labels.per_class))
 
 
 def start_walk(operator: Operator, labels: Labels, *, label_mode: str) -> Walk:
-    """Return the walk of labels at time 0.
-
-    Parameters
-    ----------
-    operator : MarkovOperator or WarpedOperator
-    labels : Labels
-    label_mode : {"summed", "free", "absorbing"}
-
-    Raises
-    ------
-    DataError
-        If the operator is warped for another number of classes.
-    """
+    """Return the walk of labels at time 0; the mode is "summed", "free" or "absorbing"."""
     if isinstance(operator, WarpedOperator):
         if operator.scores.shape[1] != labels.n_classes:
             raise DataError(
@@ -269,97 +263,36 @@ def start_walk(operator: Operator, labels: Labels, *, label_mode: str) -> Walk:
     return kinds[label_mode](operator, labels)
 
 
-@dataclass(frozen=True, eq=False)
-class MapReading:
-    """What is read off a walk at the time tau.
-
-    Attributes
-    ----------
-    weighting : {"equal", "balanced", "matched"}
-        How the weights of the classes were chosen.
-    class_weight : ndarray of shape (n_classes,)
-    values : array or list of handles
-        As of `LabelWalk.values`.
-    decision : Decision or None
-        The class of each point; None if it is on files.
-    """
-
-    weighting: str
-    class_weight: np.ndarray
-    values: Any
-    decision: Any
-
-
-def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapReading:
-    """Choose the weights of the classes and find the class of each point, wherever columns lie.
-
-    Parameters
-    ----------
-    walk : LabelWalk
-        At the time at which it was stopped.
-    stopped : EarlyStop
-    rules : DiffusionRules
-    """
-
-    def work() -> MapReading:
-        values = walk.values()
-        weighting, weight = _chosen_weights(walk, values, stopped.weighting, rules.prior)
-        return MapReading(weighting, weight, values, walk.decide(values, weight, stopped.n_steps))
-
-    return walk.retry(work)
-
-
-def _chosen_weights(
-    walk: LabelWalk, values: Any, weighting: str, prior: np.ndarray | None
-) -> tuple[str, np.ndarray]:
-    """Return how the classes are weighed, and their weights; see `class_weights`."""
-    if weighting == "balanced":
-        return weighting, balanced_weights(walk.mass_of(values))
-    equal = equal_weights(walk.n_classes)
-    if prior is not None:
-        matched = matched_weights(walk.counted(values), prior)
-        cut, less = walk.cut(values, equal), walk.cut(values, matched)
-        if not less.is_below(cut, n_errors=_MATCHING_ERRORS):
-            return "matched", matched
-    return weighting, equal
-
-
 def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
-    walk = start_walk(operator, labels, label_mode=rules.first_mode)
+    label_mode = rules.first_mode
+    walk = start_walk(operator, labels, label_mode=label_mode)
     with stage("diffusion"):
-        stopped = stop_early(walk, rules)
-        found = _read_off(walk, stopped, rules, rules.first_mode)
-        if not (rules.may_sum and stopped.is_by_cut):
-            return found
-        walk = start_walk(operator, labels, label_mode="summed")
-        walk.advance_map(_SUMMED_TAU)
-        stopped = EarlyStop(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
-        summed = _read_off(walk, stopped, rules, "summed")
-        return _less_cut(walk.operator, found, summed)
-
-
-def _read_off(
-    walk: Walk, stopped: EarlyStop, rules: DiffusionRules, label_mode: str
-) -> LabelDiffusion:
-    read = read_map(walk, stopped, rules)
+        found = map_at_tau(walk, rules)
+        if rules.may_sum and found.is_by_cut:
+            walk = start_walk(operator, labels, label_mode="summed")
+            walk.advance_map(_SUMMED_TAU)
+            stopped = EarlyStop(_SUMMED_TAU, found.curve, n_steps=walk.time)
+            summed = read_map(walk, stopped, rules)
+            if _cuts_less(walk.operator, summed, found):
+                found, label_mode = summed, "summed"
     return LabelDiffusion(
-        classes=walk.labels.classes,
-        values=read.values,
-        class_weight=read.class_weight,
+        classes=labels.classes,
+        values=found.values,
+        class_weight=found.class_weight,
         label_mode=label_mode,
-        weighting=read.weighting,
-        codes=read.decision.codes,
-        probability=read.decision.probability,
-        margin=read.decision.margin,
-        tau=stopped.tau,
-        curve=stopped.curve,
+        weighting=found.weighting,
+        codes=found.decision.codes,
+        probability=found.decision.probability,
+        margin=found.decision.margin,
+        tau=found.tau,
+        curve=found.curve,
     )
 
 
-def _less_cut(
-    operator: MarkovOperator, found: LabelDiffusion, summed: LabelDiffusion
-) -> LabelDiffusion:
-    if (found.reached & ~summed.reached).any():
-        return found
-    cut, other = (cut_of(operator, of.codes, len(of.classes)) for of in (found, summed))
-    return summed if other.is_below(cut, n_errors=_SUMMING_ERRORS) else found
+def _cuts_less(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:
+    """Say whether summed labels reach as many points, and their map clearly cuts the graph less."""
+    codes, others = summed.decision.codes, found.decision.codes
+    if ((others >= 0) & (codes < 0)).any():
+        return False
+    cut, other = (cut_of(operator, of, len(found.class_weight)) for of in (codes, others))
+    return cut.is_below(other, n_errors=_SUMMING_ERRORS)

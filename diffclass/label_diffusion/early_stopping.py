@@ -1,66 +1,180 @@
-"""Early stopping: walk, look at the map, and go back to the best time.
+"""Early stopping: walk, look at margin and cut, go back to the best time, and read the map there.
 
-It works for every `LabelWalk`, wherever its columns lie.
+It works for every `LabelWalk`, wherever its columns lie. The rules are those of
+`diffclass.label_diffusion.parameters`.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass.label_diffusion.label_walk import LabelWalk
-from diffclass.label_diffusion.parameters import DiffusionRules
-from diffclass.label_diffusion.stopping_time import (
-    AutoChoice,
-    CurveRecord,
-    MarginChoice,
-    MarginCurve,
-    StoppingRule,
-    curve_times,
-    cut_times,
-    is_covered,
-    is_settled,
-)
+from diffclass.label_diffusion.label_walk import LabelWalk, curve_times, cut_times
+from diffclass.label_diffusion.maps import Cut, balanced_weights, equal_weights, matched_weights
+from diffclass.label_diffusion.parameters import DiffusionRules, StoppingRule
+
+COVERED = 0.999
+_TOLERATED = 0.5  # of the standard error of the least cut
+_HALF = 0.5  # of the cut, for which a later time is taken
+_SETTLED_SHARE = 0.001  # of the points
+
+
+@dataclass(frozen=True)
+class MarginCurve:
+    """Mean margin, coverage and cut at each time of a diffusion.
+
+    Attributes
+    ----------
+    times : ndarray of int of shape (n_times,)
+        Times in steps, ascending from 1.
+    margin : ndarray of shape (n_times,)
+        Mean margin over all points, 0 to 1.
+    coverage : ndarray of shape (n_times,)
+        Share, 0 to 1, of what the labels can reach that lies within so many hops. Free labels
+        count pairs of point and class, absorbing labels count points.
+    cut : ndarray of shape (n_times,)
+        Cut of the map with equal weights of the classes, 0 to 1; NaN where it was not needed.
+    kept_share : float
+        By the margin, tau is the last covered time whose margin is at least this share of the
+        maximum.
+    """
+
+    times: np.ndarray
+    margin: np.ndarray
+    coverage: np.ndarray
+    cut: np.ndarray
+    kept_share: float
+
+    @classmethod
+    def empty(cls) -> MarginCurve:
+        """Return the curve of a diffusion that was not followed through time."""
+        none = np.zeros(0)
+        return cls(np.zeros(0, int), none, none, none, kept_share=0.0)
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the labels covered the graph by the last time."""
+        return bool(len(self.coverage) and is_covered(self.coverage[-1]))
+
+
+class MarginChoice:
+    """Choice of tau by the margin while the diffusion runs, so that one pass is enough.
+
+    tau has to keep the share ``kept_share`` of the largest covered margin. Once the margin is below
+    the share ``over_below`` of that, it is not expected to rise again: no later time is worth
+    walking to, and the choice ``is_over``. It ``is_about_over`` also if the margin would be too
+    small once it fell as far again.
+    """
+
+    def __init__(self, kept_share: float, *, over_below: float = 0.85):
+        self._kept_share = kept_share
+        self._over_below = over_below
+        self._largest, self._last = 0.0, -np.inf
+        self.is_over = self.is_about_over = False
+
+    def see(self, margin: float, coverage: float) -> bool:
+        """Look at the next time and return whether it is the best choice so far.
+
+        Until the graph is covered, the latest time is best, because its coverage is greatest.
+        """
+        if coverage < COVERED:
+            return True
+        self._largest = max(self._largest, margin)
+        least = self._kept_share * self._largest
+        foreseen = margin - max(self._last - margin, 0.0)
+        self._last = margin
+        self.is_over = margin < self._over_below * least
+        self.is_about_over = self.is_over or foreseen < least
+        return not margin < least
+
+
+class AutoChoice:
+    """Choice of tau by margin and cut while the diffusion runs; see `MarginChoice`."""
+
+    def __init__(self, kept_share: float):
+        self._by_margin = MarginChoice(kept_share, over_below=1)
+        self._kept_cut = self._least = self._late_cut = Cut(np.inf, 0.0)
+
+    def see(self, margin: float, cut: Cut, coverage: float) -> tuple[str, ...]:
+        """Look at the next time and return of what it is the best so far: "kept", "late"."""
+        names = []
+        if self._by_margin.see(margin, coverage):
+            self._kept_cut = cut
+            names.append("kept")
+        if coverage >= COVERED and cut.mean <= self._least.mean + _TOLERATED * self._least.error:
+            self._least = cut if cut.mean <= self._least.mean else self._least
+            self._late_cut = cut
+            names.append("late")
+        return tuple(names)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the margin is below the share it has to keep, or will be at the next time."""
+        return self._by_margin.is_about_over
+
+    @property
+    def best(self) -> str:
+        """The time to take: "kept" by the margin, or "late", at which the cut is half."""
+        return "late" if self._late_cut.mean < _HALF * self._kept_cut.mean else "kept"
+
+    @property
+    def cut(self) -> Cut:
+        """The cut at that time."""
+        return self._late_cut if self.best == "late" else self._kept_cut
+
+
+def is_covered(coverage: float) -> bool:
+    """Say whether labels cover the graph, all points of it or nearly all."""
+    return coverage >= COVERED
+
+
+def is_settled(changed: float) -> bool:
+    """Say whether maps hardly change any more, by the share of points that did."""
+    return changed < _SETTLED_SHARE
+
+
+class CurveRecord:
+    """The rows of a margin curve while the diffusion runs."""
+
+    def __init__(self, kept_share: float):
+        self._kept_share = kept_share
+        self._rows: list[tuple[float, ...]] = []
+
+    def add(self, time: int, margin: float, coverage: float, cut: float = np.nan) -> None:
+        """Add the next time."""
+        self._rows.append((time, margin, coverage, cut))
+
+    @property
+    def curve(self) -> MarginCurve:
+        """The curve so far."""
+        times, margin, coverage, cut = np.array(self._rows, dtype=float).reshape(-1, 4).T
+        return MarginCurve(times.astype(int), margin, coverage, cut, self._kept_share)
+
 
 # Balanced weights are taken if they cut the graph less by half the error of the difference: they
 # assume more than equal ones.
 _BALANCING_ERRORS = 0.5
+# Matched weights are taken unless they cut the graph more by the error of the difference.
+_MATCHING_ERRORS = 1.0
 
 
 @dataclass(frozen=True)
 class EarlyStop:
-    """Where a walk was stopped: it now holds the state at tau.
-
-    Attributes
-    ----------
-    tau : int
-        Steps.
-    curve : MarginCurve
-    weighting : {"equal", "balanced"}
-    n_steps : int or None
-        Length of the walk, if it was given.
-    is_by_cut : bool
-        Whether the time was chosen by the cut.
-    """
+    """Where a walk was stopped: it now holds the state at tau."""
 
     tau: int
     curve: MarginCurve
-    weighting: str = "equal"
-    n_steps: int | None = None
-    is_by_cut: bool = False
+    weighting: str = "equal"  # "equal" or "balanced"
+    n_steps: int | None = None  # length of the walk, if it was given
+    is_by_cut: bool = False  # whether the time was chosen by the cut
 
 
 def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
-    """Walk until tau is known, and go back to it.
-
-    Parameters
-    ----------
-    walk : LabelWalk
-        At time 0.
-    rules : DiffusionRules
+    """Walk from time 0 until tau is known, and go back to it.
 
     Warns
     -----
@@ -87,23 +201,13 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
             "could; the rest, more edges away than that, takes the class of its neighbours; raise "
             "max_time or n_neighbors",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     return stopped
 
 
 def walk_along_curve(walk: LabelWalk, tau: int, kept_share: float) -> MarginCurve:
-    """Walk to a given time and return the margin curve up to it.
-
-    Parameters
-    ----------
-    walk : LabelWalk
-        At time 0; its last state is saved as "kept".
-    tau : int
-        Steps.
-    kept_share : float
-        For the record.
-    """
+    """Walk from time 0 to tau, save that state as "kept", and return the margin curve up to it."""
     record = CurveRecord(kept_share)
     for time, coverage in _covered_times(walk, curve_times(tau)):
         walk.advance(time)
@@ -157,3 +261,50 @@ def _covered_times(walk: LabelWalk, times: np.ndarray) -> list[tuple[int, float]
     coverage = walk.coverage()
     farthest = len(coverage) - 1
     return [(int(time), float(coverage[min(time, farthest)])) for time in times]
+
+
+@dataclass(frozen=True, eq=False)
+class MapAtTau:
+    """What is read off a walk at the time tau."""
+
+    tau: int
+    curve: MarginCurve
+    is_by_cut: bool  # as of `EarlyStop`
+    weighting: str  # how the weights were chosen: "equal", "balanced" or "matched"
+    class_weight: np.ndarray
+    values: Any  # as of `LabelWalk.values`
+    decision: Any  # a `Decision`; None if it is on files
+
+
+def map_at_tau(walk: LabelWalk, rules: DiffusionRules) -> MapAtTau:
+    """Walk from time 0 until tau is known, go back to it, and read the map; see `stop_early`."""
+    return read_map(walk, stop_early(walk, rules), rules)
+
+
+def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapAtTau:
+    """Choose the weights of the classes and find the class of each point, wherever columns lie."""
+
+    def work() -> MapAtTau:
+        values = walk.values()
+        weighting, weight = _chosen_weights(walk, values, stopped.weighting, rules.prior)
+        decision = walk.decide(values, weight, stopped.n_steps)
+        return MapAtTau(
+            stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision
+        )
+
+    return walk.retry(work)
+
+
+def _chosen_weights(
+    walk: LabelWalk, values: Any, weighting: str, prior: np.ndarray | None
+) -> tuple[str, np.ndarray]:
+    """Return how the classes are weighed, and their weights."""
+    if weighting == "balanced":
+        return weighting, balanced_weights(walk.mass_of(values))
+    equal = equal_weights(walk.n_classes)
+    if prior is not None:
+        matched = matched_weights(walk.counted(values), prior)
+        cut, less = walk.cut(values, equal), walk.cut(values, matched)
+        if not less.is_below(cut, n_errors=_MATCHING_ERRORS):
+            return "matched", matched
+    return weighting, equal

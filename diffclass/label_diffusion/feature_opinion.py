@@ -36,11 +36,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, sharpened
-from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.posteriors import decide
+from diffclass.label_diffusion.maps import decide, equal_weights
 from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 

@@ -22,13 +22,12 @@ from functools import partial
 import numpy as np
 
 from diffclass._compiled._threads import in_threads
-from diffclass.label_diffusion.diffusion import LabelDiffusion, start_walk
+from diffclass.label_diffusion.diffusion import LabelDiffusion, in_local_order, start_walk
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.posteriors import posteriors_of
-from diffclass.operators.local_order import inverse
+from diffclass.label_diffusion.maps import posteriors_of
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator
-from diffclass.sizes import HELD_OUT_POINTS, LOCAL_ORDER_POINTS
+from diffclass.sizes import HELD_OUT_POINTS
 
 _MOST_OF_FEW, MOST_HELD_OUT = 100, 32  # held-out labels, with few points and with more
 FOLDS = 5
@@ -37,20 +36,11 @@ _LEAST_COLUMNS, _MOST_VALUES = 8, 66_000_000  # of a walk, for the sake of memor
 
 @dataclass(frozen=True, eq=False)
 class HeldOutLabels:
-    """Labels and the posteriors of their points without them.
+    """Labels and the posteriors of their points without them."""
 
-    Attributes
-    ----------
-    points : ndarray of int of shape (m,)
-        Numbers of the points whose labels were held out.
-    codes : ndarray of int of shape (m,)
-        Index of the class of each of these labels.
-    posteriors : ndarray of float64 of shape (m, n_classes)
-        Without the label; uniform where no other label arrives.
-    """
-
-    points: np.ndarray
-    codes: np.ndarray
+    points: np.ndarray  # (m,)
+    codes: np.ndarray  # (m,), index of the class of each label
+    # (m, n_classes), without the label; uniform where no other label arrives
     posteriors: np.ndarray
 
 
@@ -61,37 +51,10 @@ def hold_out_labels(
 ) -> HeldOutLabels:
     """Hold labels out, one by one or by folds, and return what the others say of their points.
 
-    Parameters
-    ----------
-    operator : MarkovOperator or WarpedOperator
-        The walk on n points.
-    labels : Labels
-        Those of one group are held out together.
-    diffusion : LabelDiffusion
-        Of these labels; their mode, time and weights of the classes are kept.
-
-    Returns
-    -------
-    HeldOutLabels
-        Of at most 100 labels, with more than 10,000 points at most 32, in equal numbers per class
-        as far as there are. Costs tau steps with one column for each, or those of five diffusions.
-
-    Examples
-    --------
-    Four points in a row; the two at each end are labelled:
-
-    >>> import numpy as np
-    >>> from diffclass import MarkovOperator, diffuse_labels
-    >>> from diffclass.label_diffusion import Labels
-    >>> from diffclass.label_diffusion.held_out_labels import hold_out_labels
-    >>> K = np.diag([1.0, 1, 1], 1)
-    >>> operator, codes = MarkovOperator.from_affinity(K + K.T), np.array([0, 0, 1, 1])
-    >>> found = diffuse_labels(operator, codes)
-    >>> hold_out_labels(operator, Labels.of(codes), found).posteriors
-    array([[1. , 0. ],
-           [0.5, 0.5],
-           [0.5, 0.5],
-           [0. , 1. ]])
+    Labels of one group are held out together; mode, time and weights of the diffusion are kept.
+    These are at most 100 labels, with more than 10,000 points at most 32, in equal numbers per
+    class as far as there are. Costs tau steps with one column for each, or those of five
+    diffusions.
     """
     chosen = ChosenLabels.of(labels)
     if operator.knows_labels or not len(chosen.points):
@@ -113,21 +76,11 @@ def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ChosenLabels:
-    """The labels that are held out, one of each group, drawn at random.
+    """The labels that are held out, one of each group, drawn at random."""
 
-    Attributes
-    ----------
-    labels : Labels
-        All labels.
-    chosen : ndarray of int of shape (m,)
-        Which of them are held out, ascending.
-    rank : ndarray of int of shape (m,)
-        Position of each within its class.
-    """
-
-    labels: Labels
-    chosen: np.ndarray
-    rank: np.ndarray
+    labels: Labels  # all of them
+    chosen: np.ndarray  # (m,), which of them are held out, ascending
+    rank: np.ndarray  # (m,), position of each within its class
 
     @classmethod
     def of(cls, labels: Labels) -> ChosenLabels:
@@ -166,18 +119,10 @@ class ChosenLabels:
         walk: Callable[[Labels, np.ndarray], np.ndarray],
         run: Callable[[Callable[[int], None], list[int]], object],
     ) -> np.ndarray:
-        """Return what the walk says of the points, each time without the groups of one fold.
+        """Return what a walk says of the points, each time without the groups of one fold.
 
-        Parameters
-        ----------
-        walk : callable
-            Returns N_i of some points, (k, n_classes), from the remaining labels and these points.
-        run : callable
-            Calls a function with each fold.
-
-        Returns
-        -------
-        ndarray of shape (m, n_classes)
+        The result is (m, n_classes). ``walk`` returns N_i of some points from the remaining labels
+        and these points; ``run`` calls a function with each fold.
         """
         labels, fold = self.labels, self.rank % FOLDS
         values = np.zeros((len(fold), labels.n_classes))
@@ -195,20 +140,10 @@ def _values(
     operator: MarkovOperator, diffusion: LabelDiffusion, labels: Labels, points: np.ndarray
 ) -> np.ndarray:
     """Return what fewer labels say of some points at the same time, of shape (m, n_classes)."""
-    operator, labels, points = _in_local_order(operator, labels, points)
-    walk = start_walk(operator, labels, label_mode=diffusion.label_mode)
+    local, labels, places = in_local_order(operator, labels)
+    walk = start_walk(local, labels, label_mode=diffusion.label_mode)
     walk.advance_map(diffusion.tau)
-    return walk.values()[points]
-
-
-def _in_local_order(
-    operator: MarkovOperator, labels: Labels, points: np.ndarray
-) -> tuple[MarkovOperator, Labels, np.ndarray]:
-    if len(operator) < LOCAL_ORDER_POINTS:
-        return operator, labels, points
-    order, local = operator.in_local_order
-    places = inverse(order)
-    return local, labels.moved(places), places[points]
+    return walk.values()[points if places is None else places[points]]
 
 
 def _without_returns(
@@ -229,11 +164,12 @@ def _returns(operator: MarkovOperator, tau: int, labels: Labels, chosen: np.ndar
     column = np.full(len(labels.codes), m)  # the other labels share one
     column[chosen] = np.arange(m)
     labels = replace(labels, codes=column, classes=np.arange(m + 1))
-    operator, labels, points = _in_local_order(operator, labels, points)
-    walk = start_walk(operator, labels, label_mode="absorbing")
+    local, labels, places = in_local_order(operator, labels)
+    points = points if places is None else places[points]
+    walk = start_walk(local, labels, label_mode="absorbing")
     walk.advance_map(tau)
-    arriving = (operator.affinity[points] @ walk.state[:, :-1]).diagonal()
-    return arriving * walk.scale[:-1] / operator.degrees[points]
+    arriving = (walk.operator.affinity[points] @ walk.state[:, :-1]).diagonal()
+    return arriving * walk.scale[:-1] / walk.operator.degrees[points]
 
 
 def _n_columns(n_points: int) -> int:

@@ -1,7 +1,7 @@
 """A walk of labels in columns that lie somewhere: one interface for arrays and for blocks.
 
 Early stopping, the reading of a map and held-out labels work on any such walk, since margin, cut,
-mass and coverage are sums over the points. `diffclass.label_diffusion.walks` has the walks in
+mass and coverage are sums over the points. `diffclass.label_diffusion.walk` has the walks in
 arrays, `diffclass.blocks.walk` that in blocks on an engine.
 """
 
@@ -16,10 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
-from diffclass.label_diffusion.cut import Cut, class_sums, cut_of_sums
-from diffclass.label_diffusion.posteriors import Decision
-from diffclass.label_diffusion.stopping_time import cut_times
+from diffclass.label_diffusion.maps import (
+    Cut,
+    Decision,
+    balanced_weights,
+    class_sums,
+    cut_of_sums,
+    equal_weights,
+)
 
 _Map = TypeVar("_Map")
 _Found = TypeVar("_Found")
@@ -27,41 +31,20 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class Criteria:
-    """What early stopping goes by at one time.
+    """What early stopping goes by at one time, by the weighting of the classes."""
 
-    Attributes
-    ----------
-    margin : dict of str to float
-        Mean margin over the points, 0 to 1, by the weighting of the classes.
-    cut : dict of str to Cut
-        Cut of the map, by the weighting of the classes.
-    changed : float
-        Share of the points that have another class than in an earlier map; 1 if there is no map
-        to compare with.
-    """
-
-    margin: dict[str, float]
+    margin: dict[str, float]  # mean over the points, 0 to 1
     cut: dict[str, Cut]
-    changed: float
+    changed: float  # share of the points with another class than in an earlier map; 1 without one
 
 
 @dataclass(frozen=True, eq=False)
 class MapSums:
-    """Sums over points of one map per weighting. Those of a graph are the sums over its blocks.
+    """Sums over points of one map per weighting. Those of a graph are the sums over its blocks."""
 
-    Attributes
-    ----------
-    margin : ndarray of shape (n_weightings,)
-        Sums of the margins.
-    classes : ndarray of shape (n_weightings, 3, n_classes)
-        As of `diffclass.label_diffusion.cut.class_sums`.
-    changed : int
-        Points that the first map and an earlier one give different classes.
-    """
-
-    margin: np.ndarray
-    classes: np.ndarray
-    changed: int
+    margin: np.ndarray  # (n_weightings,)
+    classes: np.ndarray  # (n_weightings, 3, n_classes), as of `class_sums`
+    changed: int  # points that the first map and an earlier one give different classes
 
     @classmethod
     def of(
@@ -75,16 +58,9 @@ class MapSums:
     ) -> MapSums:
         """Return the sums over some points.
 
-        Parameters
-        ----------
-        affinity, degrees
-            Rows of these points, as of `diffclass.label_diffusion.cut.class_sums`.
-        maps : sequence of ndarray of int of shape (n_columns,)
-            The classes by each weighting.
-        margin : array-like of shape (n_weightings,)
-        before : ndarray of int of shape (n_rows,) or None
-            The classes of an earlier map.
-        n_classes : int
+        ``affinity`` and ``degrees`` are their rows, as of `class_sums`, ``maps`` the classes of all
+        columns by each weighting, ``margin`` (n_weightings,) the sums, ``before`` the classes of an
+        earlier map.
         """
         classes = [class_sums(affinity, degrees, codes, n_classes) for codes in maps]
         own = maps[0][: len(degrees)]
@@ -100,14 +76,6 @@ class LabelWalk(ABC, Generic[_Map]):
     """Labels diffused to one time, in columns that lie somewhere: in arrays, or in blocks.
 
     Values are what `values` returns: an array, or handles of the arrays of all blocks.
-
-    Attributes
-    ----------
-    n_points, n_classes : int
-    time : int
-        Steps taken so far.
-    goes_by_cut : bool
-        Whether the cut of its maps says anything: free columns all have the same mass.
     """
 
     n_points: int
@@ -147,11 +115,8 @@ class LabelWalk(ABC, Generic[_Map]):
     def map_sums(self, weights: np.ndarray, before: _Map | None) -> tuple[MapSums, _Map]:
         """Return the sums of the maps with some weights of the classes, and the first of the maps.
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n_weightings, n_classes)
-        before : map or None
-            An earlier map, to be compared with the first one. It is not needed any more afterwards.
+        ``weights`` are (n_weightings, n_classes). The first map is compared with ``before``, an
+        earlier one, which is not needed any more afterwards.
         """
 
     @abstractmethod
@@ -164,7 +129,7 @@ class LabelWalk(ABC, Generic[_Map]):
 
     @abstractmethod
     def counted(self, values: Any) -> np.ndarray:
-        """Return the values of every `class_weights.counted_every`-th point."""
+        """Return the values of every `counted_every`-th point."""
 
     @abstractmethod
     def cut(self, values: Any, class_weight: np.ndarray) -> Cut:
@@ -174,12 +139,8 @@ class LabelWalk(ABC, Generic[_Map]):
     def decide(self, values: Any, class_weight: np.ndarray, n_steps: int | None) -> Decision | None:
         """Fill unreached points, and find the class of each point; None if it is on files.
 
-        Parameters
-        ----------
-        values : array or list of handles
-        class_weight : ndarray of shape (n_classes,)
-        n_steps : int or None
-            Only points within so many edges of a label are filled; with None all that can be.
+        With ``n_steps`` only points within so many edges of a label are filled, else all that can
+        be.
         """
 
     @abstractmethod
@@ -195,15 +156,10 @@ class LabelWalk(ABC, Generic[_Map]):
         return work()
 
     def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
-        """Return what early stopping goes by.
+        """Return what early stopping goes by, for "equal" and perhaps "balanced" weights.
 
-        Parameters
-        ----------
-        weightings : sequence of str
-            "equal", which comes first, and "balanced".
-        is_covered : bool
-            Whether the labels cover the graph. The map is then compared with the one two looks
-            before; until then there are at most two maps to keep.
+        Once the labels cover the graph, the map is compared with the one two looks before; until
+        then there are at most two maps to keep.
         """
         weights = {"equal": equal_weights(self.n_classes)}
         if "balanced" in weightings:
@@ -218,3 +174,32 @@ class LabelWalk(ABC, Generic[_Map]):
             dict(zip(weightings, map(cut_of_sums, sums.classes), strict=True)),
             sums.changed / self.n_points if is_compared else 1.0,
         )
+
+
+def curve_times(max_time: int) -> np.ndarray:
+    """Return the times of the curve: all up to 16, then four per octave, and ``max_time``."""
+    octaves = np.arange(0, 4 * max(0, np.log2(max_time / 16)) + 1)
+    late = np.rint(16 * 2 ** (octaves / 4)).astype(int)
+    times = np.concatenate([np.arange(1, 17), late, [max_time]])
+    return np.unique(times[times <= max_time])
+
+
+def cut_times(max_time: int) -> np.ndarray:
+    """Return the times of the cut: two per octave, one from 1,024 on, and ``max_time``."""
+    early = np.rint(2 ** (np.arange(21) / 2)).astype(int)
+    late = 2 ** np.arange(10, max(11, int(max_time).bit_length()))
+    times = np.unique(np.concatenate([early, late, [max_time]]))
+    return times[times <= max_time]
+
+
+def hop_coverage(hops: np.ndarray) -> np.ndarray:
+    """Return, for t = 0, 1, ..., the share of the reachable entries that lie within t hops.
+
+    Hops are negative where unreachable; at least one has to be 0. The last share is 1.
+    """
+    return coverage_of(np.bincount(hops[hops >= 0].ravel()))
+
+
+def coverage_of(counts: np.ndarray) -> np.ndarray:
+    """Return `hop_coverage` from the number of entries at 0, 1, ... hops."""
+    return np.cumsum(counts) / counts.sum()

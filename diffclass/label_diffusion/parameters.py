@@ -1,9 +1,28 @@
-"""Parameters of label diffusion, checked before any work: the same in memory and in blocks."""
+"""Parameters of label diffusion, checked before any work, and the rules that choose the time tau.
+
+Rules look only at times at which the labels cover the graph; until then the latest time is best.
+
+*Largest margin*: the margin of a point is the difference of its two largest posteriors, 0 where
+nothing has arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved;
+the rule takes the *last* time that keeps a certain share of the largest margin. With the share 1,
+``StoppingRule("margin", kept_share=1)``, it is the rule of Coifman et al. 2005, section 3 (the time
+"when the margin between the classes is maximized").
+
+*Auto* (the default) begins with that time. Margins fall for two reasons: classes mix, or all values
+flatten while the map gets better, as with few labels in large clusters. The cut of the map
+(`diffclass.label_diffusion.maps`) tells them apart: if a later map has at most half the cut, the
+time is the latest whose cut is the least within half its standard error. Where classes overlap the
+cut falls slowly for ever, and the margin decides. Measured in experiments/few_labels/tau.py. On
+large graphs the walk ends with the margin: later times would take longer than all the rest. It does
+not take the last of these steps, a third of all, only to see that the margin has fallen too far:
+margins are looked at twice per octave, and where another fall as deep as the last would be too far,
+the walk ends (experiments/scaling/ends.py).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,22 +30,90 @@ from numpy.typing import ArrayLike
 from diffclass._validation import check_choice, check_positive, check_share
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.stopping_time import RULES, StoppingRule, Tau, kept_share
-from diffclass.sizes import LONG_WALK_POINTS
+from diffclass.sizes import LATE_TIMES_POINTS, LONG_WALK_POINTS
 
+RULES = ("auto", "margin")
 LABEL_MODES = ("absorbing", "summed", "free")
 LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
 
-def checked_rule(rule: str | StoppingRule) -> StoppingRule:
-    """Return a rule whose limits are in range.
+@dataclass(frozen=True)
+class StoppingRule:
+    """How the time is chosen while labels diffuse, with limits of one's own.
 
-    Raises
-    ------
-    ParameterError
-        For anything else.
+    Parameters
+    ----------
+    by : {"auto", "margin"}, default="auto"
+        By margin and cut, or by the margin alone; ``tau="auto"`` and ``tau="margin"`` are these
+        rules with their own limits.
+    max_time : int, optional
+        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
+        Where "auto" goes by the cut, it is 16,384 for up to 32,768 points.
+    kept_share : float, optional
+        Share of the largest margin, 0 to 1, that the time has to keep; 1 by the margin alone is
+        the paper's own rule. By default see `kept_share`.
+
+    Examples
+    --------
+    >>> from diffclass import DiffusionClassifier, StoppingRule
+    >>> DiffusionClassifier(tau=StoppingRule("margin", kept_share=1)).tau.kept_share
+    1
     """
+
+    by: str = "auto"
+    max_time: int | None = None
+    kept_share: float | None = None
+
+    def limits(self, n_points: int, *, usual_share: float, goes_by_cut: bool) -> tuple[int, float]:
+        """Return the last time and the share to keep: those given, or the usual ones."""
+        usual_time = last_time(n_points, "auto" if goes_by_cut else "margin")
+        return (
+            usual_time if self.max_time is None else self.max_time,
+            usual_share if self.kept_share is None else float(self.kept_share),
+        )
+
+
+Tau: TypeAlias = str | int | StoppingRule
+
+
+def last_time(n_points: int, rule: str = "margin") -> int:
+    """Return the last time that a rule looks at by default, in steps.
+
+    1,024 for up to 65,536 points, where so many steps take little time; 256 for more. A late map
+    has to halve the cut, so "auto" may look farther where that takes little time: up to 16,384 for
+    up to 32,768 points, which few labels in large clusters need.
+    """
+    if rule == "auto" and n_points <= LATE_TIMES_POINTS:
+        return 16_384
+    return 1024 if n_points <= LONG_WALK_POINTS else 256
+
+
+def kept_share(label_mode: str, n_labels: float) -> float:
+    """Return the share of the largest margin, 0 to 1, that tau has to keep.
+
+    With n labels per class it is 1 - 0.35 / sqrt(n) for free and summed labels, at most 0.8: one or
+    two labels find their class only by the shape of its cluster, which takes time. (More than 0.8
+    would suit many labels at random places, but not strokes, which are many labels in few places.)
+    The margin of absorbing labels falls far more slowly: 1 - 0.6 / sqrt(n), at most 0.65. See
+    experiments/few_labels/tau.py.
+    """
+    if label_mode == "absorbing":
+        return min(0.65, float(1 - 0.6 / np.sqrt(n_labels)))
+    return min(0.8, float(1 - 0.35 / np.sqrt(n_labels)))
+
+
+def sum_end(tau: int, n_labels: float) -> int:
+    """Return the step at which the sum ends: 3 tau, or 6 tau with one label per class.
+
+    A single label has to reach all clusters of its class, which takes time. With more labels, late
+    steps blur what the early ones found (experiments/few_labels/tau.py).
+    """
+    return tau * (6 if n_labels == 1 else 3)
+
+
+def checked_rule(rule: str | StoppingRule) -> StoppingRule:
+    """Return a rule whose limits are in range; raise `ParameterError` for anything else."""
     if not isinstance(rule, StoppingRule):
         return StoppingRule(check_choice(rule, "rule", RULES))
     return cast(StoppingRule, checked_tau(rule))

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from diffclass import _compiled
-from diffclass.label_diffusion.posteriors import Decision, decide
+from diffclass.label_diffusion.maps import Decision, decide
 from diffclass.operators.markov import MarkovOperator
 
 

@@ -8,7 +8,7 @@ or the same with the sum over the walk in place of A^t chi_S. A stroke is theref
 adding, moving or removing it later only changes sums. A stroke that is partly painted over is
 diffused again. (Subtracting the column of the points it lost would cost as much, and leave mostly
 rounding if few points are left.) Old strokes of a class are diffused as one, see
-`diffclass.relabel.state.State.pieces`. See also `diffclass.label_diffusion.walks.FreeColumns`.
+`diffclass.relabel.state.State.pieces`. See also `diffclass.label_diffusion.free_walk.FreeColumns`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from diffclass.costs import Cost, Size
 from diffclass.label_diffusion.costs import DIFFUSING_BYTES
-from diffclass.label_diffusion.walks import FreeColumns
+from diffclass.label_diffusion.free_walk import FreeColumns
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
 

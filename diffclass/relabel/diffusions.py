@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
-from diffclass.label_diffusion.stopping_time import StoppingRule, last_time, sum_end
+from diffclass.label_diffusion.parameters import StoppingRule, last_time, sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at

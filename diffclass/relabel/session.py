@@ -21,8 +21,8 @@ from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import Rule, Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
-from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, checked_rule
-from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule
+from diffclass.label_diffusion.early_stopping import MarginCurve
+from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, StoppingRule, checked_rule
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share

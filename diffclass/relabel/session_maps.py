@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from diffclass.label_diffusion import LabelDiffusion, MarginCurve, Reach
-from diffclass.label_diffusion.walks import HEIGHT, least_arrived
+from diffclass.label_diffusion.walk import HEIGHT, least_arrived
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.columns import Column, ColumnStore, Horizon
 from diffclass.relabel.state import State

@@ -29,7 +29,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from diffclass import MarkovOperator, StoppingRule, diffuse_labels, markov_operator
 from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import parameters
-from diffclass.label_diffusion.stopping_time import AutoChoice
+from diffclass.label_diffusion.early_stopping import AutoChoice
 from diffclass_hyperspectral import SceneFeatures, open_scene
 from experiments.datasets import make_hyperspectral_scene
 from experiments.few_labels.draws import draw_labels

@@ -6,7 +6,7 @@ Scenes of `experiments.scaling.make_large_scene` are made in FOLDER unless they 
 classified by ``diffclass classify --memory``, each in its own process, with too little memory for
 the whole graph (300 x 300 pixels fit into any); 6 GB for ten million pixels, which take some 20
 minutes. A report that is there is not made again. One row per scene and stage goes to
-forecasts.csv: seconds as forecast before the start (`diffclass.blocks.costs`), as taken, and their
+forecasts.csv: seconds as forecast before the start (`diffclass.blocks.plan`), as taken, and their
 ratio, by which its constants would have been right on this machine. "all" is to the map: the
 calibration of probabilities has a row of its own.
 """

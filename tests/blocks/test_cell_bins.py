@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass.blocks import BlockArrays, Scratch, duplicates
+from diffclass.blocks import BlockArrays, Scratch, partition
 from diffclass.blocks.cell_bins import Cells
 from diffclass.neighbors import ExactSearch
 from diffclass.neighbors.search import row_hashes
@@ -91,13 +91,13 @@ def test_fillers_are_points_that_would_take_much_of_a_block(points):
 
 @pytest.mark.parametrize("at_once", [10**6, 700])
 def test_frequent_hashes_are_counted_over_all_slices(at_once, points, tmp_path, monkeypatch):
-    monkeypatch.setattr(duplicates, "_AT_ONCE", at_once)
+    monkeypatch.setattr(partition, "_AT_ONCE", at_once)
     points[::500] = points[0]  # 8 times
     points[1::1000] = points[1]  # 4 times
     slices = BlockArrays(Scratch(tmp_path), (0, 1300, 2600, 4000))
     for s in range(3):
         slices.save("cells/slice.hashes", s, np.sort(row_hashes(points[slices.own(s)])))
-    found = {most: duplicates.frequent_hashes(slices, most) for most in (3, 4, 8)}
+    found = {most: partition.frequent_hashes(slices, most) for most in (3, 4, 8)}
     assert found[3].tolist() == np.sort(row_hashes(points[:2])).tolist()
     assert found[4].tolist() == row_hashes(points[:1]).tolist()
     assert found[8].tolist() == []

@@ -15,9 +15,9 @@ from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier
 from diffclass.blocks import BlockClassifier, SerialEngine
+from diffclass.blocks.engine import SpillFiles, release
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.plan import BlockPlan
-from diffclass.blocks.spill_files import SpillFiles, release
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.mapped_files import map_under
@@ -36,7 +36,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
 
 
-def test_the_map_is_that_of_the_classifier_in_memory(digits, small_blocks):
+def test_map_and_calibration_are_those_of_the_classifier_in_memory(digits, small_blocks):
     X, y, truth = digits
     known = DiffusionClassifier(tau=64, random_state=0).fit(X, y)
     found = BlockClassifier(tau=64, random_state=0).fit(X, y)
@@ -47,6 +47,13 @@ def test_the_map_is_that_of_the_classifier_in_memory(digits, small_blocks):
     right = [np.mean(model.transduction_ == truth) for model in (known, found)]
     assert abs(right[0] - right[1]) < 0.01
     np.testing.assert_allclose(found.raw_label_distributions_.sum(axis=1), 1, atol=1e-5)
+    by_hand, calibration = known.calibration_, found.calibration_
+    assert calibration.n_held_out == by_hand.n_held_out
+    assert calibration.map_temperature == pytest.approx(by_hand.map_temperature, rel=0.2)
+    assert calibration.temperature == pytest.approx(by_hand.temperature, rel=0.3)
+    assert calibration.log_loss_after < calibration.log_loss_before
+    sure = calibration.apply(found.raw_label_distributions_[:]).max(axis=1).mean()
+    assert abs(sure - right[1]) < 0.05
 
 
 def test_a_file_is_read_where_it_lies_and_scratch_goes_with_the_model(
@@ -176,19 +183,6 @@ def test_the_memory_that_an_error_names_suffices(memory, n_points, **given):
         assert plan(enough).peak_bytes <= enough
         with pytest.raises(ParameterError):
             plan(float(named) * 1e9 - 1.1e6)
-
-
-def test_calibration_is_that_of_the_classifier_in_memory(digits, small_blocks):
-    X, y, truth = digits
-    known = DiffusionClassifier(tau=64, random_state=0).fit(X, y)
-    found = BlockClassifier(tau=64, random_state=0).fit(X, y)
-    by_hand, calibration = known.calibration_, found.calibration_
-    assert calibration.n_held_out == by_hand.n_held_out
-    assert calibration.map_temperature == pytest.approx(by_hand.map_temperature, rel=0.2)
-    assert calibration.temperature == pytest.approx(by_hand.temperature, rel=0.3)
-    assert calibration.log_loss_after < calibration.log_loss_before
-    sure = calibration.apply(found.raw_label_distributions_[:]).max(axis=1).mean()
-    assert abs(sure - np.mean(found.transduction_ == truth)) < 0.05
 
 
 def test_walks_without_some_labels_find_the_room_of_those_before(digits, small_blocks, monkeypatch):

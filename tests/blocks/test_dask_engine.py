@@ -26,6 +26,7 @@ from diffclass.blocks import (
 )
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.blocks.engine import retry
+from diffclass.blocks.halo import WalkBlock
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.progress import listening
@@ -335,39 +336,27 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
 def test_blocks_tell_dask_their_size(problem, tmp_path):
     from dask.sizeof import sizeof
 
-    from diffclass.blocks.engine import SerialEngine
-    from diffclass.blocks.graph import BlockGraph
-
     cut = cut_into(problem, 2, tmp_path)
     diffused(cut, problem[1], tau=1)
-    engine = SerialEngine()
-    graph = BlockGraph(cut, engine, name="diffusion")
-    blocks = engine.gather(graph._blocks)
-    for block in blocks:
+    for b in range(2):
+        block = WalkBlock.load(cut, b, 1, "diffusion", (0, 2))
         K = block.affinity
         assert sizeof(block) > K.data.nbytes + K.indices.nbytes + K.indptr.nbytes
 
 
-def test_a_folder_that_workers_do_not_see_is_named(engine, tmp_path, monkeypatch):
+def test_files_that_workers_do_not_see_are_named(engine, tmp_path, monkeypatch):
+    (tmp_path / "scene.dat").write_bytes(b"12345")
+    engine.require_visible(tmp_path, tmp_path / "scene.dat")
     monkeypatch.setattr("diffclass.blocks.dask_engine._sees", _sees_nothing)
     with pytest.raises(ParameterError, match=f"{tmp_path}: not seen by \\d of \\d workers"):
         engine.require_visible(tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
-def _sees_nothing(path, size):
-    return False
-
-
-def test_points_that_workers_do_not_see_are_named(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr("diffclass.blocks.dask_engine._sees", _sees_nothing)
+    assert [path.name for path in tmp_path.iterdir()] == ["scene.dat"]
     with pytest.raises(ParameterError, match=r"run/points\.npy: not seen by 2 of 2 workers"):
         built(tmp_path / "run", engine)
 
 
-def test_files_that_workers_see_pass(engine, tmp_path):
-    (tmp_path / "scene.dat").write_bytes(b"12345")
-    engine.require_visible(tmp_path, tmp_path / "scene.dat")
+def _sees_nothing(path, size):
+    return False
 
 
 def test_mixed_versions_get_one_error(engine):

@@ -17,9 +17,8 @@ from diffclass._compiled._threads import threads
 from diffclass.evaluation import draw_per_class, reliability_curve
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Labels, calibrate
-from diffclass.label_diffusion.calibration import sharpened
+from diffclass.label_diffusion.calibration import sets_at, sharpened
 from diffclass.label_diffusion.held_out_labels import hold_out_labels
-from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.warped import warped_operator
 from tests import naive
 

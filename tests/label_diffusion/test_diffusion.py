@@ -16,16 +16,10 @@ from diffclass.evaluation import draw_per_class
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.class_weights import balanced_weights, matched_weights
-from diffclass.label_diffusion.cut import Cut, cut_of
 from diffclass.label_diffusion.diffusion import start_walk
-from diffclass.label_diffusion.stopping_time import (
-    AutoChoice,
-    MarginChoice,
-    curve_times,
-    cut_times,
-    hop_coverage,
-)
+from diffclass.label_diffusion.early_stopping import AutoChoice, MarginChoice
+from diffclass.label_diffusion.label_walk import curve_times, cut_times, hop_coverage
+from diffclass.label_diffusion.maps import Cut, balanced_weights, cut_of, matched_weights
 from diffclass.targets import encode_labels
 from tests import naive
 
@@ -58,34 +52,39 @@ def marked(n, labels):
 # --- values, posteriors, margins
 
 
+def twin(labels, dense, pi, codes, n_classes, t, weight=None):
+    """N of labels that count in one of three ways, by dense products."""
+    if labels == "absorbing":
+        return naive.absorbing_labels(dense, codes, n_classes, t, weight=weight)
+    values = naive.summed_labels if labels == "summed" else naive.free_labels
+    return values(dense, pi, codes, n_classes, t, weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "error_of_posteriors"),
+    [
+        ("free", {"rtol": 1e-11, "atol": 1e-12}, {"rtol": 1e-10}),
+        ("summed", {"rtol": 1e-10}, {"rtol": 1e-9}),
+        ("absorbing", {"rtol": 0, "atol": 1e-12}, {"rtol": 1e-7}),
+    ],
+)
 @pytest.mark.parametrize("t", [1, 2, 5, 17, 64, 256])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_free_labels(problem, rng, t, weighted):
+def test_values_posteriors_and_margins(
+    problem, rng, t, weighted, labels, error, error_of_posteriors
+):
     A, dense, codes = problem
     weight = rng.random(60) if weighted else None
-    result = diffuse_labels(A, codes, label_mode="free", tau=t, label_weight=weight)
-    N = naive.free_labels(dense, A.stationary_distribution, codes, 3, t, weight=weight)
-    np.testing.assert_allclose(result.values, N, rtol=1e-11, atol=1e-12)
+    result = diffuse_labels(A, codes, label_mode=labels, tau=t, label_weight=weight)
+    N = twin(labels, dense, A.stationary_distribution, codes, 3, t, weight)
+    np.testing.assert_allclose(result.values, N, **error)
     p = naive.posteriors(N, np.ones(3) / 3)
-    np.testing.assert_allclose(result.posteriors, p, rtol=1e-10)
+    np.testing.assert_allclose(result.posteriors, p, **error_of_posteriors)
     np.testing.assert_allclose(result.margin, naive.margins(p), atol=1e-11)
     assert (result.codes == np.where(N.sum(axis=1) > 0, p.argmax(axis=1), -1)).all()
     assert result.tau == t
     assert result.classes.tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("tau", [1, 2, 5, 17, 64, 256])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_summed_labels(problem, rng, tau, weighted):
-    A, dense, codes = problem
-    weight = rng.random(60) if weighted else None
-    result = diffuse_labels(A, codes, label_mode="summed", tau=tau, label_weight=weight)
-    N = naive.summed_labels(dense, A.stationary_distribution, codes, 3, tau, weight=weight)
-    np.testing.assert_allclose(result.values, N, rtol=1e-10)
-    p = naive.posteriors(N, np.ones(3) / 3)
-    np.testing.assert_allclose(result.posteriors, p, rtol=1e-9)
-    np.testing.assert_allclose(result.margin, naive.margins(p), atol=1e-11)
-    assert result.tau == tau
+    assert labels != "absorbing" or (result.values.sum(axis=1) <= 1 + 1e-12).all()
 
 
 def test_summed_labels_tend_to_the_solution_of_poissons_equation(problem):
@@ -105,19 +104,6 @@ def test_summed_labels_have_the_tau_of_free_ones(problem):
     np.testing.assert_array_equal(summed.curve.margin, free.curve.margin)
     again = diffuse_labels(A, codes, label_mode="summed", tau=summed.tau)
     np.testing.assert_allclose(again.values, summed.values, rtol=1e-10)
-
-
-@pytest.mark.parametrize("t", [1, 2, 5, 64])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_absorbing_labels(problem, rng, t, weighted):
-    A, dense, codes = problem
-    weight = rng.random(60) if weighted else None
-    result = diffuse_labels(A, codes, label_mode="absorbing", tau=t, label_weight=weight)
-    N = naive.absorbing_labels(dense, codes, 3, t, weight=weight)
-    np.testing.assert_allclose(result.values, N, atol=1e-12)
-    assert (result.values.sum(axis=1) <= 1 + 1e-12).all()
-    p = naive.posteriors(N, np.ones(3))
-    np.testing.assert_allclose(result.margin, naive.margins(p), atol=1e-12)
 
 
 @ALL
@@ -214,12 +200,7 @@ def test_where_little_or_nothing_has_arrived(labels, dtype, t):
     """No rounding decides: either the true posterior or none."""
     A, y = chain(120, dtype), marked(120, {20: 0, 95: 1})
     dense = naive.markov_matrix(chain(120).affinity.toarray())
-    pi = chain(120).stationary_distribution
-    N = {
-        "summed": lambda: naive.summed_labels(dense, pi, y, 2, t),
-        "free": lambda: naive.free_labels(dense, pi, y, 2, t),
-        "absorbing": lambda: naive.absorbing_labels(dense, y, 2, t),
-    }[labels]()
+    N = twin(labels, dense, chain(120).stationary_distribution, y, 2, t)
     result = diffuse_labels(A, y, label_mode=labels, tau=t)
     p = naive.posteriors(N, np.ones(2))
     np.testing.assert_allclose(result.posteriors, p, atol=1e-5)
@@ -385,10 +366,8 @@ def test_margin_curve(problem, labels):
     curve = diffuse_labels(A, codes, label_mode=labels, tau=60).curve
     assert (curve.times == curve_times(60)).all()
     for t, margin in zip(curve.times, curve.margin, strict=True):
-        if labels == "absorbing":
-            N = naive.absorbing_labels(dense, codes, 3, t)
-        else:  # the curve of summed labels is that of free ones
-            N = naive.free_labels(dense, pi, codes, 3, t)
+        # the curve of summed labels is that of free ones
+        N = twin("free" if labels == "summed" else labels, dense, pi, codes, 3, t)
         p = naive.posteriors(N, np.ones(3))
         assert margin == pytest.approx(naive.margins(p).mean(), abs=1e-10)
 
@@ -517,24 +496,23 @@ def test_a_huge_last_time_costs_nothing(problem):
     assert result.tau < 10**6
 
 
-def test_times_of_the_curve():
-    assert curve_times(1).tolist() == [1]
-    assert curve_times(5).tolist() == [1, 2, 3, 4, 5]
-    assert curve_times(40).tolist() == [*range(1, 17), 19, 23, 27, 32, 38, 40]
-    for last in (16, 17, 255, 256, 10**6):
-        times = curve_times(last)
-        assert times[-1] == last
-        assert (np.diff(times) > 0).all()
-
-
-def test_times_of_the_cut():
-    assert cut_times(1).tolist() == [1]
-    assert cut_times(40).tolist() == [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 40]
+@pytest.mark.parametrize(
+    ("times", "last", "expected"),
+    [
+        (curve_times, 1, [1]),
+        (curve_times, 5, [1, 2, 3, 4, 5]),
+        (curve_times, 40, [*range(1, 17), 19, 23, 27, 32, 38, 40]),
+        (cut_times, 1, [1]),
+        (cut_times, 40, [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 40]),
+    ],
+)
+def test_times_of_curve_and_cut(times, last, expected):
+    assert times(last).tolist() == expected
     assert cut_times(5000)[-4:].tolist() == [1024, 2048, 4096, 5000]
-    for last in (2, 1023, 1024, 1025, 2**20, 10**6):
-        times = cut_times(last)
-        assert times[-1] == last
-        assert (np.diff(times) > 0).all()
+    for last in (2, 16, 17, 255, 256, 1023, 1024, 1025, 2**20, 10**6):
+        found = times(last)
+        assert found[-1] == last
+        assert (np.diff(found) > 0).all()
 
 
 def test_the_choice_by_margin_by_hand():

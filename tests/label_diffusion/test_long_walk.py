@@ -7,8 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator, warped_operator
-from diffclass.label_diffusion.walks import HEIGHT, FreeColumns, long_walk
-from diffclass.label_diffusion.walks.long_walk import LongWalk
+from diffclass.label_diffusion import long_walk
+from diffclass.label_diffusion.free_walk import FreeColumns
+from diffclass.label_diffusion.long_walk import LongWalk
+from diffclass.label_diffusion.walk import HEIGHT
 from diffclass.operators.chebyshev import power_coefficients, sum_coefficients
 from diffclass.relabel.columns import Horizon, diffused_columns
 

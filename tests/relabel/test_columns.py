@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffclass import MarkovOperator
-from diffclass.label_diffusion.walks import HEIGHT
+from diffclass.label_diffusion.walk import HEIGHT
 from diffclass.relabel.columns import (
     ColumnStore,
     Horizon,

@@ -21,7 +21,7 @@ from diffclass import (
     warped_operator,
 )
 from diffclass.exceptions import CancelledError, DataError, ParameterError
-from diffclass.label_diffusion.stopping_time import curve_times
+from diffclass.label_diffusion.label_walk import curve_times
 from diffclass.relabel import ClassInfo, RelabelSession
 from tests import naive
 from tests.relabel.strategies import NaiveSession, random_operation

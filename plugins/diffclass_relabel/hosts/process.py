@@ -22,7 +22,7 @@ import click
 from diffclass.command_line import Console
 from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
-from diffclass.malloc_trim import return_large_arrays
+from diffclass.memory import return_large_arrays
 from diffclass.progress import Listeners, listening
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_relabel.door import Gate

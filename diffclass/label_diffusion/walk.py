@@ -1,4 +1,8 @@
-"""The diffused labels at one time: what all kinds of walks have in common."""
+"""The diffused labels at one time: what the walks in arrays have in common.
+
+There is one file for each way in which labels count: `absorbing_walk`, `free_walk`, `warped_walk`.
+`long_walk` takes many steps at once.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.label_diffusion.class_weights import counted_every, equal_weights
-from diffclass.label_diffusion.cut import Cut, cut_of
-from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
+from diffclass.label_diffusion.label_walk import LabelWalk, MapSums, hop_coverage
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.posteriors import Decision, decide
+from diffclass.label_diffusion.maps import (
+    Cut,
+    Decision,
+    counted_every,
+    cut_of,
+    decide,
+    equal_weights,
+)
 from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import hop_coverage
 from diffclass.operators.markov import MarkovOperator
 
 # Height of a label's indicator. It is large, so that what arrives after a long way does not
@@ -35,24 +43,10 @@ def least_arrived(dtype: np.dtype) -> float:
 class Walk(LabelWalk[np.ndarray]):
     """One column per class at one time: N = scale (limits[component] + state).
 
-    Attributes
-    ----------
-    operator : MarkovOperator
-        The operator of n points.
-    labels : Labels
-    time : int
-        Steps taken so far.
-    state : ndarray of shape (n, n_classes)
-        The columns without their limits.
-    limits : ndarray of float64 of shape (n_components, n_classes)
-        The limits that have been subtracted from the columns.
-    scale : ndarray of float64 of shape (n_classes,)
-        Factor of each class.
-    least : float
-        Smallest value of a column that counts as arrived.
-    goes_by_cut : bool
-        Whether the time may be chosen by the cut: free and warped columns always have the same
-        mass, and the margin says all.
+    The state (n, n_classes) has the columns without their limits, limits (n_components, n_classes)
+    what was subtracted, scale (n_classes,) the factors, and ``least`` is the smallest value of a
+    column that counts as arrived. The time may be chosen by the cut (``goes_by_cut``) for absorbing
+    labels only: free and warped columns always have the same mass, and the margin says all.
     """
 
     def __init__(self, operator: MarkovOperator, labels: Labels):
@@ -122,14 +116,7 @@ class Walk(LabelWalk[np.ndarray]):
     def map_sums(
         self, weights: np.ndarray, before: np.ndarray | None
     ) -> tuple[MapSums, np.ndarray]:
-        """Return the sums of the maps with some weights of the classes, and the first of the maps.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_weightings, n_classes)
-        before : ndarray of int of shape (n,), optional
-            The classes of an earlier map.
-        """
+        """Return the sums of the maps with some weights, and the first of the maps."""
         maps, margins = [], []
         for weight in weights:
             decision = self.decision(weight)

@@ -1,4 +1,4 @@
-"""Columns of free labels: A^t chi for groups of labels, and their sums over the walk."""
+"""Free labels, which diffuse away from where they are, and free labels summed over the walk."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from diffclass.label_diffusion.stopping_time import curve_times
-from diffclass.label_diffusion.walks.long_walk import LongWalk, is_long
-from diffclass.label_diffusion.walks.walk import HEIGHT
+from diffclass.label_diffusion.label_walk import curve_times
+from diffclass.label_diffusion.labels import Labels
+from diffclass.label_diffusion.long_walk import LongWalk, is_long
+from diffclass.label_diffusion.parameters import sum_end
+from diffclass.label_diffusion.walk import HEIGHT, Walk
 from diffclass.operators.markov import MarkovOperator
+from diffclass.targets import labels_per_class
 
 _FIRST_CHECK = 16
 _CONVERGED = 1e-15  # of the limit: what is left decides nothing
@@ -19,13 +22,13 @@ _BlockWalk = Callable[[np.ndarray, int, np.ndarray | None], np.ndarray]
 class FreeColumns:
     """Diffused indicators of groups of labels: A^t chi_g, and on request their sum over t.
 
-    Each column starts as HEIGHT times its indicator. Its limit on a component C is
-    <chi_g, pi>_C / pi(C). While a column is young, it is kept whole and advances by single steps. A
-    column turns late once it is at least half its limit at every point. The limit is then
-    subtracted, so that single precision holds the differences between points, and the Chebyshev
-    series replaces single steps, because no value is small compared with the others any more.
-    (Earlier, the column minus its limit would be mostly rounding where little has arrived, and the
-    error of a series would hide small values.)
+    Each column starts as HEIGHT times its indicator. Its limit on a component C is <chi_g, pi>_C /
+    pi(C). While a column is young, it is kept whole and advances by single steps. A column turns
+    late once it is at least half its limit at every point. The limit is then subtracted, so that
+    single precision holds the differences between points, and the Chebyshev series replaces single
+    steps, because no value is small compared with the others any more. (Earlier, the column minus
+    its limit would be mostly rounding where little has arrived, and the error of a series would
+    hide small values.)
 
     A column that is its limit to the last digit takes no more steps. More than 4,096 steps at once,
     and all after them, are taken in double precision; see `long_walk`.
@@ -34,30 +37,10 @@ class FreeColumns:
     together with others, so its bits do not depend on them. Otherwise the columns wait until all
     can turn late, which saves passes over the graph.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    points : ndarray of int of shape (m,)
-        The labelled points of all groups, each point once per group.
-    group : ndarray of int of shape (m,)
-        Group of each label, 0 to n_groups - 1.
-    n_groups : int
-    label_weight : ndarray of shape (m,), optional
-        0 to 1; 1 by default.
-    summed : bool, default=False
-        Whether to keep the sum over the walk, start included.
-    independent : bool, default=False
-        Whether each column turns late by itself.
-
-    Attributes
-    ----------
-    time : int
-        Steps taken so far.
-    state, limits : ndarray of shape (n, n_groups) and (n_components, n_groups)
-        A^t chi_g = limits[component] + state.
-    visits, visit_limits : ndarray of float64 of the same shapes, or None
-        The same for the sum over the walk.
+    ``points`` (m,) are the labelled points of all groups, each once per group, ``group`` (m,) the
+    group of each label, ``label_weight`` (m,) 0 to 1. A^t chi_g is limits[component] + state; with
+    ``summed`` the sum over the walk, start included, is visit_limits[component] + visits, in double
+    precision.
     """
 
     def __init__(
@@ -232,3 +215,57 @@ class FreeColumns:
             column = columns[:, g]
             mean = np.bincount(components, self._pi * column) / self._component_mass
             column -= mean[components].astype(column.dtype)
+
+
+class FreeWalk(Walk):
+    """The columns A^t chi_i, scaled so that <chi_i, pi> = 1."""
+
+    def __init__(self, operator: MarkovOperator, labels: Labels):
+        super().__init__(operator, labels)
+        pi = operator.stationary_distribution[labels.points]
+        mass = np.bincount(labels.codes, labels.weight * pi, labels.n_classes)
+        self.scale = 1 / (HEIGHT * mass)
+        self._columns = FreeColumns(
+            operator,
+            labels.points,
+            labels.codes,
+            labels.n_classes,
+            label_weight=labels.weight,
+            summed=self._is_summed,
+        )
+        self._look()
+
+    _is_summed = False
+
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        self._columns.advance(time)
+        self._look()
+
+    def _look(self) -> None:
+        columns = self._columns
+        self.time, self.state, self.limits = columns.time, columns.state, columns.limits
+
+
+class SummedWalk(FreeWalk):
+    """The sum over the walk. The curve is that of A^t chi_i; `restore` then gives the sum."""
+
+    _is_summed = True
+
+    def checkpoint(self, *names: str) -> None:
+        """Save the present time under some names, instead of those saved before."""
+        self._checkpoints.update(dict.fromkeys(names, self.time))
+
+    def restore(self, name: str) -> int:
+        """Walk to the end of a checkpoint's sum and hold the sum from then on; return tau."""
+        tau = self._checkpoints[name]
+        self.advance_map(tau)
+        return tau
+
+    def advance_map(self, tau: int) -> None:
+        """Walk to the end of the sum, from the start if it is past, and hold the sum."""
+        columns, end = self._columns, sum_end(tau, labels_per_class(self.labels.codes))
+        if columns.time > end:
+            columns.start()
+        columns.advance_along_curve(end)
+        self.time, (self.state, self.limits) = end, columns.visited

@@ -1,17 +1,27 @@
-"""Walks of very many steps, by long Chebyshev series that keep small values accurate.
+"""Many steps of a walk at once, by Chebyshev series.
 
 A series of degree d takes f to A^s f with d = sqrt(2 s log(2 / tolerance)) products in place of s.
 Its error at a point is some 1e-16 of the largest value *within d edges*, because no term of the
-series looks farther. So a series is as long as values within that many edges of each other allow,
-and no longer: a wave of labels that has just reached the end of a long strip, there 1e-100 of what
-it is at the labels, advances by single steps; once values are of similar size everywhere, one
-series takes all steps that are left. Values are compared by their number of edges to the labels:
-points within d edges of each other differ by at most d in that number. All is in double precision.
+series looks farther. So a series of a `LongWalk` is as long as values within that many edges of
+each other allow, and no longer: a wave of labels that has just reached the end of a long strip,
+there 1e-100 of what it is at the labels, advances by single steps; once values are of similar size
+everywhere, one series takes all steps that are left. Values are compared by their number of edges
+to the labels: points within d edges of each other differ by at most d in that number. All is in
+double precision.
+
+Late steps of absorbing labels (`walk_by_series`) are fewer. With r the change of a step and B the
+walk that ends at the labels,
+
+    N(t + s) = N(t) + r + B r + ... + B^(s - 1) r.
+
+The series blurs small values, so it waits until every walk that can stop has stopped with a
+probability that is far above its error. It ends where no probability changes any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from scipy.ndimage import maximum_filter1d
@@ -26,6 +36,9 @@ LONGEST_SERIES = 4096
 _LEAST_STEPS = 64  # a shorter series is not worth looking for
 _SETTLED = 1e-15  # of a value: a step that changes no more is lost in rounding
 _ACCURACY = 1e-7  # of a value, relative to itself, by one series
+_LEAST_SERIES = 32  # steps of absorbing labels; fewer are taken one by one
+_LATE = 1e-3  # probability of having stopped
+_NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 
 
 def is_long(n_steps: int) -> bool:
@@ -36,13 +49,9 @@ def is_long(n_steps: int) -> bool:
 class LongWalk:
     """Many steps of a walk B, which multiplies columns of non-negative values.
 
-    Parameters
-    ----------
-    product : callable
-        ``product(f, out)`` writes B f to ``out``, in double precision. B is symmetric in some
-        measure, column by column, and its spectrum lies in [-1, 1].
-    hops : ndarray of int of shape (n, m)
-        Edges between each point and the labels of each column, -1 if unreachable.
+    ``product(f, out)`` writes B f to ``out``, in double precision. B is symmetric in some measure,
+    column by column, and its spectrum lies in [-1, 1]. ``hops`` (n, m) are the edges between each
+    point and the labels of each column, -1 if unreachable.
     """
 
     def __init__(self, product: Product, hops: np.ndarray):
@@ -50,16 +59,9 @@ class LongWalk:
         self._hops = hops
 
     def free(self, f: np.ndarray, n_steps: int, visits: np.ndarray | None = None) -> np.ndarray:
-        """Return B^t f, and add B f + ... + B^t f to ``visits``.
+        """Return B^t f, (n, m), after t = n_steps, and add B f + ... + B^t f to ``visits``.
 
-        Parameters
-        ----------
-        f : ndarray of float64 of shape (n, m)
-            0 where no path leads.
-        n_steps : int
-            t.
-        visits : ndarray of float64 of shape (n, m), optional
-            Added to, in place.
+        f is 0 where no path leads.
         """
         levels = _Levels(self._hops, self._hops >= 0)
         while n_steps:
@@ -69,19 +71,10 @@ class LongWalk:
         return f
 
     def absorbing(self, values: np.ndarray, stopped: np.ndarray, n_steps: int) -> np.ndarray:
-        """Return N after t steps N <- stopped + B N.
+        """Return N after t steps N <- stopped + B N; all are (n, m).
 
         With r = stopped + B N - N, these are N + r + B r + ... + B^(t-1) r. The walk ends early
         once a step changes the last digit at most.
-
-        Parameters
-        ----------
-        values : ndarray of float64 of shape (n, m)
-            N, at least 0.
-        stopped : ndarray of float64 of shape (n, m)
-            The values of the labels, 0 elsewhere.
-        n_steps : int
-            t.
         """
         values, step = values.copy(), np.empty_like(values)
         while n_steps:
@@ -128,14 +121,7 @@ class LongWalk:
 
 
 class _Levels:
-    """The points of each column by their number of edges to its labels.
-
-    Parameters
-    ----------
-    hops : ndarray of int of shape (n, m)
-    counted : ndarray of bool of shape (n, m)
-        Which points are looked at.
-    """
+    """The counted points of each column by their number of edges to its labels; both (n, m)."""
 
     def __init__(self, hops: np.ndarray, counted: np.ndarray):
         self._columns = []
@@ -148,21 +134,9 @@ class _Levels:
     def longest_series(self, f: np.ndarray, goal: np.ndarray, n_steps: int) -> tuple[int, float]:
         """Return how many steps one series may take, and the ratio that bounds its error.
 
-        Parameters
-        ----------
-        f : ndarray of shape (n, m)
-            What the series is applied to.
-        goal : ndarray of shape (n, m)
-            The values whose relative accuracy counts.
-        n_steps : int
-            Steps that are left.
-
-        Returns
-        -------
-        n_steps : int
-        ratio : float
-            Of the largest f within as many edges as the series has terms, to goal. 0 if no series
-            is accurate enough; the number is then that of the single steps to take.
+        The series is applied to f; the relative accuracy of ``goal`` counts. The ratio is that of
+        the largest f within as many edges as the series has terms, to goal. It is 0 if no series is
+        accurate enough; the number is then that of the single steps to take.
         """
         extremes = [
             (
@@ -201,3 +175,35 @@ def _largest_ratio(extremes: list[tuple[np.ndarray, np.ndarray]], degree: int) -
         with np.errstate(over="ignore"):  # infinite is what it is
             largest = max(largest, float((nearby / least).max()))
     return largest
+
+
+class SeriesWalk(Protocol):
+    """What a walk of absorbing labels has to do for a series, wherever its columns lie."""
+
+    def least_stopped(self) -> float:
+        """Return the least probability of having stopped, over the points whose walk can stop."""
+
+    def step_and_change(self) -> float:
+        """Take a step, keep its change r, and return the largest change of a probability."""
+
+    def add_series(self, coefficients: np.ndarray) -> None:
+        """Add the sum of c_k T_k(B) r to the values; what comes out below 0 is 0."""
+
+
+def is_late(walk: SeriesWalk, n_steps: int) -> bool:
+    """Say whether so many steps are worth a series, and the walk is late enough for one."""
+    return n_steps > _LEAST_SERIES and walk.least_stopped() >= _LATE
+
+
+def walk_by_series(walk: SeriesWalk, n_steps: int, dtype: np.dtype) -> None:
+    """Take steps by series, until no probability changes any more, for values of some type."""
+    tolerance = _NO_CHANGE[dtype.char]
+    while n_steps:
+        largest = walk.step_and_change()
+        if n_steps * largest <= tolerance:
+            return
+        piece = min(n_steps, LONGEST_SERIES)
+        walk.add_series(
+            sum_coefficients(piece - 1, tolerance / largest) if piece > 1 else np.zeros(1)
+        )
+        n_steps -= piece

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.walks.late_series import is_late, walk_by_series
-from diffclass.label_diffusion.walks.long_walk import LongWalk, Product, is_long
-from diffclass.label_diffusion.walks.walk import HEIGHT, Walk
+from diffclass.label_diffusion.long_walk import LongWalk, Product, is_late, is_long, walk_by_series
+from diffclass.label_diffusion.walk import HEIGHT, Walk
 from diffclass.operators.absorbing import AbsorbingLabels, AbsorbingSteps
 from diffclass.operators.markov import MarkovOperator
 
@@ -83,17 +82,9 @@ def takes_long_walk(time: int, n_steps: int) -> bool:
 def long_steps(
     state: np.ndarray, n_steps: int, product: Product, labels: AbsorbingLabels, hops: np.ndarray
 ) -> np.ndarray:
-    """Take many steps of a walk that stops at labels, in double precision.
+    """Take many steps of a walk that stops at labels, in double precision; see `LongWalk`.
 
-    Parameters
-    ----------
-    state : ndarray of shape (n, n_classes)
-    n_steps : int
-    product : callable
-        Of the walk without labels; see `LongWalk`.
-    labels : AbsorbingLabels
-    hops : ndarray of int of shape (n, n_classes)
-        See `LongWalk`.
+    ``state`` and ``hops`` are (n, n_classes); ``product`` is that of the walk without labels.
     """
 
     def killed(f: np.ndarray, out: np.ndarray) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.label_diffusion.absorbing_walk import long_steps, takes_long_walk
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.posteriors import Decision, decide
-from diffclass.label_diffusion.walks.absorbing_walk import long_steps, takes_long_walk
-from diffclass.label_diffusion.walks.long_walk import LongWalk, is_long
-from diffclass.label_diffusion.walks.walk import Walk
+from diffclass.label_diffusion.long_walk import LongWalk, is_long
+from diffclass.label_diffusion.maps import Decision, decide
+from diffclass.label_diffusion.walk import Walk
 from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.warped import WarpedOperator
 
@@ -16,12 +16,7 @@ from diffclass.operators.warped import WarpedOperator
 class WarpedWalk(Walk):
     """Each class walks by its own operator A_i. The state is h_i = s_i f_i.
 
-    Parameters
-    ----------
-    warped : WarpedOperator
-    labels : Labels
-    absorbing : bool
-        Whether the walks stop at labels; else labels are free.
+    The walks stop at labels if they are ``absorbing``; else labels are free.
     """
 
     def __init__(self, warped: WarpedOperator, labels: Labels, *, absorbing: bool):
