@@ -1,53 +1,38 @@
 // Puts the page together: its parts are made and connected here alone.
 
-import { el } from "./base/dom";
+import { el, startTheme } from "./base/dom";
 import type { Place } from "./base/raster";
-import { startTheme } from "./base/theme";
 import { Layers } from "./canvas/layers";
 import { Overlay } from "./canvas/overlay";
 import { Painter } from "./canvas/painter";
-import { Stage } from "./canvas/stage";
+import { Stage, ViewportSync } from "./canvas/stage";
 import { View } from "./canvas/view";
-import { ViewportSync } from "./canvas/viewport_sync";
 import { NotebookTransport } from "./notebook/transport";
-import { AuditPanel } from "./panels/audit_panel";
 import { ClassList } from "./panels/class_list";
 import { Compare } from "./panels/compare";
-import { Help } from "./panels/help";
 import { HistoryPanel } from "./panels/history_panel";
-import { labelModePanel } from "./panels/label_mode_panel";
-import { layerPanel } from "./panels/layer_panel";
+import { Help, keysOf, listen, pageKeys } from "./panels/keys";
+import { labelModePanel, layerPanel, toolPanel } from "./panels/left_column";
+import { PixelMenu } from "./panels/menu";
 import { NumbersPanel } from "./panels/numbers_panel";
+import { PreparationPanel, SceneChooser } from "./panels/opening";
 import { PageSettings } from "./panels/page_settings";
 import { PicturePanel } from "./panels/picture_panel";
-import { PixelMenu } from "./panels/pixel_menu";
-import { PreparationPanel } from "./panels/preparation_panel";
-import { SceneChooser } from "./panels/scene_chooser";
-import { keysOf, listen } from "./panels/shortcuts";
-import { Spectra } from "./panels/spectra";
-import { SpectraPanel } from "./panels/spectra_panel";
-import { SpectrumPanel } from "./panels/spectrum_panel";
-import { statusLine } from "./panels/status_line";
-import { StatusMessages } from "./panels/status_messages";
-import { StrokePanel } from "./panels/stroke_panel";
-import { suggestionPanel } from "./panels/suggestion_panel";
+import { AuditPanel, StrokePanel, suggestionPanel, WhyPanel } from "./panels/place_lists";
+import { Spectra, SpectraPanel, SpectrumPanel } from "./panels/spectra";
+import { statusLine, StatusMessages } from "./panels/status";
 import { Tabs } from "./panels/tabs";
-import { toolPanel } from "./panels/tool_panel";
 import { toolbar } from "./panels/toolbar";
-import { WhyPanel } from "./panels/why_panel";
+import { makeProbe } from "./probe";
 import { Session } from "./session/session";
 import { Socket } from "./session/socket";
 import { Suggestions } from "./session/suggestions";
 import { type Transport, WebTransport } from "./session/transport";
-import { Brush, Eraser } from "./tools/brush";
-import { Fill, Inspect } from "./tools/click_tools";
 import { KeyCursor } from "./tools/key_cursor";
 import { Pointer } from "./tools/pointer";
-import { Lasso, Polygon } from "./tools/polygon";
 import type { Tool, ToolContext } from "./tools/tool";
+import { Brush, Eraser, Fill, Inspect, Lasso, Polygon } from "./tools/tools";
 import { UiState } from "./tools/ui_state";
-import { pageKeys } from "./page_keys";
-import { makeProbe } from "./probe";
 
 /** The scene on its canvases, and the tools that work on it. */
 function makeCanvas(session: Session, ui: UiState) {

@@ -1,13 +1,12 @@
 // The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
 
-import { el, iconButton, renew, section, textButton } from "../base/dom";
-import { count } from "../base/format";
+import { count, el, iconButton, renew, section, textButton } from "../base/dom";
 import { ICONS } from "../base/icons";
 import { type ClassState, LONGEST_NAME } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { onMenu } from "../tools/long_press";
+import { onMenu } from "../tools/gestures";
 import type { UiState } from "../tools/ui_state";
-import { swatch } from "./class_mark";
+import { swatch } from "./class_marks";
 import { Menu } from "./menu";
 
 const TWO_DIGITS = 700; // ms within which a second digit joins the first

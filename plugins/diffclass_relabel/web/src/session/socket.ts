@@ -1,6 +1,6 @@
 // The connection: numbers every message, reconnects by itself and resends what has no answer.
 
-import { Emitter } from "../base/emitter";
+import { Emitter } from "../base/events";
 import { named, type Optimistic, renumber } from "./optimistic_state";
 import { type Answers, type Done, type Foreign, type Hello, type Moved, type Operation, PART_LENGTH, type Preparing, type Question, type SessionState, type Start, type TextMessage } from "./protocol.generated";
 import type { Channel, Closed, Transport } from "./transport";
