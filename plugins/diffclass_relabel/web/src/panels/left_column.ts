@@ -3,6 +3,7 @@
 import { checkbox, choice, el, keycap, section } from "../base/dom";
 import type { Layer, LayerOption, Layers } from "../canvas/layers";
 import { DOUBT_GRADIENT } from "../canvas/raster_image";
+import { ICONS } from "../base/icons";
 import type { Session } from "../session/session";
 import type { Tool } from "../tools/tool";
 import { LARGEST_BRUSH, type UiState } from "../tools/ui_state";
@@ -15,7 +16,7 @@ export function toolPanel(tools: Tool[], ui: UiState): HTMLElement {
 
 function toolButton(tool: Tool, ui: UiState): HTMLButtonElement {
   const button = el("button", {
-    icon: tool.icon,
+    icon: ICONS[tool.name],
     title: `${tool.title} (${tool.key})`,
     attributes: { role: "radio", "aria-label": tool.title, "data-tool": tool.name },
     on: { click: () => ui.setTool(tool.name) },

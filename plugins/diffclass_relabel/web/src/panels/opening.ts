@@ -112,7 +112,7 @@ export class PreparationPanel {
     this.element.append(this.title, this.steps, this.left, this.hint);
     this.element.hidden = true;
     socket.on("preparing", (preparing) => this.show(preparing));
-    socket.on("failed", (message) => this.fail(message));
+    socket.on("failed", ({ message }) => this.fail(message));
     for (const kind of ["start", "hello"] as const) socket.on(kind, () => (this.element.hidden = true));
   }
 

@@ -8,7 +8,19 @@ import type { Session } from "../session/session";
 import { type Rule, RULES, type Suggestions } from "../session/suggestions";
 import { markOf } from "./class_marks";
 
-export function suggestionPanel(session: Session, suggestions: Suggestions, { go, walk }: { go: (place: Place) => void; walk: (direction: 1 | -1) => void }): HTMLElement {
+const MOST = 200; // strokes that are listed; more would only slow the page down
+const LEAST = 0.001; // share from which a stroke is worth a line
+
+type Go = (place: Place) => void;
+
+/** A line of a list; a click acts. */
+function line({ title = "", isChosen = false, act }: { title?: string; isChosen?: boolean; act: () => void }, ...parts: Node[]): HTMLButtonElement {
+  const row = el("button", { class: "item", title, on: { click: act } }, ...parts);
+  row.classList.toggle("chosen", isChosen);
+  return row;
+}
+
+export function suggestionPanel(session: Session, suggestions: Suggestions, { go, walk }: { go: Go; walk: (direction: 1 | -1) => void }): HTMLElement {
   const list = el("div", { class: "items" });
   const rule = choice("Rule", Object.entries(RULES).map(([name, [text, title]]) => [name, text, title]), () => {
     suggestions.rule = rule.value as Rule;
@@ -27,12 +39,11 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, { go
     empty.hidden = places.length > 0;
     list.replaceChildren(...places.map(({ place, pixel, done }, k) => {
       const label = session.labels.shown[pixel];
-      const row = el("button", { class: "item", on: { click: () => go(suggestions.select(k)) } },
+      const row = line({ isChosen: k === suggestions.current, act: () => go(suggestions.select(k)) },
         el("span", { class: "key", text: String(k + 1) }),
         markOf(session, done ? label : (session.map?.ids[pixel] ?? 0)),
         el("span", { class: "muted end", text: done ? "labelled" : `${place.row}, ${place.column}` }),
       );
-      row.classList.toggle("chosen", k === suggestions.current);
       row.classList.toggle("done", done);
       return row;
     }));
@@ -43,6 +54,7 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, { go
   return el("div", {}, el("div", { class: "panel-bar" }, rule, ask, el("div", { class: "group" }, previous, next)), empty, list);
 }
 
+/** Strokes with pixels that all other strokes contradict, and what can be done about each. */
 export class AuditPanel {
   readonly element: HTMLElement;
   private readonly list = el("div", { class: "items audit" });
@@ -51,12 +63,12 @@ export class AuditPanel {
   private chosen = -1;
   private items: ContradictedStroke[] = [];
 
-  constructor(private readonly session: Session, private readonly go: (place: Place) => void, private readonly counted: (found: number) => void) {
+  constructor(private readonly session: Session, private readonly go: Go, private readonly counted: (found: number) => void) {
     this.element = el("div", {}, el("div", { class: "panel-bar" }, this.check), this.note, this.list);
     session.on("changed", () => this.show());
   }
 
-  async ask(): Promise<void> {
+  private async ask(): Promise<void> {
     this.check.disabled = true;
     const answer = await this.session.ask({ ask: "audit" });
     this.check.disabled = false;
@@ -73,79 +85,29 @@ export class AuditPanel {
   }
 
   private row(item: ContradictedStroke, k: number): HTMLElement {
-    const place = this.session.placeOf(item.pixel);
-    const line = el("button", {
-      class: "item",
-      title: `Row ${place.row}, column ${place.column}, margin ${item.margin.toFixed(2)}, stroke ${item.stroke}`,
-      on: { click: () => { this.chosen = k; this.go(place); this.show(); } },
-    }, markOf(this.session, item.class), muted("or"), markOf(this.session, item.says),
-      el("span", { class: "muted end", title: "contradicted pixels, largest margin" }, `${item.count} px`, el("span", { class: "strength", text: ` ${item.margin.toFixed(2)}` })));
-    line.classList.toggle("chosen", k === this.chosen);
-    const box = el("div", {}, line);
-    if (k === this.chosen) box.append(this.actions(item));
-    return box;
+    const { session } = this;
+    const place = session.placeOf(item.pixel);
+    const isChosen = k === this.chosen;
+    const act = () => { this.chosen = k; this.go(place); this.show(); };
+    const margin = item.margin.toFixed(2);
+    const found = line({ title: `Row ${place.row}, column ${place.column}, margin ${margin}, stroke ${item.stroke}`, isChosen, act },
+      markOf(session, item.class), muted("or"), markOf(session, item.says),
+      el("span", { class: "muted end", title: "contradicted pixels, largest margin" }, `${item.count} px`, el("span", { class: "strength", text: ` ${margin}` })));
+    return el("div", {}, found, isChosen ? this.actions(item) : null);
   }
 
-  private actions(item: ContradictedStroke): HTMLElement {
-    const says = this.session.nameOf(item.says);
-    const after = (sent: Promise<unknown>) => void sent.then(() => this.ask());
+  private actions({ stroke, says, count, pixels }: ContradictedStroke): HTMLElement {
+    const { session } = this;
+    const name = session.nameOf(says);
+    const button = (text: string, title: string, act: () => Promise<unknown>) => textButton(text, title, () => void act().then(() => this.ask()), "small");
     return el("div", { class: "item-actions" },
-      textButton(`Stroke to ${says}`, `The whole stroke ${item.stroke} becomes ${says}`, () =>
-        after(this.session.apply({ op: "move", stroke: item.stroke, class: item.says })), "small"),
-      textButton(item.count === 1 ? "Erase pixel" : "Erase pixels", "Take the label from the contradicted pixels", () =>
-        after(this.session.paint(pixelsOf(item.pixels), { id: 0 })), "small"),
-      textButton("Remove stroke", `Take all of stroke ${item.stroke} away`, () =>
-        after(this.session.apply({ op: "remove", stroke: item.stroke })), "small"),
-    );
+      button(`Stroke to ${name}`, `The whole stroke ${stroke} becomes ${name}`, () => session.apply({ op: "move", stroke, class: says })),
+      button(count === 1 ? "Erase pixel" : "Erase pixels", "Take the label from the contradicted pixels", () => session.paint(pixelsOf(pixels), { id: 0 })),
+      button("Remove stroke", `Take all of stroke ${stroke} away`, () => session.apply({ op: "remove", stroke })));
   }
 }
 
-const LEAST = 0.001; // share from which a stroke is worth a line
-
-export class WhyPanel {
-  readonly element: HTMLElement;
-  private readonly head = el("p", { class: "why-head" });
-  private readonly list = el("div", { class: "items" });
-  private readonly empty = el("p", { class: "muted empty" }, "Point at a pixel and press ", keycap("w"), ", or Alt-click it, to see which strokes decided its class.");
-
-  constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
-    this.element = el("div", {}, this.empty, this.head, this.list);
-    this.head.hidden = true;
-  }
-
-  async ask(place: Place): Promise<void> {
-    const pixel = this.session.pixelOf(place);
-    const answer = await this.session.ask({ ask: "why", pixel });
-    if (!answer) return;
-    this.empty.hidden = true;
-    this.head.hidden = false;
-    this.head.replaceChildren(markOf(this.session, this.session.map?.ids[pixel] ?? 0),
-      muted(` at row ${place.row}, column ${place.column}`));
-    const seen = answer.shares.filter(({ share }, k) => k === 0 || share >= LEAST);
-    this.list.replaceChildren(...seen.map((share) => this.row(share)));
-    if (!answer.shares.length) this.list.replaceChildren(el("p", { class: "muted empty", text: "No stroke has reached this pixel." }));
-  }
-
-  private row(share: StrokeShare): HTMLElement {
-    const place = this.session.placeOf(share.pixel);
-    const bar = el("span", { class: "bar" });
-    bar.style.width = `${Math.max(100 * share.share, 0.5)}%`;
-    bar.style.background = this.session.classOf(share.class)?.color ?? "currentColor";
-    return el("button", {
-      class: "item why",
-      title: "Show this stroke",
-      on: { click: () => this.go(place) },
-    }, markOf(this.session, share.class), muted(`stroke ${share.stroke}`),
-      el("span", { class: "end", text: percent(share.share) }), bar);
-  }
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
-}
-
-const MOST = 200; // rows; more would only slow the page down
-
+/** All strokes, the newest first: find one, give it to another class, take it away. */
 export class StrokePanel {
   readonly element: HTMLElement;
   private readonly list = el("div", { class: "items" });
@@ -154,7 +116,7 @@ export class StrokePanel {
   private chosen = 0;
   private made = "";
 
-  constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
+  constructor(private readonly session: Session, private readonly go: Go) {
     this.element = el("div", {}, this.empty, this.list, this.more);
     session.on("changed", () => this.show());
   }
@@ -168,32 +130,62 @@ export class StrokePanel {
     if (made === this.made) return;
     this.made = made;
     this.empty.hidden = strokes.length > 0;
-    const newest = [...strokes].reverse().slice(0, MOST);
     this.more.hidden = n_strokes <= MOST;
     this.more.textContent = `and ${n_strokes - MOST} older ones`;
-    this.list.replaceChildren(...newest.map((stroke) => this.row(stroke)));
+    this.list.replaceChildren(...strokes.slice(-MOST).reverse().map((stroke) => this.row(stroke)));
   }
 
-  private row(stroke: StrokeState): HTMLElement {
-    const place = this.session.placeOf(stroke.first);
-    const line = el("button", {
-      class: "item",
-      title: `Show stroke ${stroke.number}`,
-      on: { click: () => { this.chosen = stroke.number; this.go(place); this.show(); } },
-    }, el("span", { class: "key", text: String(stroke.number) }), markOf(this.session, stroke.class),
-      el("span", { class: "muted end", text: `${count(stroke.count)} px` }));
-    line.classList.toggle("chosen", stroke.number === this.chosen);
-    const box = el("div", {}, line);
-    if (stroke.number === this.chosen) box.append(this.actions(stroke));
-    return box;
+  private row({ number, class: id, count: pixels, first }: StrokeState): HTMLElement {
+    const isChosen = number === this.chosen;
+    const act = () => { this.chosen = number; this.go(this.session.placeOf(first)); this.show(); };
+    const found = line({ title: `Show stroke ${number}`, isChosen, act },
+      el("span", { class: "key", text: String(number) }), markOf(this.session, id), el("span", { class: "muted end", text: `${count(pixels)} px` }));
+    return el("div", {}, found, isChosen ? this.actions(number, id) : null);
   }
 
-  private actions(stroke: StrokeState): HTMLElement {
-    const select = choice(`Class of stroke ${stroke.number}`, this.session.classes.map(({ id, name }) => [String(id), name]), () =>
-      void this.session.apply({ op: "move", stroke: stroke.number, class: Number(select.value) }));
-    select.value = String(stroke.class);
-    return el("div", { class: "item-actions" }, select,
-      iconButton(ICONS.remove, `Remove stroke ${stroke.number}`, () =>
-        void this.session.apply({ op: "remove", stroke: stroke.number }), "icon small"));
+  private actions(stroke: number, id: number): HTMLElement {
+    const { session } = this;
+    const select = choice(`Class of stroke ${stroke}`, session.classes.map((item) => [String(item.id), item.name]), () =>
+      void session.apply({ op: "move", stroke, class: Number(select.value) }));
+    select.value = String(id);
+    const remove = iconButton(ICONS.remove, `Remove stroke ${stroke}`, () => void session.apply({ op: "remove", stroke }), "icon small");
+    return el("div", { class: "item-actions" }, select, remove);
+  }
+}
+
+/** Why a pixel has its class: the share of each stroke in its posterior. */
+export class WhyPanel {
+  readonly element: HTMLElement;
+  private readonly head = el("p", { class: "why-head" });
+  private readonly list = el("div", { class: "items" });
+  private readonly empty = el("p", { class: "muted empty" }, "Point at a pixel and press ", keycap("w"), ", or Alt-click it, to see which strokes decided its class.");
+
+  constructor(private readonly session: Session, private readonly go: Go) {
+    this.element = el("div", {}, this.empty, this.head, this.list);
+    this.head.hidden = true;
+  }
+
+  async ask(place: Place): Promise<void> {
+    const { session } = this;
+    const pixel = session.pixelOf(place);
+    const answer = await session.ask({ ask: "why", pixel });
+    if (!answer) return;
+    this.empty.hidden = true;
+    this.head.hidden = false;
+    this.head.replaceChildren(markOf(session, session.map?.ids[pixel] ?? 0), muted(` at row ${place.row}, column ${place.column}`));
+    const seen = answer.shares.filter(({ share }, k) => k === 0 || share >= LEAST);
+    if (seen.length) this.list.replaceChildren(...seen.map((share) => this.row(share)));
+    else this.list.replaceChildren(el("p", { class: "muted empty", text: "No stroke has reached this pixel." }));
+  }
+
+  private row({ pixel, share, stroke, class: id }: StrokeShare): HTMLElement {
+    const bar = el("span", { class: "bar" });
+    bar.style.width = `${Math.max(100 * share, 0.5)}%`;
+    bar.style.background = this.session.classOf(id)?.color ?? "currentColor";
+    const percent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+    const row = line({ title: "Show this stroke", act: () => this.go(this.session.placeOf(pixel)) },
+      markOf(this.session, id), muted(`stroke ${stroke}`), el("span", { class: "end", text: percent }), bar);
+    row.classList.add("why");
+    return row;
   }
 }

@@ -89,7 +89,7 @@ export class Session extends Emitter<SessionEvents> {
   constructor(readonly socket: Socket) {
     super();
     socket.on("hello", (hello) => this.greet(hello));
-    socket.on("state", (state) => this.setState(state));
+    socket.on("state", ({ state }) => this.setState(state));
     socket.on("numbered", ({ from, to }) => this.renumber(from, to));
     socket.on("pending", () => this.notice.request());
     socket.on("binary", (buffer) => this.receive(buffer));

@@ -1,8 +1,7 @@
 // The tools: brush and eraser, lasso and polygon, fill and inspect.
 
 import { count } from "../base/dom";
-import { ICONS } from "../base/icons";
-import { eachPixel, pixelAt, type Place } from "../base/raster";
+import { distance, eachPixel, pixelAt, type Place } from "../base/raster";
 import type { ClassRef } from "../session/optimistic_state";
 import { addDisc, addLine, outline, polygonPixels } from "./shapes";
 import { Tool } from "./tool";
@@ -35,7 +34,7 @@ abstract class Disc extends Tool {
       this.last = place;
     }
     for (const pixel of fresh) this.pixels.add(pixel);
-    this.context.painter.painting ||= travel(this.first!, this.last) > CALM;
+    this.context.painter.painting ||= distance(this.first!, this.last) > CALM;
     this.show(fresh);
   }
 
@@ -79,7 +78,6 @@ export class Brush extends Disc {
   readonly name = "brush";
   readonly title = "Brush";
   readonly key = "p";
-  readonly icon = ICONS.brush;
 
   protected paints(): ClassRef | null {
     return this.classToPaint();
@@ -90,15 +88,10 @@ export class Eraser extends Disc {
   readonly name = "eraser";
   readonly title = "Eraser";
   readonly key = "e";
-  readonly icon = ICONS.eraser;
 
   protected paints(): ClassRef {
     return { id: 0 };
   }
-}
-
-function travel(from: Place, to: Place): number {
-  return Math.hypot(to.row - from.row, to.column - from.column);
 }
 
 const CLOSE = 8; // CSS pixels: a click this near to the first corner closes the polygon, to the last is none
@@ -129,7 +122,6 @@ export class Polygon extends Outline {
   readonly name = "polygon";
   readonly title = "Polygon: click the corners; Enter, double or right click closes";
   readonly key = "g";
-  readonly icon = ICONS.polygon;
 
   private pressed: Place | null = null;
   override down(at: Place): void {
@@ -178,7 +170,7 @@ export class Polygon extends Outline {
 
   private isNear(a: Place, b: Place): boolean {
     const { scale, ratio } = this.context.view;
-    return Math.hypot(a.row - b.row, a.column - b.column) * scale < CLOSE * ratio;
+    return distance(a, b) * scale < CLOSE * ratio;
   }
 }
 
@@ -187,7 +179,6 @@ export class Lasso extends Outline {
   readonly name = "lasso";
   readonly title = "Lasso";
   readonly key = "a";
-  readonly icon = ICONS.lasso;
 
   override down(at: Place): void {
     this.painted = this.classToPaint();
@@ -231,7 +222,6 @@ export class Fill extends ClickTool {
   readonly name = "fill";
   readonly title = "Fill a connected piece of the map";
   readonly key = "f";
-  readonly icon = ICONS.fill;
 
   private painted: ClassRef | null = null;
 
@@ -266,7 +256,6 @@ export class Inspect extends ClickTool {
   readonly name = "inspect";
   readonly title = "Inspect: why is a pixel in its class?";
   readonly key = "v";
-  readonly icon = ICONS.inspect;
 
   protected act(place: Place): void {
     this.context.ui.inspect(place);

@@ -1,22 +1,16 @@
 // Keys of the page: what each does, the list of them, and listening. Every one has a button too.
 
-import { el, keycap, toggleTheme } from "../base/dom";
-import type { Layers } from "../canvas/layers";
-import type { Overlay } from "../canvas/overlay";
-import type { View } from "../canvas/view";
-import type { Session } from "../session/session";
-import type { KeyCursor } from "../tools/key_cursor";
-import type { Tool } from "../tools/tool";
-import type { UiState } from "../tools/ui_state";
+import { el, keycap, toggleTheme } from "./base/dom";
+import type { Workbench } from "./workbench";
 
 /** By `KeyboardEvent.key`; with "Ctrl+" before it where Control or Command is held. */
 export type Keys = Record<string, (event: KeyboardEvent) => void>;
 
 /** A line of the list of keys: the keys as they are drawn, what they do, and how it is done unless
  *  another part listens for them. */
-export type Shortcut = [shown: string[], text: string, keys?: Keys];
+type Shortcut = [shown: string[], text: string, keys?: Keys];
 
-export type ShortcutGroup = [title: string, shortcuts: Shortcut[]];
+type ShortcutGroup = [title: string, shortcuts: Shortcut[]];
 
 export function keysOf(groups: ShortcutGroup[]): Keys {
   return Object.assign({}, ...groups.flatMap(([, shortcuts]) => shortcuts.map(([, , keys]) => keys)));
@@ -61,16 +55,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement && !["range", "checkbox", "color"].includes(target.type);
 }
 
-interface Parts {
-  session: Session;
-  ui: UiState;
-  view: View;
-  layers: Layers;
-  overlay: Overlay;
-  cursor: KeyCursor;
-  tools: Tool[];
-  /** The tool that is chosen. */
-  tool: () => Tool;
+interface Parts extends Workbench {
   /** Goes to the next suggestion, or back. */
   walk: (direction: 1 | -1) => void;
   toggleCompare: () => void;
