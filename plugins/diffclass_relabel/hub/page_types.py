@@ -29,7 +29,6 @@ from msgspec.structs import fields
 from diffclass.plots import DEFAULT_PALETTE
 from diffclass.relabel import (
     LARGEST_CLASS_ID,
-    LARGEST_TAU,
     LONGEST_NAME,
     Message,
     Operation,
@@ -48,9 +47,9 @@ _HEAD = """\
 // What page and server say to each other. Made from the Python sources by
 // `python -m diffclass_relabel.hub.page_types`; do not edit.
 """
+_WIDTH = 100  # columns into which a short type has to fit to stand on one line
 _LIMITS = {
     "LARGEST_CLASS_ID": LARGEST_CLASS_ID,
-    "LARGEST_TAU": LARGEST_TAU,
     "LONGEST_NAME": LONGEST_NAME,
     "MOST_SUGGESTIONS": MOST_SUGGESTIONS,
     "NO_DATA": NO_DATA,
@@ -130,14 +129,19 @@ def _union(name: str, text: str, members: Iterable[tuple[str, str]]) -> str:
 
 
 def _interface(name: str, text: str, hints: Mapping[str, Any]) -> str:
-    lines = []
-    for field, hint in hints.items():
-        is_optional = get_origin(_bare(hint)) is NotRequired
-        if get_origin(hint) is Annotated:
-            lines += [f"  /** {text} */" for text in map(_words, hint.__metadata__) if text]
-        lines.append(f"  {field}{'?' if is_optional else ''}: {typescript(hint)};")
     comment = f"/** {text} */\n" if text else ""
-    return f"{comment}export interface {name} {{\n" + "\n".join(lines) + "\n}\n"
+    members = [_member(field, hint) for field, hint in hints.items()]
+    line = f"export interface {name} {{ {' '.join(members).removesuffix(';')} }}"
+    if "//" not in line and len(line) <= _WIDTH:
+        return f"{comment}{line}\n"
+    return f"{comment}export interface {name} {{\n" + "".join(f"  {m}\n" for m in members) + "}\n"
+
+
+def _member(field: str, hint: Any) -> str:
+    is_optional = get_origin(_bare(hint)) is NotRequired
+    said = map(_words, hint.__metadata__) if get_origin(hint) is Annotated else ()
+    remarks = "".join(f" // {text}" for text in said if text)
+    return f"{field}{'?' if is_optional else ''}: {typescript(hint)};{remarks}"
 
 
 def _types() -> list[type]:

@@ -193,8 +193,8 @@ def places(tissue):
 
 
 @pytest.fixture
-def painted(editor, serve, open_tab, places):
-    """A tab on a session with three classes, two strokes each, and their map."""
+def painted_url(editor, serve, places):
+    """The address of a session with three classes, two strokes each."""
     for name in CLASSES:
         editor.apply({"op": "add_class", "name": name})
     for class_id, seeds in places.items():
@@ -202,6 +202,12 @@ def painted(editor, serve, open_tab, places):
             runs = [(row + k) * 50 + column - 1 for k in (-1, 0, 1)]
             pixels = [number for start in runs for number in (start, 4)]
             editor.apply({"op": "stroke", "class": class_id, "pixels": pixels})
-    tab = open_tab(serve(editor).url)
+    return serve(editor).url
+
+
+@pytest.fixture
+def painted(painted_url, open_tab):
+    """A tab on the painted session, with its map."""
+    tab = open_tab(painted_url)
     tab.idle()
     return tab

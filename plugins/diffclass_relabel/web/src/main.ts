@@ -1,94 +1,30 @@
 // Puts the page together: its parts are made and connected here alone.
 
-import { el } from "./base/dom";
+import { el, startTheme } from "./base/dom";
 import type { Place } from "./base/raster";
-import { startTheme } from "./base/theme";
-import { Layers } from "./canvas/layers";
-import { Overlay } from "./canvas/overlay";
-import { Painter } from "./canvas/painter";
-import { Stage } from "./canvas/stage";
-import { View } from "./canvas/view";
-import { ViewportSync } from "./canvas/viewport_sync";
 import { NotebookTransport } from "./notebook/transport";
-import { AuditPanel } from "./panels/audit_panel";
 import { ClassList } from "./panels/class_list";
 import { Compare } from "./panels/compare";
-import { Help } from "./panels/help";
 import { HistoryPanel } from "./panels/history_panel";
-import { labelModePanel } from "./panels/label_mode_panel";
-import { layerPanel } from "./panels/layer_panel";
+import { Help, keysOf, listen, pageKeys } from "./keys";
+import { labelModePanel, layerPanel, toolPanel } from "./panels/left_column";
 import { NumbersPanel } from "./panels/numbers_panel";
-import { PageSettings } from "./panels/page_settings";
+import { PreparationPanel, SceneChooser } from "./panels/opening";
 import { PicturePanel } from "./panels/picture_panel";
-import { PixelMenu } from "./panels/pixel_menu";
-import { PreparationPanel } from "./panels/preparation_panel";
-import { SceneChooser } from "./panels/scene_chooser";
-import { keysOf, listen } from "./panels/shortcuts";
-import { Spectra } from "./panels/spectra";
-import { SpectraPanel } from "./panels/spectra_panel";
-import { SpectrumPanel } from "./panels/spectrum_panel";
-import { statusLine } from "./panels/status_line";
-import { StatusMessages } from "./panels/status_messages";
-import { StrokePanel } from "./panels/stroke_panel";
-import { suggestionPanel } from "./panels/suggestion_panel";
+import { AuditPanel, StrokePanel, suggestionPanel, WhyPanel } from "./panels/place_lists";
+import { Spectra, SpectraPanel, SpectrumPanel } from "./panels/spectra";
+import { statusLine, StatusMessages } from "./panels/status";
 import { Tabs } from "./panels/tabs";
-import { toolPanel } from "./panels/tool_panel";
 import { toolbar } from "./panels/toolbar";
-import { WhyPanel } from "./panels/why_panel";
+import { makeProbe } from "./probe";
+import { makeWorkbench, type Workbench } from "./workbench";
 import { Session } from "./session/session";
 import { Socket } from "./session/socket";
-import { Suggestions } from "./session/suggestions";
 import { type Transport, WebTransport } from "./session/transport";
-import { Brush, Eraser } from "./tools/brush";
-import { Fill, Inspect } from "./tools/click_tools";
-import { KeyCursor } from "./tools/key_cursor";
-import { Pointer } from "./tools/pointer";
-import { Lasso, Polygon } from "./tools/polygon";
-import type { Tool, ToolContext } from "./tools/tool";
 import { UiState } from "./tools/ui_state";
-import { pageKeys } from "./page_keys";
-import { makeProbe } from "./probe";
-
-/** The scene on its canvases, and the tools that work on it. */
-function makeCanvas(session: Session, ui: UiState) {
-  const view = new View();
-  const layers = new Layers();
-  const stage = new Stage(view);
-  const suggestions = new Suggestions(session);
-  const painter = new Painter(stage.base, session, view, layers);
-  const overlay = new Overlay(stage.top, view, layers, suggestions);
-  // After the painter, which tells the view of a scene first.
-  const settings = new PageSettings(session, ui, layers, view);
-  new ViewportSync(session, view);
-  const context: ToolContext = { session, ui, view, painter, overlay };
-  const tools: Tool[] = [Brush, Eraser, Lasso, Polygon, Fill, Inspect].map((Kind) => new Kind(context));
-  const tool = followTools(session, ui, tools);
-  const pixelMenu = new PixelMenu(session, ui, view);
-  const pointer = new Pointer(stage.area, view, ui, tool, (x, y, at) => pixelMenu.open(x, y, at));
-  const cursor = new KeyCursor(stage.area, context, tool);
-  // A mark has done its work once something is painted at it; a tool may set another.
-  stage.area.addEventListener("pointerdown", () => overlay.mark(null), { capture: true });
-  return { view, layers, stage, suggestions, painter, overlay, settings, tools, tool, pointer, cursor };
-}
-
-type Canvas = ReturnType<typeof makeCanvas>;
-
-/** Breaks off what a tool was doing when another is chosen; returns the one that is. */
-function followTools(session: Session, ui: UiState, tools: Tool[]): () => Tool {
-  const chosen = () => tools.find((tool) => tool.name === ui.tool)!;
-  let before = chosen();
-  ui.on("tool", () => {
-    before.cancel();
-    before.hover(null);
-    before = chosen();
-  });
-  session.on("labels", () => chosen().refresh());
-  session.on("numbered", ({ from, to }) => ui.classId === from && ui.setClass(to));
-  return chosen;
-}
 
 /** Going to a place, and from suggestion to suggestion. */
-function makeWalk({ view, overlay, suggestions }: Canvas, showSuggestions: () => void) {
+function makeWalk({ view, overlay, suggestions }: Workbench, showSuggestions: () => void) {
   const go = (place: Place) => {
     overlay.mark(place);
     view.show(place);
@@ -102,7 +38,7 @@ function makeWalk({ view, overlay, suggestions }: Canvas, showSuggestions: () =>
 }
 
 /** The lists in the lower right. */
-function makeTabs(session: Session, ui: UiState, { overlay, suggestions }: Canvas, compare: Compare, walking: ReturnType<typeof makeWalk>): Tabs {
+function makeTabs({ session, ui, overlay, suggestions }: Workbench, compare: Compare, walking: ReturnType<typeof makeWalk>): Tabs {
   const { go } = walking;
   const why = new WhyPanel(session, go);
   const audit = new AuditPanel(session, go, (found) => tabs.setCount("Audit", found));
@@ -132,10 +68,10 @@ function start(transport: Transport): void {
   document.body.classList.add("without-scene");
   session.on("scene", () => document.body.classList.remove("without-scene"));
   const ui = new UiState();
-  const canvas = makeCanvas(session, ui);
-  const { view, layers, stage, painter, pointer, cursor } = canvas;
+  const bench = makeWorkbench(session, ui);
+  const { layers, stage, painter, pointer } = bench;
 
-  const picture = new PicturePanel(session, canvas.settings);
+  const picture = new PicturePanel(session, bench.settings);
   picture.on("shown", ({ picture }) => painter.setPicture(picture));
   const spectra = new Spectra(session, ui);
   const spectraPanel = new SpectraPanel(session, ui, spectra);
@@ -143,11 +79,11 @@ function start(transport: Transport): void {
   const classes = new ClassList(session, ui);
   const compare = new Compare(session);
   compare.on("shown", (compared) => painter.compare(compared));
-  const walking = makeWalk(canvas, () => tabs.show("Suggest"));
-  const tabs = makeTabs(session, ui, canvas, compare, walking);
+  const walking = makeWalk(bench, () => tabs.show("Suggest"));
+  const tabs = makeTabs(bench, compare, walking);
 
   const shortcuts = pageKeys({
-    session, ui, ...canvas, walk: walking.walk,
+    ...bench, walk: walking.walk,
     toggleCompare: () => compare.toggle(), toggleSpectra: () => spectraPanel.toggle(), toggleHelp: () => help.toggle(),
   });
   const help = new Help(shortcuts);
@@ -161,20 +97,18 @@ function start(transport: Transport): void {
   document.body.append(
     toolbar(session, () => help.toggle()),
     el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } },
-      toolPanel(canvas.tools, ui), layerPanel(layers), compare.element, picture.element, labelModePanel(session)),
+      toolPanel(bench.tools, ui), layerPanel(layers), compare.element, picture.element, labelModePanel(session)),
     stage.element,
     el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
     statusLine(session, ui),
-    cursor.spoken,
+    bench.cursor.spoken,
     help.element,
   );
   // Leaving would lose changes that the server does not have.
   addEventListener("beforeunload", (event) => {
     if (session.socket.pending.length) event.preventDefault();
   });
-  Object.assign(window, {
-    diffclass: makeProbe({ session, ui, view, layers, painter, picture, pointer, suggestions: canvas.suggestions, keys, area: stage.area }),
-  });
+  Object.assign(window, { diffclass: makeProbe(bench, picture, keys) });
   session.socket.open();
 }
 

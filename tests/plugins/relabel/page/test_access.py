@@ -48,15 +48,10 @@ def test_a_map_without_a_pointer(painted, editor):
     tab.key("p", "x", "ArrowRight", "Escape")
     tab.idle()
     assert tab.state["version"] == version
-
-
-def test_the_view_follows_the_cursor(painted):
-    tab = painted
+    # the view follows the cursor
     tab.js("diffclass.view.zoom(6)")
-    tab.find(".area").focus()
-    tab.key("ArrowRight")
-    for _ in range(3):
-        tab.key("Shift+ArrowRight")
+    go(tab, 24, 25)
+    tab.key("Shift+ArrowRight", "Shift+ArrowRight", "ArrowRight")
     place = tab.js("diffclass.hover")
     assert place["column"] > 45
     window = tab.js("diffclass.view.window")
@@ -122,14 +117,45 @@ def test_the_tree_that_screen_readers_get(painted):
         assert (role, name) in found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("tablet", [False, True])
-def test_axe_finds_nothing_serious(painted, open_tab, scheme, tablet):
+CONTRASTS = """() => {
+  const part = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = c => {
+    const [r, g, b] = c.match(/[0-9.]+/g).map(Number);
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  const ground = light(getComputedStyle(document.querySelector(".right")).backgroundColor);
+  return [...document.querySelectorAll("button:enabled svg")].map(icon => {
+    let opacity = 1;
+    for (let e = icon; e; e = e.parentElement) opacity *= getComputedStyle(e).opacity;
+    const ink = light(getComputedStyle(icon).color);
+    const ratio = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+    return opacity < 1 ? 0 : ratio;
+  });
+}"""
+
+
+def assert_axe_finds_nothing_serious(tab):
+    found = tab.js("axe.run().then(({ violations }) => violations)")
+    grave = [
+        (item["id"], [node["html"][:120] + node["failureSummary"] for node in item["nodes"]])
+        for item in found
+        if item["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+
+
+# colours go by the scheme alone, sizes by the device
+@pytest.mark.parametrize(("scheme", "tablet"), [("light", False), ("dark", True)])
+def test_axe_finds_nothing_serious_and_icons_stand_out(painted_url, open_tab, scheme, tablet):
     if not AXE.is_file():
         lacking(f"no axe-core; run npm install in {WEB}")
     size = {"width": 1024, "height": 768} if tablet else {}
-    tab = open_tab(painted.url, color_scheme=scheme, has_touch=tablet, **size)
+    tab = open_tab(painted_url, color_scheme=scheme, has_touch=tablet, **size)
     tab.idle()
+    ratios = tab.js(CONTRASTS)
+    assert len(ratios) > 10
+    assert min(ratios) >= 3
+    tab.js(AXE.read_text(encoding="utf-8") + "; 0")
     panels = ("Suggest", "Audit", "Why", "Strokes", "History", "Numbers")
     for panel in (*panels, "Import labels", "Export", "help"):
         if panel == "help":
@@ -138,35 +164,14 @@ def test_axe_finds_nothing_serious(painted, open_tab, scheme, tablet):
             tab.page.click(f"text={panel}")
         else:
             tab.find(f"[data-tab={panel}]").click()
-        tab.js(AXE.read_text(encoding="utf-8") + "; 0")
-        found = tab.js("axe.run().then(({ violations }) => violations)")
-        grave = [
-            (item["id"], [node["html"][:120] + node["failureSummary"] for node in item["nodes"]])
-            for item in found
-            if item["impact"] in ("serious", "critical")
-        ]
-        assert grave == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_icons_stand_out(painted, open_tab, scheme):
-    tab = open_tab(painted.url, color_scheme=scheme)
-    ratios = tab.js(
-        """() => {
-          const part = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-          const light = c => {
-            const [r, g, b] = c.match(/[0-9.]+/g).map(Number);
-            return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-          };
-          const ground = light(getComputedStyle(document.querySelector(".right")).backgroundColor);
-          return [...document.querySelectorAll("button:enabled svg")].map(icon => {
-            let opacity = 1;
-            for (let e = icon; e; e = e.parentElement) opacity *= getComputedStyle(e).opacity;
-            const ink = light(getComputedStyle(icon).color);
-            const ratio = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-            return opacity < 1 ? 0 : ratio;
-          });
-        }"""
-    )
-    assert len(ratios) > 10
-    assert min(ratios) >= 3
+        assert_axe_finds_nothing_serious(tab)
+    tab.key("Escape")
+    tab.find(".stretch summary").click()
+    tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
+    tab.key("q")
+    tab.wait("document.querySelectorAll('.spectra-legend input').length === 3")
+    tab.find("[data-tab=History]").click()
+    tab.find(".history-row").first.wait_for()
+    tab.key("k")
+    tab.wait("document.querySelector('.left-side').textContent.includes('differ')")
+    assert_axe_finds_nothing_serious(tab)

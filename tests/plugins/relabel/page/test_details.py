@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pytest
 from scipy import ndimage
 
 from ..browser import engine_map
@@ -18,7 +17,11 @@ def is_inside(item, size):
     return min(box["x"], box["y"]) >= 0 and ends[0] <= size[0] and ends[1] <= size[1]
 
 
-def test_how_labels_count_is_chosen(painted, editor):
+def resize(tab, size):
+    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+
+
+def test_how_labels_count_is_chosen_and_the_walk_is_warped(painted, editor):
     tab = painted
     picker = tab.find("select[aria-label='How labels count']")
     assert picker.input_value() == "summed"
@@ -34,64 +37,96 @@ def test_how_labels_count_is_chosen(painted, editor):
     tab.idle()
     assert picker.input_value() == "summed"
     np.testing.assert_array_equal(tab.map, before)
+    tab.page.click("text=Warp")
+    tab.wait("diffclass.state.warped")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    tab.page.click("text=Warp")
+    tab.wait("!diffclass.state.warped")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, before)
 
 
-@pytest.mark.parametrize("is_live", [True, False])
-def test_a_change_without_a_map_is_idle_again(painted, is_live):
+def test_a_change_without_a_map_is_idle_again(painted):
     """A colour is an operation, but makes no map: waiting for one of that number took for ever."""
     tab = painted
-    if not is_live:
-        tab.key("t")
-        tab.wait("!diffclass.state.live")
-        tab.stroke((20, 10), (20, 14))
-        tab.wait("diffclass.state.stale")
-    shown = tab.js("diffclass.lastMapVersion")
-    tab.js("diffclass.apply({ op: 'recolor_class', id: 1, color: '#123456' })")
-    late = "new Promise(resolve => setTimeout(() => resolve('late'), 20000))"
-    assert tab.js(f"Promise.race([diffclass.idle().then(() => 'idle'), {late}])") == "idle"
-    assert tab.state["classes"][0]["color"] == "#123456"
-    assert tab.state["version"] > tab.state["map_version"] == shown
+    for is_live, color in ((True, "#123456"), (False, "#654321")):
+        if not is_live:
+            tab.key("t")
+            tab.wait("!diffclass.state.live")
+            tab.stroke((20, 10), (20, 14))
+            tab.wait("diffclass.state.stale")
+        shown = tab.js("diffclass.lastMapVersion")
+        tab.js(f"diffclass.apply({{ op: 'recolor_class', id: 1, color: '{color}' }})")
+        late = "new Promise(resolve => setTimeout(() => resolve('late'), 20000))"
+        assert tab.js(f"Promise.race([diffclass.idle().then(() => 'idle'), {late}])") == "idle"
+        assert tab.state["classes"][0]["color"] == color
+        assert tab.state["version"] > tab.state["map_version"] == shown
 
 
-@pytest.mark.parametrize("size", [(900, 700), (600, 700), (1280, 500)])
-def test_everything_is_in_reach_in_small_windows(painted, size):
+def test_everything_is_in_reach_in_small_windows(painted):
     tab = painted
-    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
-    for control in ("text=Export", "[aria-label='Keys (?)']", "[aria-label='Undo (Ctrl+Z)']"):
-        assert is_inside(tab.find(control).first, size), control
-    tab.page.click("text=Export")
-    assert is_inside(tab.find(".menu.export"), size)
-    header = tab.find("header").bounding_box()
-    assert tab.find(".menu.export").bounding_box()["y"] >= header["height"]
-    status = tab.find(".status").bounding_box()
-    for cell in tab.find(".status .cell:visible").all():
-        box = cell.bounding_box()
-        assert box["x"] + box["width"] <= status["width"]
-    tab.key("Escape", "n")
-    tab.find(".item.chosen").wait_for()
-    tab.wait("document.querySelector('.item.chosen').getBoundingClientRect().height > 20")
-    if size[1] <= 500:
-        panel = tab.find("[role=tabpanel]:visible").bounding_box()
-        assert panel["height"] >= 100
-        assert panel["y"] + panel["height"] <= size[1]
+    for size in ((900, 700), (600, 700), (1280, 500)):
+        resize(tab, size)
+        for control in ("text=Export", "[aria-label='Keys (?)']", "[aria-label='Undo (Ctrl+Z)']"):
+            assert is_inside(tab.find(control).first, size), control
+        tab.page.click("text=Export")
+        assert is_inside(tab.find(".menu.export"), size)
+        header = tab.find("header").bounding_box()
+        assert tab.find(".menu.export").bounding_box()["y"] >= header["height"]
+        status = tab.find(".status").bounding_box()
+        for cell in tab.find(".status .cell:visible").all():
+            box = cell.bounding_box()
+            assert box["x"] + box["width"] <= status["width"]
+        tab.key("Escape", "n")
+        tab.find(".item.chosen").wait_for()
+        tab.wait("document.querySelector('.item.chosen').getBoundingClientRect().height > 20")
+    panel = tab.find("[role=tabpanel]:visible").bounding_box()
+    assert panel["height"] >= 100
+    assert panel["y"] + panel["height"] <= 500
 
 
-@pytest.mark.parametrize("size", [(1280, 500), (600, 700)])
-def test_all_keys_are_in_reach_in_small_windows(tab, size):
-    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+def test_keys_are_listed_and_in_reach_in_small_windows(tab):
     tab.key("?")
-    assert tab.js("document.querySelector('dialog.help').scrollWidth") <= size[0]
-    right = tab.find("dialog.help").bounding_box()
-    for key in tab.find("dialog.help dd").all():
-        box = key.bounding_box()
-        assert box["x"] + box["width"] <= right["x"] + right["width"]
+    listed = tab.js("[...document.querySelectorAll('dialog.help kbd')].map(k => k.textContent)")
+    listed = {key.lower().replace("\u2212", "-").replace("esc", "escape") for key in listed}
+    keys = [key.lower() for key in tab.js("diffclass.keys")]
+    parts = [re.findall(r"ctrl|shift|[a-z]{2,}|.$", key) for key in keys]
+    assert {part for key in parts for part in key} - listed <= {"="}  # plus without Shift
+    assert "next suggestion" in tab.find("dialog.help").inner_text()
+    for size in ((1280, 500), (600, 700)):
+        resize(tab, size)
+        assert tab.js("document.querySelector('dialog.help').scrollWidth") <= size[0]
+        right = tab.find("dialog.help").bounding_box()
+        for key in tab.find("dialog.help dd").all():
+            box = key.bounding_box()
+            assert box["x"] + box["width"] <= right["x"] + right["width"]
+    tab.key("Escape")
+    assert not tab.find("dialog.help").is_visible()
+    size = "document.querySelector('.slider-row output').textContent"
+    tab.key(".", ".")
+    assert tab.js(size) == "5 px"
+    tab.key(",")
+    assert tab.js(size) == "4 px"
+    # AltGr and 9 on a German keyboard, as Windows reports it
+    tab.js(
+        """dispatchEvent(new KeyboardEvent("keydown", {
+             key: "]", ctrlKey: true, altKey: true, modifierAltGraph: true, cancelable: true}))"""
+    )
+    assert tab.js(size) == "5 px"
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1024, 768), (900, 700)])
-def test_a_name_that_is_cut_short_shows_it(painted, editor, size):
-    """Whatever has no room for its text ends in an ellipsis."""
+# what cuts its text without an ellipsis
+CUT = """() => [...document.querySelectorAll(".right *")].filter(item => {
+  const { overflowX, textOverflow } = getComputedStyle(item);
+  const cuts = overflowX === "hidden" && item.scrollWidth > item.clientWidth + 1;
+  return cuts && item.checkVisibility() &&
+    (textOverflow !== "ellipsis" || /flex|grid/.test(getComputedStyle(item).display));
+}).map(item => item.outerHTML.slice(0, 100))"""
+
+
+def test_a_name_that_is_cut_short_shows_it(painted, editor):
     tab = painted
-    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     for info in list(editor.session.classes):
         tab.js("op => diffclass.apply(op)", {"op": "rename_class", "id": info.id,
                "name": f"{info.name} of a long name, at least"})  # fmt: skip
@@ -103,45 +138,9 @@ def test_a_name_that_is_cut_short_shows_it(painted, editor, size):
         if panel == "Audit":
             tab.find("text=Check labels").click()
         tab.find(".item:visible").first.wait_for()
-        cut = tab.js(
-            """() => [...document.querySelectorAll(".right *")].filter(item => {
-              const { overflowX, textOverflow } = getComputedStyle(item);
-              const cuts = overflowX === "hidden" && item.scrollWidth > item.clientWidth + 1;
-              return cuts && item.checkVisibility() &&
-                (textOverflow !== "ellipsis" || /flex|grid/.test(getComputedStyle(item).display));
-            }).map(item => item.outerHTML.slice(0, 100))"""
-        )
-        assert cut == [], panel
-
-
-@pytest.mark.parametrize("way", ["double", "right"])
-def test_a_polygon_is_closed_by_double_or_right_click(painted, way):
-    tab = painted
-    tab.key("2", "g")
-    for place in [(10, 30), (10, 40), (20, 40)]:
-        tab.click(*place)
-    if way == "double":
-        tab.page.mouse.dblclick(*tab.at(20, 30))
-    else:
-        tab.click(20, 30)
-        tab.page.mouse.click(*tab.at(5, 5), button="right")
-    tab.idle()
-    assert (tab.labels[11:20, 31:40] == 2).all()
-    assert tab.labels[5, 5] == 0
-    assert tab.find(".menu-item:visible").count() == 0
-
-
-def test_the_view_cannot_be_lost(painted):
-    tab = painted
-    tab.js("diffclass.view.pan(1e5, -1e5)")
-    corner = tab.js("diffclass.view.window")
-    assert corner["right"] > corner["left"]
-    assert corner["bottom"] > corner["top"]
-    before = tab.js("diffclass.view.scale")
-    tab.key("h")
-    window = tab.js("diffclass.view.window")
-    assert window == {"top": 0, "left": 0, "bottom": 48, "right": 50}
-    assert tab.js("diffclass.view.scale") == before
+        for size in ((1280, 720), (1024, 768), (900, 700)):
+            resize(tab, size)
+            assert tab.js(CUT) == [], (panel, size)
 
 
 def test_a_hidden_class_that_is_painted_is_shown(painted):
@@ -183,29 +182,6 @@ def test_where_labels_are_few_the_page_points_at_the_next(painted):
     assert hint.is_visible()
     tab.paint(4, (44, 20), (44, 30))
     assert hint.is_hidden()
-
-
-def test_brush_sizes_on_any_keyboard(tab):
-    size = "document.querySelector('.slider-row output').textContent"
-    tab.key(".", ".")
-    assert tab.js(size) == "5 px"
-    tab.key(",")
-    assert tab.js(size) == "4 px"
-    # AltGr and 9 on a German keyboard, as Windows reports it
-    tab.js(
-        """dispatchEvent(new KeyboardEvent("keydown", {
-             key: "]", ctrlKey: true, altKey: true, modifierAltGraph: true, cancelable: true}))"""
-    )
-    assert tab.js(size) == "5 px"
-
-
-def test_every_key_is_listed(tab):
-    tab.key("?")
-    listed = tab.js("[...document.querySelectorAll('dialog.help kbd')].map(k => k.textContent)")
-    listed = {key.lower().replace("\u2212", "-").replace("esc", "escape") for key in listed}
-    keys = [key.lower() for key in tab.js("diffclass.keys")]
-    parts = [re.findall(r"ctrl|shift|[a-z]{2,}|.$", key) for key in keys]
-    assert {part for key in parts for part in key} - listed <= {"="}  # plus without Shift
 
 
 def test_what_was_set_up_survives_a_reload(painted):

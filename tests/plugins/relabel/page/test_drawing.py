@@ -56,9 +56,9 @@ def held(editor, serve, open_tab, tissue):
     return tab
 
 
-@pytest.mark.parametrize("outlines", [False, True])
 @pytest.mark.parametrize("name", SIGHTS)
-def test_what_was_drawn_step_by_step_is_what_a_fresh_page_draws(painted, open_tab, outlines, name):
+def test_what_was_drawn_step_by_step_is_what_a_fresh_page_draws(painted, open_tab, name):
+    """The map as areas, then as outlines, after each step."""
     tab = painted
     see(tab, SIGHTS[name])
     steps = [
@@ -69,21 +69,20 @@ def test_what_was_drawn_step_by_step_is_what_a_fresh_page_draws(painted, open_ta
         lambda: tab.js("diffclass.apply({ op: 'recolor_class', id: 2, color: '#13579b' })"),
         lambda: tab.js("diffclass.apply({ op: 'hide_class', id: 3, hidden: true })"),
     ]
-    if outlines:
-        tab.key("o")
-    seen = set()
+    seen = ([], [])
     for step in steps:
         step()
         tab.idle()
         fresh = open_tab(tab.url)
         fresh.idle()
         see(fresh, SIGHTS[name])
-        if outlines:
+        for looks in seen:
+            looks.append(canvas(tab))
+            assert looks[-1] == canvas(fresh)
+            tab.key("o")
             fresh.key("o")
-        fresh.idle()
-        seen.add(canvas(tab))
-        assert canvas(tab) == canvas(fresh)
-    assert len(seen) > 4  # the steps can be seen
+        fresh.close()
+    assert min(len(set(looks)) for looks in seen) > 4  # the steps can be seen
 
 
 def test_the_clock_runs_until_the_map_is_drawn(held):

@@ -7,9 +7,6 @@ import pytest
 
 from diffclass_relabel.queries.answers import class_spectra
 
-from ..browser import lacking
-from .test_access import AXE
-
 PLACES = [(row, column) for row in range(3, 46, 7) for column in range(4, 48, 9)]
 
 
@@ -49,7 +46,6 @@ def test_a_stretch_by_hand(painted, workspace):
     high.press("Enter")
     shown(tab, scene, bands, limits)
     # what was chosen is there again after a reload
-    tab.page.wait_for_timeout(400)
     tab.page.reload()
     tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
     tab.key("i")
@@ -60,11 +56,25 @@ def test_a_stretch_by_hand(painted, workspace):
     tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
 
 
-def test_limits_are_dragged_in_the_histogram(painted, workspace):
+def test_limits_are_dragged_in_the_histogram_and_never_pass_each_other(painted, workspace):
     tab = painted
     tab.find(".stretch summary").click()
+    tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
+    column = tab.find(".left").bounding_box()
+    for item in (tab.find(".stretch summary"), tab.find("text=Calm colours")):
+        box = item.bounding_box()  # what was opened is in sight
+        assert column["y"] <= box["y"]
+        assert box["y"] + box["height"] <= column["y"] + column["height"]
+    low = tab.find("[aria-label='Red, low']")
+    low.fill("99.9")
+    low.press("Enter")
+    tab.idle()
+    assert float(low.input_value()) <= 98
+    low.fill("")
+    low.press("Enter")
+    assert float(low.input_value()) <= 98  # what is no number changes nothing
+    assert tab.find(".message:visible").count() == 0
     bars = tab.find("[aria-label='Histogram of green']")
-    tab.wait("document.querySelector(\"[aria-label='Green, low']\").value === '2'")
     bars.scroll_into_view_if_needed()
     box = bars.bounding_box()
     middle = box["x"] + box["width"] / 2
@@ -79,31 +89,6 @@ def test_limits_are_dragged_in_the_histogram(painted, workspace):
     assert found == pytest.approx(ends.mean(), abs=0.02 * np.ptp(ends))
     tab.page.mouse.move(box["x"], box["y"] + 10)  # it stays
     assert float(tab.find("[aria-label='Green, low']").input_value()) == found
-
-
-def test_the_stretch_is_in_sight_once_opened(painted):
-    painted.find(".stretch summary").click()
-    painted.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
-    column = painted.find(".left").bounding_box()
-    for item in (painted.find(".stretch summary"), painted.find("text=Calm colours")):
-        box = item.bounding_box()
-        assert column["y"] <= box["y"]
-        assert box["y"] + box["height"] <= column["y"] + column["height"]
-
-
-def test_a_limit_never_passes_the_other(painted):
-    tab = painted
-    tab.find(".stretch summary").click()
-    tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
-    low = tab.find("[aria-label='Red, low']")
-    low.fill("99.9")
-    low.press("Enter")
-    tab.idle()
-    assert float(low.input_value()) <= 98
-    low.fill("")
-    low.press("Enter")
-    assert float(low.input_value()) <= 98  # what is no number changes nothing
-    assert tab.find(".message:visible").count() == 0
 
 
 def test_a_click_in_the_spectrum_chooses_a_band(painted, workspace):
@@ -168,40 +153,16 @@ def test_spectra_of_the_classes(painted, editor, workspace):
     )
     tab.find("[aria-label='Close (q)']").click()
     assert tab.find(".spectra").is_hidden()
-
-
-def test_of_many_classes_the_one_in_hand_has_a_spread(painted):
-    tab = painted
+    # of many classes the chosen one has a spread
     for class_id, row in ((4, 44), (5, 47)):
         tab.add_class(f"class {class_id}")
         tab.paint(class_id, (row, 5), (row, 20))
     tab.key("q")
     tab.wait("document.querySelectorAll('.spectra-legend input').length === 5")
-    looks = {}
-    for class_id in (1, 2):
+    tab.find(".spectra-head input").check()
+    tab.find("[data-spectrum='2']").check()
+    looks = []
+    for class_id in (1, 3):
         tab.key(str(class_id))
-        tab.page.wait_for_timeout(100)
-        looks[class_id] = tab.js("document.querySelector('.spectra canvas').toDataURL()")
-    assert looks[1] != looks[2]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("tablet", [False, True])
-def test_axe_finds_nothing_serious_in_open_panels(painted, open_tab, scheme, tablet):
-    if not AXE.is_file():
-        lacking("no axe-core")
-    size = {"width": 1024, "height": 768} if tablet else {}
-    tab = open_tab(painted.url, color_scheme=scheme, has_touch=tablet, **size)
-    tab.idle()
-    tab.find(".stretch summary").click()
-    tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
-    tab.key("q")
-    tab.wait("document.querySelectorAll('.spectra-legend input').length === 3")
-    tab.find("[data-tab=History]").click()
-    tab.find(".history-row").first.wait_for()
-    tab.key("k")
-    tab.wait("document.querySelector('.left-side').textContent.includes('differ')")
-    tab.js(AXE.read_text(encoding="utf-8") + "; 0")
-    found = tab.js("axe.run().then(({ violations }) => violations)")
-    grave = [item for item in found if item["impact"] in ("serious", "critical")]
-    assert [(item["id"], [node["html"][:120] for node in item["nodes"]]) for item in grave] == []
+        looks.append(tab.js(picture))
+    assert looks[0] != looks[1]

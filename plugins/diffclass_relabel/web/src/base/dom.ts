@@ -1,4 +1,4 @@
-// Making elements in one expression, and moving the focus among them.
+// Making elements in one expression, moving the focus among them, numbers as text, dark or light.
 
 const GAP = 4; // px between a menu and what it hangs from
 
@@ -111,4 +111,44 @@ export function renew(parent: Element, ...children: Element[]): void {
   if (!focused || parent.contains(document.activeElement)) return;
   const there = path.reduce<Element | undefined>((at, place) => at?.children[place], parent);
   (there as HTMLElement | undefined)?.focus({ preventScroll: true });
+}
+
+/** Whole numbers with thin spaces between thousands. */
+export function count(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+}
+
+export function plural(value: number, thing: string): string {
+  return `${count(value)} ${thing}${value === 1 ? "" : "s"}`;
+}
+
+/** What is done with changes that the server does not have yet; nothing where there are none. */
+export function keptChanges(waiting: number, until: string): string {
+  if (!waiting) return "";
+  return `${waiting === 1 ? "1 change is" : `${waiting} changes are`} kept here and sent ${until}.`;
+}
+
+const STORED = "diffclass-theme";
+
+type Theme = "light" | "dark";
+
+export function startTheme(): void {
+  const stored = localStorage.getItem(STORED);
+  if (stored === "light" || stored === "dark") show(stored);
+}
+
+export function toggleTheme(): void {
+  const next = current() === "dark" ? "light" : "dark";
+  localStorage.setItem(STORED, next);
+  show(next);
+}
+
+function current(): Theme {
+  const chosen = document.documentElement.dataset.theme;
+  if (chosen === "light" || chosen === "dark") return chosen;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+function show(theme: Theme): void {
+  document.documentElement.dataset.theme = theme;
 }

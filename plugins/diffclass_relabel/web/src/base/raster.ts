@@ -16,6 +16,10 @@ export function middleOf({ row, column }: Place): Place {
   return { row: row + 0.5, column: column + 0.5 };
 }
 
+export function distance(a: Place, b: Place): number {
+  return Math.hypot(a.row - b.row, a.column - b.column);
+}
+
 /** A part of the raster: rows top to bottom, columns left to right, ends excluded. */
 export interface Window {
   top: number;

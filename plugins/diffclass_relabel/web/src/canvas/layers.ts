@@ -1,6 +1,6 @@
 // The layers of the canvas: which are on, how opaque, which key toggles each.
 
-import { Emitter } from "../base/emitter";
+import { Emitter } from "../base/events";
 
 export type LayerId = "raw" | "labels" | "map" | "doubt" | "changes" | "suggestions";
 

@@ -2,9 +2,8 @@
 
 import type { Window } from "../base/raster";
 import type { Session } from "../session/session";
-import type { Table } from "./colors";
 import { type Border, borderPixels, classBorders, WindowCache } from "./contours";
-import { RasterImage } from "./raster_image";
+import { RasterImage, type Table } from "./raster_image";
 import type { View } from "./view";
 
 // CSS pixels per raster pixel from which borders are lines; below, they would hide what they bound.

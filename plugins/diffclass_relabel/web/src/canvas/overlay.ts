@@ -1,7 +1,7 @@
 // What floats above the layers: the brush under the pointer, tools at work, marks of suggestions.
 
+import { oncePerFrame } from "../base/events";
 import type { Place } from "../base/raster";
-import { oncePerFrame } from "../base/timing";
 import type { Suggestions } from "../session/suggestions";
 import type { Layers } from "./layers";
 import type { View } from "./view";

@@ -1,14 +1,13 @@
 // Draws the scene and its layers; repaints at most once per frame, only when something changed.
 
+import { oncePerFrame } from "../base/events";
 import { overlap, type Window } from "../base/raster";
-import { oncePerFrame } from "../base/timing";
 import { NO_DATA } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { classTable, doubtTable, maskTable, type Table } from "./colors";
 import { allBorders, WindowCache } from "./contours";
 import type { Layers } from "./layers";
 import { hasLines, MapLayer } from "./map_layer";
-import { greyOf, RasterImage } from "./raster_image";
+import { classTable, doubtTable, greyOf, maskTable, RasterImage, type Table } from "./raster_image";
 import type { View } from "./view";
 
 const DOUBT = doubtTable();

@@ -1,7 +1,9 @@
-// The middle of the page: two canvases, one on the other, as large as the room there is.
+// The middle of the page: two canvases, one on the other, and what the server is told of the view.
 
 import { el, iconButton } from "../base/dom";
+import { debounce } from "../base/events";
 import { ICONS } from "../base/icons";
+import type { Session } from "../session/session";
 import type { View } from "./view";
 
 export class Stage {
@@ -34,5 +36,29 @@ export class Stage {
     const height = Math.round(this.area.clientHeight * ratio);
     for (const canvas of [this.base, this.top]) [canvas.width, canvas.height] = [width, height];
     this.view.setSize(width, height, ratio);
+  }
+}
+
+const WAIT = 100; // ms that the view rests before it is sent
+const LARGE = 2 ** 18; // pixels; smaller maps are sent whole
+
+export class ViewportSync {
+  private sent = "";
+
+  constructor(private readonly session: Session, private readonly view: View) {
+    view.on("changed", debounce(() => this.send(), WAIT));
+    session.on("scene", () => {
+      this.sent = ""; // a new connection: the server does not know
+      this.send();
+    });
+  }
+
+  private send(): void {
+    const { scene } = this.session;
+    if (!scene || scene.rows * scene.columns <= LARGE) return;
+    const window = this.view.window;
+    if (JSON.stringify(window) === this.sent) return;
+    this.sent = JSON.stringify(window);
+    void this.session.ask({ ask: "view", ...window });
   }
 }

@@ -1,6 +1,6 @@
 // Where the raster lies on the canvas: scale and offset, zoom about a point, conversions.
 
-import { Emitter } from "../base/emitter";
+import { Emitter } from "../base/events";
 import { middleOf, type Place, type Window } from "../base/raster";
 
 /** What is in view, whatever the size of the canvas: its middle, and CSS pixels per raster pixel. */

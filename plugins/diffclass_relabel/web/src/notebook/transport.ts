@@ -1,7 +1,30 @@
 // The page in a frame of a notebook: messages go through the notebook's channel, no port is open.
 
 import type { Channel, Transport, TransportListener } from "../session/transport";
-import { type FromPage, GREETING, type ToPage } from "./messages";
+
+export interface FromPage {
+  client: string;
+  /** "heard": one "text" or "binary" has arrived, so that the next may be sent. */
+  kind: "join" | "text" | "heard" | "get" | "leave";
+  text?: string;
+  /** Of a "get"; its answer has the same. */
+  number?: number;
+  path?: string;
+}
+
+export interface ToPage {
+  client: string;
+  kind: "text" | "binary" | "got" | "closed";
+  text?: string;
+  number?: number;
+  /** Why nothing was got. */
+  problem?: string;
+  /** Of "binary" and "got". */
+  data?: ArrayBuffer;
+}
+
+/** What the frame is told, with a port, to begin with. */
+export const GREETING = "diffclass relabel";
 
 interface Waiting {
   resolve: (file: Blob) => void;

@@ -1,7 +1,7 @@
 // The notebook's side: the page in a frame of its own, so that neither styles nor keys get in each
 // other's way, and its messages passed on to the model. Loaded by anywidget.
 
-import { type FromPage, GREETING, type ToPage } from "./messages";
+import { type FromPage, GREETING, type ToPage } from "./transport";
 
 type Listener = (message: ToPage, buffers: DataView[]) => void;
 

@@ -1,13 +1,12 @@
 // The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
 
-import { el, iconButton, renew, section, textButton } from "../base/dom";
-import { count } from "../base/format";
+import { count, el, iconButton, renew, section, textButton } from "../base/dom";
 import { ICONS } from "../base/icons";
 import { type ClassState, LONGEST_NAME } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { onMenu } from "../tools/long_press";
+import { onMenu } from "../tools/gestures";
 import type { UiState } from "../tools/ui_state";
-import { swatch } from "./class_mark";
+import { swatch } from "./class_marks";
 import { Menu } from "./menu";
 
 const TWO_DIGITS = 700; // ms within which a second digit joins the first
@@ -108,12 +107,8 @@ export class ClassList {
       this.colorButton(item),
       this.nameButton(item),
       el("span", { class: "counts" }),
-      this.flag(item.hidden ? ICONS.eyeOff : ICONS.eye, item.hidden ? `Show ${item.name}` : `Hide ${item.name}`, item.hidden, () =>
-        void this.session.apply({ op: "hide_class", id: item.id, hidden: !item.hidden }),
-      ),
-      this.flag(item.locked ? ICONS.lock : ICONS.unlock, item.locked ? `Unlock ${item.name}` : `Lock ${item.name}: its labels cannot be painted over`, item.locked, () =>
-        void this.session.apply({ op: "lock_class", id: item.id, locked: !item.locked }),
-      ),
+      this.flag(item.hidden ? ICONS.eyeOff : ICONS.eye, `${item.hidden ? "Show" : "Hide"} ${item.name}`, item.hidden, () => this.hide(item)),
+      this.flag(item.locked ? ICONS.lock : ICONS.unlock, item.locked ? `Unlock ${item.name}` : `Lock ${item.name}: its labels cannot be painted over`, item.locked, () => this.lock(item)),
       iconButton(ICONS.more, `Rename, hide, lock, merge or remove ${item.name}`, () => this.openMenu(item, row), "icon small"),
     );
     return row;
@@ -206,6 +201,14 @@ export class ClassList {
     if (keep && text && text !== this.session.classOf(id)?.name) void this.session.apply({ op: "rename_class", id, name: text });
   }
 
+  private hide({ id, hidden }: ShownClass): void {
+    void this.session.apply({ op: "hide_class", id, hidden: !hidden });
+  }
+
+  private lock({ id, locked }: ShownClass): void {
+    void this.session.apply({ op: "lock_class", id, locked: !locked });
+  }
+
   /** Merges a class into another, which is then chosen in its place. */
   private merge(source: number, into: number): void {
     const wasChosen = this.ui.classId === source;
@@ -218,15 +221,12 @@ export class ClassList {
     const others = session.classes.filter((other) => other.id !== item.id);
     const entries: Node[] = [
       menu.entry("Rename", "", () => this.rename(item.id)),
-      menu.entry(item.hidden ? "Show" : "Hide", "In the map and among the labels", () =>
-        void session.apply({ op: "hide_class", id: item.id, hidden: !item.hidden })),
-      menu.entry(item.locked ? "Unlock" : "Lock", "Locked labels cannot be painted over", () =>
-        void session.apply({ op: "lock_class", id: item.id, locked: !item.locked })),
+      menu.entry(item.hidden ? "Show" : "Hide", "In the map and among the labels", () => this.hide(item)),
+      menu.entry(item.locked ? "Unlock" : "Lock", "Locked labels cannot be painted over", () => this.lock(item)),
     ];
     if (others.length) entries.push(el("p", { class: "muted", text: "Merge into" }));
     for (const other of others) {
-      const entry = menu.entry(other.name, `${item.name} becomes ${other.name}`, () =>
-        this.merge(item.id, other.id));
+      const entry = menu.entry(other.name, `${item.name} becomes ${other.name}`, () => this.merge(item.id, other.id));
       entry.prepend(swatch(other.color));
       entries.push(entry);
     }

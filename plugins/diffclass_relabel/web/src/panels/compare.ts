@@ -1,9 +1,7 @@
 // The map compared with something else: a divider on the canvas, left of it an earlier state, the reference or the picture.
 
-import { choice, el, section } from "../base/dom";
-import { Emitter } from "../base/emitter";
-import { count } from "../base/format";
-import { OneAtATime } from "../base/timing";
+import { choice, count, el, section } from "../base/dom";
+import { Emitter, OneAtATime } from "../base/events";
 import type { Compared } from "../canvas/painter";
 import { NO_DATA } from "../session/protocol.generated";
 import type { Session } from "../session/session";

@@ -1,12 +1,11 @@
 // What was done, the newest first: a click goes back to the state after it, or forward again.
 
-import { el, iconButton, moveFocus } from "../base/dom";
-import { count } from "../base/format";
+import { count, el, iconButton, moveFocus } from "../base/dom";
+import { OneAtATime } from "../base/events";
 import { ICONS } from "../base/icons";
-import { OneAtATime } from "../base/timing";
 import type { HistoryAnswer, HistoryStep } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { classMark } from "./class_mark";
+import { classMark } from "./class_marks";
 import type { Compare } from "./compare";
 
 const DAY = 24 * 3600 * 1000; // ms

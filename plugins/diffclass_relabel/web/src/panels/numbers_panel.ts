@@ -1,12 +1,10 @@
 // The session in numbers: accuracy and its course, the confusion matrix, the classes, the last change.
 
-import { choice, el, muted, svg, textButton } from "../base/dom";
-import { count } from "../base/format";
-import { debounce, OneAtATime } from "../base/timing";
+import { choice, count, el, muted, svg, textButton } from "../base/dom";
+import { debounce, OneAtATime } from "../base/events";
 import { type AccuracyFacts, type AccuracyPoint, type AreaFacts, type ChangeFacts, type ClassNumbers, type ForeignClass, NO_DATA, type NumbersAnswer, type ReferenceMatch } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { markOf } from "./class_mark";
-import { ClassMatching } from "./class_matching";
+import { ClassMatching, markOf } from "./class_marks";
 
 type By = NumbersAnswer["by"];
 

@@ -1,6 +1,6 @@
 // What was set up on the page, kept in this browser for the next time the session is opened.
 
-import { debounce } from "../base/timing";
+import { debounce } from "../base/events";
 import type { LayerId, LayerOption, Layers } from "../canvas/layers";
 import type { View, Viewport } from "../canvas/view";
 import type { Hello } from "../session/protocol.generated";

@@ -1,8 +1,7 @@
 // Which bands make the picture: a preset, or any three; and how they are stretched.
 
 import { choice, el, muted, section } from "../base/dom";
-import { Emitter } from "../base/emitter";
-import { OneAtATime } from "../base/timing";
+import { Emitter, OneAtATime } from "../base/events";
 import type { Preset, SceneInfo } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import type { PageSettings } from "./page_settings";

@@ -1,10 +1,14 @@
-// The spectra to plot: mean and spread of each class's labelled pixels, and the pixel under the pointer.
+// Spectra of the classes and of the pixel under the pointer: what is asked, and the two plots of them.
 
-import { Emitter } from "../base/emitter";
-import { OneAtATime } from "../base/timing";
+import { checkbox, count, el, iconButton, muted, section, textButton } from "../base/dom";
+import { Emitter, OneAtATime } from "../base/events";
+import { ICONS } from "../base/icons";
 import type { ClassSpectrum, SpectrumAnswer } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import type { UiState } from "../tools/ui_state";
+import { swatch } from "./class_marks";
+import type { PicturePanel } from "./picture_panel";
+import { bandName, CHANNELS, type Curve, SpectrumPlot } from "./spectrum_plot";
 
 /** Classes up to which all are drawn alike; of more, those that matter stand out. */
 export const FEW = 4;
@@ -61,5 +65,162 @@ export class Spectra extends Emitter<{ changed: void }> {
     if (!answer) return;
     this.pointed = answer;
     this.emit("changed");
+  }
+}
+
+export class SpectrumPanel {
+  readonly element: HTMLElement;
+  private readonly plot = new SpectrumPlot("Spectrum under the pointer and class means", {
+    redraw: () => this.draw(),
+    point: (band) => this.point(band),
+    click: (band) => {
+      this.picture.setBand(this.channel, band);
+      this.setChannel((this.channel + 1) % CHANNELS.length);
+    },
+  });
+  private readonly note = el("span", { class: "note muted" });
+  private readonly channels = CHANNELS.map((name, k) => textButton(name[0], name, () => this.setChannel(k), "channel small"));
+  private channel = 0;
+  private bands: number[] = [];
+
+  constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra, private readonly picture: PicturePanel, enlarge: () => void) {
+    const tools = el("span", { class: "channels", attributes: { role: "group", "aria-label": "Colour of the picture whose band a click in the plot chooses" } }, ...this.channels);
+    this.element = section("Spectrum", this.plot.canvas);
+    this.element.querySelector("h2")!.append(this.note, tools, iconButton(ICONS.chart, "Spectra of the classes (q)", enlarge, "icon small"));
+    this.setChannel(0);
+    this.channels.forEach((button, k) => button.addEventListener("keydown", (event) => this.step(event, k)));
+    picture.on("shown", ({ bands }) => this.setBands(bands));
+    spectra.on("changed", () => this.draw());
+  }
+
+  /** Marks the bands of the picture. */
+  private setBands(bands: number[]): void {
+    this.bands = bands;
+    this.channels.forEach((button, k) => this.name(button, k));
+    this.draw();
+  }
+
+  private name(button: HTMLElement, k: number): void {
+    const at = this.bands[k] === undefined ? "" : `: ${bandName(this.session.scene!, this.bands[k])}`;
+    button.title = `${CHANNELS[k]}${at}; click in the plot, or press an arrow, to choose its band`;
+    button.setAttribute("aria-label", `${CHANNELS[k]}${at}`);
+  }
+
+  private setChannel(channel: number): void {
+    this.channel = channel;
+    this.channels.forEach((button, k) => button.setAttribute("aria-pressed", String(k === channel)));
+  }
+
+  /** Arrows on a channel's button: the next good band. */
+  private step(event: KeyboardEvent, channel: number): void {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const scene = this.session.scene;
+    if (!by || !scene || this.bands[channel] === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    let band = this.bands[channel] + by;
+    while (band >= 0 && band < scene.n_bands && !scene.good[band]) band += by;
+    this.setChannel(channel);
+    if (band >= 0 && band < scene.n_bands) this.picture.setBand(channel, band);
+  }
+
+  private point(band: number | null): void {
+    this.note.textContent = band === null ? this.where() : bandName(this.session.scene!, band);
+    this.note.title = band === null ? "Row and column of the pixel in the ink's colour" : "";
+  }
+
+  private draw(): void {
+    const { scene } = this.session;
+    if (!scene) return;
+    const focus = this.focus();
+    const shown = this.spectra.shown;
+    const curves: Curve[] = shown.map(({ spectrum, color }) => ({
+      values: spectrum.mean,
+      spread: spectrum.class === this.ui.classId ? spectrum : undefined,
+      color,
+      width: 1.25,
+      faint: shown.length > FEW && !focus.has(spectrum.class),
+    }));
+    const { pointed } = this.spectra;
+    if (pointed) curves.push({ values: pointed.values, color: this.plot.ink, width: 1.75 });
+    this.plot.draw(scene, curves, this.bands);
+    this.point(null);
+  }
+
+  /** Classes whose means are drawn: the one that is painted and the map's. */
+  private focus(): Set<number> {
+    const { pointed } = this.spectra;
+    return new Set([this.ui.classId, pointed ? (this.session.map?.ids[pointed.pixel] ?? 0) : 0]);
+  }
+
+  private where(): string {
+    const { pointed } = this.spectra;
+    if (!pointed) return "";
+    const { row, column } = this.session.placeOf(pointed.pixel);
+    return `at ${row}, ${column}`;
+  }
+}
+
+export class SpectraPanel {
+  readonly element: HTMLElement;
+  private readonly plot = new SpectrumPlot("Mean spectra of the classes", { redraw: () => this.draw() });
+  private readonly legend = el("div", { class: "spectra-legend", attributes: { role: "group", "aria-label": "Classes that are drawn" } });
+  private readonly spread = checkbox(true, () => this.draw());
+  private made = "";
+  /** What had the focus before it was opened. */
+  private before: HTMLElement | null = null;
+
+  constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra) {
+    const title = "Spectra of the classes";
+    this.element = el("section", { class: "spectra", attributes: { "aria-label": title } },
+      el("div", { class: "spectra-head" }, el("h2", { text: title }),
+        el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the chosen one" }, this.spread, "Spread, 10\u201390 %"),
+        iconButton(ICONS.remove, "Close (q)", () => this.toggle(), "icon small")),
+      this.plot.canvas, this.legend);
+    this.element.hidden = true;
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.toggle();
+    });
+    spectra.on("changed", () => this.draw());
+  }
+
+  toggle(): void {
+    this.element.hidden = !this.element.hidden;
+    if (this.element.hidden) return this.before?.focus();
+    this.before = document.activeElement as HTMLElement | null;
+    this.draw();
+    this.spread.focus();
+  }
+
+  private draw(): void {
+    const { scene } = this.session;
+    if (!scene || this.element.hidden) return;
+    const { shown, pointed } = this.spectra;
+    // of many classes only the chosen one has a spread: more of them would hide each other
+    const isSpread = ({ class: id }: ClassSpectrum) => this.spread.checked && (shown.length <= FEW || id === this.ui.classId);
+    const curves: Curve[] = shown.map(({ spectrum, color }) => ({
+      values: spectrum.mean, spread: isSpread(spectrum) ? spectrum : undefined, color, width: 1.75,
+    }));
+    if (pointed) curves.push({ values: pointed.values, color: this.plot.ink, width: 1.25 });
+    this.plot.draw(scene, curves, []);
+    this.showLegend();
+  }
+
+  private showLegend(): void {
+    const { classes, off, pointed } = this.spectra;
+    const rows = classes.map((spectrum) => ({ spectrum, item: this.session.classOf(spectrum.class) }));
+    const made = JSON.stringify([pointed !== null, rows.map(({ spectrum, item }) => [spectrum.count, item?.name, item?.color, item?.hidden, off.has(spectrum.class)])]);
+    if (made === this.made) return;
+    this.made = made;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset.spectrum;
+    this.legend.replaceChildren(...rows.map(({ spectrum, item }) => {
+      const box = checkbox(!off.has(spectrum.class) && !item?.hidden, () => this.spectra.setShown(spectrum.class, box.checked));
+      box.dataset.spectrum = String(spectrum.class);
+      box.disabled = item?.hidden ?? true;
+      return el("label", {}, box, swatch(item?.color), item?.name ?? "", muted(`${count(spectrum.count)} px`));
+    }));
+    if (!rows.length) this.legend.append(muted("Classes appear here once they are painted."));
+    else if (pointed) this.legend.append(el("span", { class: "muted pointer-line", text: "under the pointer" }));
+    this.legend.querySelector<HTMLElement>(`[data-spectrum="${focused}"]`)?.focus();
   }
 }

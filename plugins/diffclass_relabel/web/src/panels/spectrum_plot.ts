@@ -26,6 +26,10 @@ export interface Curve {
 }
 
 interface Axes {
+  /** The least and the largest position along the axis: wavelengths, or band numbers from 1. */
+  ends: Range;
+  /** Where a position lies on the canvas, a band, and a value. */
+  along: (position: number) => number;
   x: (band: number) => number;
   y: (value: number) => number;
 }
@@ -125,32 +129,27 @@ function sharpContext(canvas: HTMLCanvasElement, width: number, height: number):
 }
 
 function makeAxes(scene: SceneInfo, [low, high]: Range, width: number, height: number): Axes {
-  const at = positions(scene);
+  const at = scene.wavelengths ?? Array.from({ length: scene.n_bands }, (_, band) => band + 1);
   const [first, last] = [Math.min(...at), Math.max(...at)];
+  const along = (position: number) => LEFT + ((position - first) / (last - first || 1)) * (width - LEFT - RIGHT);
   return {
-    x: (band) => LEFT + ((at[band] - first) / (last - first || 1)) * (width - LEFT - RIGHT),
+    ends: [first, last],
+    along,
+    x: (band) => along(at[band]),
     y: (value) => TOP + ((high - value) / (high - low)) * (height - TOP - BOTTOM),
   };
-}
-
-/** Wavelengths, or band numbers from 1 where there are none. */
-function positions(scene: SceneInfo): number[] {
-  return scene.wavelengths ?? Array.from({ length: scene.n_bands }, (_, band) => band + 1);
 }
 
 function drawAxes(
   context: CanvasRenderingContext2D, scene: SceneInfo, range: Range | null, axes: Axes,
   width: number, height: number, ink: string, line: string,
 ): void {
-  const at = positions(scene);
-  const [first, last] = [Math.min(...at), Math.max(...at)];
-  const x = (value: number) => LEFT + ((value - first) / (last - first || 1)) * (width - LEFT - RIGHT);
   context.strokeStyle = line;
   context.lineWidth = 1;
   context.fillStyle = ink;
   context.textBaseline = "middle";
   context.textAlign = "right";
-  for (const tick of range ? ticks(range[0], range[1], height < 200 ? 4 : 7) : []) {
+  for (const tick of range ? ticks(...range, height < 200 ? 4 : 7) : []) {
     const y = Math.round(axes.y(tick)) + 0.5;
     context.beginPath();
     context.moveTo(LEFT, y);
@@ -160,10 +159,10 @@ function drawAxes(
   }
   context.textBaseline = "alphabetic";
   context.textAlign = "center";
-  for (const tick of ticks(first, last, width < 400 ? 5 : 9)) {
+  for (const tick of ticks(...axes.ends, width < 400 ? 5 : 9)) {
     const text = short(tick);
     const half = context.measureText(text).width / 2;
-    context.fillText(text, Math.min(x(tick), width - half), height - BOTTOM + 15);
+    context.fillText(text, Math.min(axes.along(tick), width - half), height - BOTTOM + 15);
   }
   const title = scene.wavelengths ? `wavelength, ${scene.unit ?? ""}` : "band";
   context.fillText(title, (LEFT + width - RIGHT) / 2, height - 3);

@@ -1,7 +1,7 @@
 // The time of the diffusion, chosen on the curve that shows what it does to the mean margin.
 
 import { el, svg, textButton } from "../base/dom";
-import { debounce, OneAtATime } from "../base/timing";
+import { debounce, OneAtATime } from "../base/events";
 import type { CurveAnswer } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 

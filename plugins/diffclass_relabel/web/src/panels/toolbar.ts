@@ -1,13 +1,10 @@
 // The top line: scene, live, tau, how fast and how fresh the map is, saved, undo, redo, export.
 
-import { el, iconButton, textButton } from "../base/dom";
-import { count } from "../base/format";
+import { count, el, iconButton, textButton, toggleTheme } from "../base/dom";
 import { ICONS } from "../base/icons";
-import { toggleTheme } from "../base/theme";
 import type { SessionState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { exportButton } from "./export_menu";
-import { ImportMenu } from "./import_menu";
+import { exportButton, ImportMenu } from "./import_export";
 import { TauSlider } from "./tau_slider";
 
 /** A map that stands in for the one that is being computed. */

@@ -2,7 +2,6 @@
 // `python -m diffclass_relabel.hub.page_types`; do not edit.
 
 export const LARGEST_CLASS_ID = 254;
-export const LARGEST_TAU = 16384;
 export const LONGEST_NAME = 200;
 export const MOST_SUGGESTIONS = 200;
 export const NO_DATA = 255;
@@ -112,44 +111,34 @@ export interface Answers {
 /** Where nothing is open yet: what can be. */
 export interface Start {
   kind: "start";
-  /** Nothing outside this folder can be opened but the recent sessions. */
-  root: string;
-  /** Why the last choice was refused. */
-  problem: string | null;
+  root: string; // Nothing outside this folder can be opened but the recent sessions.
+  problem: string | null; // Why the last choice was refused.
   recent: OfferedSession[];
-  /** The folder that is shown, relative to the root; empty for the root. */
-  path: string;
+  path: string; // The folder that is shown, relative to the root; empty for the root.
   folders: string[];
   scenes: OfferedScene[];
-  /** Whether the folder holds nothing more. */
-  whole: boolean;
+  whole: boolean; // Whether the folder holds nothing more.
 }
 
 /** A session that was opened lately. */
 export interface OfferedSession {
-  /** Of the scene. */
-  name: string;
+  name: string; // Of the scene.
   folder: string;
-  /** Rows, columns and bands. */
-  shape: number[];
-  /** When it was last worked on: seconds since 1970. */
-  at: number;
+  shape: number[]; // Rows, columns and bands.
+  at: number; // When it was last worked on: seconds since 1970.
 }
 
 /** A scene of the folder that is shown. */
 export interface OfferedScene {
   name: string;
-  /** Size of the file; null for a product of several. */
-  bytes: number | null;
-  /** When it was last written: seconds since 1970. */
-  at: number;
+  bytes: number | null; // Size of the file; null for a product of several.
+  at: number; // When it was last written: seconds since 1970.
 }
 
 /** A scene was chosen: its session is at another address. */
 export interface Moved {
   kind: "moved";
-  /** Null where it is the same. */
-  port: number | null;
+  port: number | null; // Null where it is the same.
   token: string;
 }
 
@@ -158,24 +147,18 @@ export interface Preparing {
   kind: "preparing";
   scene: string;
   steps: PreparingStep[];
-  /** Seconds, about. */
-  left: number | null;
+  left: number | null; // Seconds, about.
 }
 
 export interface PreparingStep {
   name: string;
   is: "waiting" | "running" | "done";
-  /** How much is done, 0 to 1; null if that is not known. */
-  share: number | null;
-  /** So far, or all of them. */
-  seconds: number | null;
+  share: number | null; // How much is done, 0 to 1; null if that is not known.
+  seconds: number | null; // So far, or all of them.
 }
 
 /** The scene could not be prepared; the server ends, or offers others. */
-export interface Failed {
-  kind: "failed";
-  message: string;
-}
+export interface Failed { kind: "failed"; message: string }
 
 /** The greeting of a page. */
 export interface Hello {
@@ -184,11 +167,9 @@ export interface Hello {
   presets: Preset[];
   exports: ExportFormat[];
   kind: "hello";
-  /** The session's own; a page names it when it comes back. */
-  id: string;
+  id: string; // The session's own; a page names it when it comes back.
   state: SessionState;
-  /** Number of this page's newest operation in the state; 0: none. */
-  included: number;
+  included: number; // Number of this page's newest operation in the state; 0: none.
 }
 
 /** The scene: size and bands. */
@@ -202,62 +183,45 @@ export interface SceneInfo {
   good: number[];
   bands_true: number[];
   bands_false: number[];
-  /** Side of the blocks of pixels that are classified as one; 1: none. */
-  block: number;
-  /** Of the pixels, where provisional maps are made of them. */
-  n_aggregates: number | null;
-  /** Whether answers and warped walks are of the aggregates too. */
-  coarse_answers: boolean;
+  block: number; // Side of the blocks of pixels that are classified as one; 1: none.
+  n_aggregates: number | null; // Of the pixels, where provisional maps are made of them.
+  coarse_answers: boolean; // Whether answers and warped walks are of the aggregates too.
 }
 
 /** Where the scene lies. */
 export interface Geography {
-  /** x = t[0] + column t[1] + row t[2], y = t[3] + column t[4] + row t[5]. */
-  transform: number[];
+  transform: number[]; // x = t[0] + column t[1] + row t[2], y = t[3] + column t[4] + row t[5].
   crs: string | null;
 }
 
 /** A picture of the scene to choose, and what to call it. */
-export interface Preset {
-  name: string;
-  label: string;
-}
+export interface Preset { name: string; label: string }
 
 /** A result that can be exported, in one format. */
 export interface ExportFormat {
   what: "labels" | "map" | "picture" | "margin" | "probability" | "report";
   suffix: string;
   label: string;
-  /** Of the file. */
-  name: string;
+  name: string; // Of the file.
 }
 
 /** The state of the session, sent to every tab after each operation. */
 export interface SessionState {
-  /** Operations applied so far. */
-  version: number;
+  version: number; // Operations applied so far.
   classes: ClassState[];
-  /** The newest ones, in the order of painting. */
-  strokes: StrokeState[];
-  /** All of them. */
-  n_strokes: number;
-  /** As it was asked for, maybe "auto". */
-  label_mode: string;
-  /** How labels count in the next map. */
-  counted: string;
+  strokes: StrokeState[]; // The newest ones, in the order of painting.
+  n_strokes: number; // All of them.
+  label_mode: string; // As it was asked for, maybe "auto".
+  counted: string; // How labels count in the next map.
   tau: number;
   tau_mode: "auto" | "margin" | "fixed";
-  /** Whether the time is known; "auto" has to choose it first. */
-  refined: boolean;
+  refined: boolean; // Whether the time is known; "auto" has to choose it first.
   max_time: number;
   stale: boolean;
-  /** Of the newest map, which may be on its way. */
-  map_version: number | null;
+  map_version: number | null; // Of the newest map, which may be on its way.
   warped: boolean;
-  /** Number of the present state in the history. */
-  step: number;
-  /** Whether there is an image to compare with. */
-  has_reference: boolean;
+  step: number; // Number of the present state in the history.
+  has_reference: boolean; // Whether there is an image to compare with.
   can_undo: boolean;
   can_redo: boolean;
   n_changed: number;
@@ -276,274 +240,188 @@ export interface ClassState {
   color: string;
   hidden: boolean;
   locked: boolean;
-  /** Labelled pixels. */
-  pixels: number;
-  /** Pixels of the map. */
-  mapped: number;
-  /** Version in which it was added: an id may be another class's later. */
-  since: number;
+  pixels: number; // Labelled pixels.
+  mapped: number; // Pixels of the map.
+  since: number; // Version in which it was added: an id may be another class's later.
 }
 
 export interface StrokeState {
   number: number;
   class: number;
   count: number;
-  /** One of its pixels. */
-  first: number;
+  first: number; // One of its pixels.
 }
 
 /** Sent instead of the greeting to a page that comes back to another session than its own. */
 export interface Foreign {
   kind: "foreign";
-  /** Name of the scene that is open here. */
-  scene: string;
+  scene: string; // Name of the scene that is open here.
 }
 
 /** What has changed in the session. */
 export interface StateMessage {
   kind: "state";
   state: SessionState;
-  /** Number of this page's newest operation in the state; 0: none. */
-  included: number;
+  included: number; // Number of this page's newest operation in the state; 0: none.
 }
 
 /** An operation is done and on disk. */
 export interface Done {
   version: number;
   op?: string;
-  /** It had been done before. */
-  again?: boolean;
-  /** Id of a new class. */
-  class?: number;
-  /** Number of a new stroke. */
-  stroke?: number;
+  again?: boolean; // It had been done before.
+  class?: number; // Id of a new class.
+  stroke?: number; // Number of a new stroke.
   kind: "done";
   seq: number;
 }
 
 /** A message was refused. */
-export interface Refused {
-  kind: "refused";
-  seq: number | null;
-  message: string;
-}
+export interface Refused { kind: "refused"; seq: number | null; message: string }
 
 /** A question was cancelled: the same client has asked it again. */
-export interface Superseded {
-  kind: "superseded";
-  seq: number;
-}
+export interface Superseded { kind: "superseded"; seq: number }
 
 /** A question is answered; the answer's own fields follow these. */
-export interface Answer {
-  kind: "answer";
-  seq: number;
-  ask: string;
-}
+export interface Answer { kind: "answer"; seq: number; ask: string }
 
 /** The spectrum of a pixel. */
-export interface SpectrumAnswer {
-  pixel: number;
-  values: (number | null)[];
-}
+export interface SpectrumAnswer { pixel: number; values: (number | null)[] }
 
 /** The spectra of the classes' labelled pixels. */
 export interface ClassSpectraAnswer {
-  /** Of the labels. */
-  version: number;
+  version: number; // Of the labels.
   classes: ClassSpectrum[];
 }
 
 export interface ClassSpectrum {
   class: number;
-  /** Labelled pixels that it is made of. */
-  count: number;
+  count: number; // Labelled pixels that it is made of.
   mean: (number | null)[];
-  /** 10 % of the pixels are below. */
-  low: (number | null)[];
-  /** 10 % of the pixels are above. */
-  high: (number | null)[];
+  low: (number | null)[]; // 10 % of the pixels are below.
+  high: (number | null)[]; // 10 % of the pixels are above.
 }
 
 /** The values behind a picture. */
 export interface HistogramsAnswer {
-  /** Red, green and blue. */
-  channels: ChannelHistogram[];
+  channels: ChannelHistogram[]; // Red, green and blue.
 }
 
 /** The values of red, green or blue. */
 export interface ChannelHistogram {
-  /** Where the first of the equal bins begins. */
-  low: number;
-  /** Where the last one ends. */
-  high: number;
+  low: number; // Where the first of the equal bins begins.
+  high: number; // Where the last one ends.
   counts: number[];
-  /** 0 to 100. */
-  percentiles: number[];
+  percentiles: number[]; // 0 to 100.
 }
 
 /** The strokes behind a pixel's class. */
-export interface WhyAnswer {
-  pixel: number;
-  shares: StrokeShare[];
-}
+export interface WhyAnswer { pixel: number; shares: StrokeShare[] }
 
 export interface StrokeShare {
   stroke: number;
   class: number;
-  /** 0 to 1. */
-  share: number;
-  /** One of the stroke's. */
-  pixel: number;
+  share: number; // 0 to 1.
+  pixel: number; // One of the stroke's.
 }
 
 /** The strokes with pixels that all other strokes contradict. */
-export interface AuditAnswer {
-  count: number;
-  items: ContradictedStroke[];
-}
+export interface AuditAnswer { count: number; items: ContradictedStroke[] }
 
 export interface ContradictedStroke {
-  /** The one with the largest margin. */
-  pixel: number;
-  /** start, length, start, length, ... */
-  pixels: number[];
-  /** Of pixels. */
-  count: number;
+  pixel: number; // The one with the largest margin.
+  pixels: number[]; // start, length, start, length, ...
+  count: number; // Of pixels.
   stroke: number;
   class: number;
-  /** The class that all other strokes say. */
-  says: number;
+  says: number; // The class that all other strokes say.
   margin: number;
 }
 
 /** Pixels to label next. */
-export interface SuggestAnswer {
-  pixels: number[];
-  scores: number[];
-  rule: string;
-}
+export interface SuggestAnswer { pixels: number[]; scores: number[]; rule: string }
 
 /** Mean margin and coverage by time. */
-export interface CurveAnswer {
-  times: number[];
-  margin: number[];
-  coverage: number[];
-  tau: number;
-}
+export interface CurveAnswer { times: number[]; margin: number[]; coverage: number[]; tau: number }
 
 export interface SegmentAnswer {
   pixel: number;
   class: number;
-  /** start, length, start, length, ... */
-  pixels: number[];
+  pixels: number[]; // start, length, start, length, ...
 }
 
 /** The labels of a file: what to add to the session, as one operation. */
 export interface ReadLabelsAnswer {
   title: string;
   classes: FileClass[];
-  /** Neither names nor numbers tell which class is which: ask the user. */
-  asks: boolean;
-  /** Labelled pixels without data. */
-  left_out: number;
+  asks: boolean; // Neither names nor numbers tell which class is which: ask the user.
+  left_out: number; // Labelled pixels without data.
 }
 
 /** A class of a label file; the session's class that it is gets its pixels. */
 export interface FileClass {
-  /** In the file. */
-  id: number;
+  id: number; // In the file.
   name: string;
   color: string;
-  /** Pixels of it. */
-  count: number;
-  /** Those of them that have a class in the session. */
-  compared: number;
-  /** Those of these whose class is the proposed one. */
-  agreed: number;
-  /** The session's class that it is; 0: none. */
-  to: number;
-  /** The one that it may be; 0: none. */
-  proposed: number;
-  /** start, length, start, length, ... */
-  pixels: number[];
-  /** To be added if it is none; null where the list is full. */
-  new: NewClass | null;
+  count: number; // Pixels of it.
+  compared: number; // Those of them that have a class in the session.
+  agreed: number; // Those of these whose class is the proposed one.
+  to: number; // The session's class that it is; 0: none.
+  proposed: number; // The one that it may be; 0: none.
+  pixels: number[]; // start, length, start, length, ...
+  new: NewClass | null; // To be added if it is none; null where the list is full.
 }
 
 /** A class to add. */
-export interface NewClass {
-  id: number;
-  name: string;
-  color: string;
-}
+export interface NewClass { id: number; name: string; color: string }
 
 /** The session in numbers. */
 export interface NumbersAnswer {
   by: "reference" | "held_out";
   has_reference: boolean;
-  /** Why there is no accuracy. */
-  note: string;
+  note: string; // Why there is no accuracy.
   accuracy: AccuracyFacts | null;
-  /** Null where the map is compared with own labels. */
-  match: ReferenceMatch | null;
+  match: ReferenceMatch | null; // Null where the map is compared with own labels.
   history: AccuracyPoint[];
   classes: ClassNumbers[];
   areas: AreaFacts | null;
-  /** Square metres. */
-  pixel_area: number | null;
+  pixel_area: number | null; // Square metres.
   change: ChangeFacts | null;
 }
 
 /** How well known classes were found. */
 export interface AccuracyFacts {
   overall: number;
-  /** Of the overall accuracy, 95 %. */
-  interval: number[];
+  interval: number[]; // Of the overall accuracy, 95 %.
   average: number;
   kappa: number | null;
   n_pixels: number;
-  /** 0: none; below 0: a class that the session lacks. */
-  classes: number[];
+  classes: number[]; // 0: none; below 0: a class that the session lacks.
   foreign: ForeignClass[];
-  /** Rows are the truth, columns the map. */
-  confusion: number[][];
+  confusion: number[][]; // Rows are the truth, columns the map.
 }
 
-export interface ForeignClass {
-  class: number;
-  name: string;
-}
+export interface ForeignClass { class: number; name: string }
 
 /** Which class of the reference is which of the session's. */
 export interface ReferenceMatch {
-  /** What decided; "choice": a user. */
-  by: "names" | "ids" | "overlap" | "choice";
-  /** Another match agrees far better, or overlap alone decided. */
-  asks: boolean;
-  /** Share of the pixels that agree. */
-  agreement: number;
-  /** Share that would agree after the best match: an upper bound. */
-  by_overlap: number;
+  by: "names" | "ids" | "overlap" | "choice"; // What decided; "choice": a user.
+  asks: boolean; // Another match agrees far better, or overlap alone decided.
+  agreement: number; // Share of the pixels that agree.
+  by_overlap: number; // Share that would agree after the best match: an upper bound.
   classes: GivenClass[];
 }
 
 /** A class of a file, and which class of the session it may be. */
 export interface GivenClass {
-  /** In the file. */
-  id: number;
+  id: number; // In the file.
   name: string;
   color: string;
-  /** Pixels of it. */
-  count: number;
-  /** Those of them that have a class in the session. */
-  compared: number;
-  /** Those of these whose class is the proposed one. */
-  agreed: number;
-  /** The session's class that it is; 0: none. */
-  to: number;
-  /** The one that it may be; 0: none. */
-  proposed: number;
+  count: number; // Pixels of it.
+  compared: number; // Those of them that have a class in the session.
+  agreed: number; // Those of these whose class is the proposed one.
+  to: number; // The session's class that it is; 0: none.
+  proposed: number; // The one that it may be; 0: none.
 }
 
 /** The accuracy of an earlier map. */
@@ -558,117 +436,81 @@ export interface ClassNumbers {
   class: number;
   labelled: number;
   mapped: number;
-  /** Mean over its pixels of the map. */
-  probability: number | null;
+  probability: number | null; // Mean over its pixels of the map.
   recall: number | null;
   precision: number | null;
-  /** Pixels of the class to compare with. */
-  n_true: number;
+  n_true: number; // Pixels of the class to compare with.
 }
 
 /** Areas corrected by the pixels that were compared, as if drawn at random from each class. */
 export interface AreaFacts {
   classes: ClassArea[];
-  /** Pixels that the areas are shares of. */
-  total: number;
-  /** Classes of the map with no pixel to compare; left out. */
-  not_sampled: number[];
+  total: number; // Pixels that the areas are shares of.
+  not_sampled: number[]; // Classes of the map with no pixel to compare; left out.
 }
 
 export interface ClassArea {
   class: number;
   mapped: number;
-  /** Estimate of how many truly are of the class. */
-  pixels: number;
-  /** 95 %; null where too few pixels tell. */
-  interval: number[] | null;
+  pixels: number; // Estimate of how many truly are of the class.
+  interval: number[] | null; // 95 %; null where too few pixels tell.
 }
 
 /** What the last map changed. */
 export interface ChangeFacts {
   pixels: number;
-  /** The largest first. */
-  flows: ClassFlow[];
-  /** Change of the mean. */
-  probability: number;
-  /** Change of the mean. */
-  margin: number;
-  /** Change of the overall accuracy. */
-  overall: number | null;
+  flows: ClassFlow[]; // The largest first.
+  probability: number; // Change of the mean.
+  margin: number; // Change of the mean.
+  overall: number | null; // Change of the overall accuracy.
 }
 
 /** Pixels that went from one class to another; 255 is no data, 0 no class. */
-export interface ClassFlow {
-  before: number;
-  after: number;
-  pixels: number;
-}
+export interface ClassFlow { before: number; after: number; pixels: number }
 
 /** What can be undone and done again. */
 export interface HistoryAnswer {
-  /** Number of the present state. */
-  step: number;
-  /** Of the last one. */
-  n_steps: number;
-  /** The newest ones, in the order of doing. */
-  steps: HistoryStep[];
+  step: number; // Number of the present state.
+  n_steps: number; // Of the last one.
+  steps: HistoryStep[]; // The newest ones, in the order of doing.
 }
 
 export interface HistoryStep {
-  /** Number of the state that it led to; the session begins with 0. */
-  step: number;
-  /** What was done, in a few words. */
-  title: string;
-  /** The class it concerns, 0 for none or several. */
-  class: number;
-  /** Name of the class at that time. */
-  name: string;
-  /** Pixels. */
-  count: number | null;
-  /** One of them. */
-  pixel: number | null;
-  /** Seconds since 1970. */
-  at: number;
+  step: number; // Number of the state that it led to; the session begins with 0.
+  title: string; // What was done, in a few words.
+  class: number; // The class it concerns, 0 for none or several.
+  name: string; // Name of the class at that time.
+  count: number | null; // Pixels.
+  pixel: number | null; // One of them.
+  at: number; // Seconds since 1970.
 }
 
 /** What to compare the map with was sent, as the frame "compared". */
 export interface CompareAnswer {
-  /** Of the history; null for the reference. */
-  step: number | null;
+  step: number | null; // Of the history; null for the reference.
 }
 
 /** Whether the map follows every operation. */
-export interface LiveAnswer {
-  on: boolean;
-}
+export interface LiveAnswer { on: boolean }
 
 /** The map is up to date. */
-export interface UpdateAnswer {
-  version: number;
-}
+export interface UpdateAnswer { version: number }
 
 /** What is in view is known. */
 export interface ViewAnswer {
-  /** A map was on its way; it is sent in another order. */
-  sent_anew: boolean;
+  sent_anew: boolean; // A map was on its way; it is sent in another order.
 }
 
 /** A preview was sent. */
-export interface PreviewAnswer {
-  tau: number;
-}
+export interface PreviewAnswer { tau: number }
 
 /** Where exported files can be fetched. */
-export interface ExportAnswer {
-  url: string;
-  files: string[];
-}
+export interface ExportAnswer { url: string; files: string[] }
 
 /** A file on its way to the server. */
 export interface SentFile {
   name: string;
-  /** In base 64. */
-  data: string;
+  data: string; // In base 64.
 }
 
 /** A message in JSON. */

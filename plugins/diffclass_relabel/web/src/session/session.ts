@@ -1,11 +1,9 @@
 // The session as the page knows it: scene, state, planes; everything that the user does goes through here.
 
-import { Emitter } from "../base/emitter";
+import { ChangeNotice, Emitter } from "../base/events";
 import { overlap, type Place, type Window } from "../base/raster";
-import { ChangeNotice } from "./change_notice";
-import { type Frame, parseFrame, writeWindow } from "./frames";
-import { LabelPlane, operationOf } from "./label_plane";
 import { type ClassRef, nextId, stateAfter } from "./optimistic_state";
+import { type Frame, LabelPlane, operationOf, parseFrame, writeWindow } from "./planes";
 import { type ClassState, type Done, type Geography, type Hello, NO_DATA, type Operation, type Preset, type SceneInfo, type SessionState } from "./protocol.generated";
 import { type AnswerTo, type Ask, type QuestionOf, Socket } from "./socket";
 
@@ -91,7 +89,7 @@ export class Session extends Emitter<SessionEvents> {
   constructor(readonly socket: Socket) {
     super();
     socket.on("hello", (hello) => this.greet(hello));
-    socket.on("state", (state) => this.setState(state));
+    socket.on("state", ({ state }) => this.setState(state));
     socket.on("numbered", ({ from, to }) => this.renumber(from, to));
     socket.on("pending", () => this.notice.request());
     socket.on("binary", (buffer) => this.receive(buffer));

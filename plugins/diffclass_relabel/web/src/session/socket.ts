@@ -1,8 +1,8 @@
 // The connection: numbers every message, reconnects by itself and resends what has no answer.
 
-import { Emitter } from "../base/emitter";
+import { Emitter } from "../base/events";
 import { named, type Optimistic, renumber } from "./optimistic_state";
-import { type Answers, type Done, type Foreign, type Hello, type Moved, type Operation, PART_LENGTH, type Preparing, type Question, type SessionState, type Start, type TextMessage } from "./protocol.generated";
+import { type Answers, type Done, type Hello, type Operation, PART_LENGTH, type Question, type TextMessage } from "./protocol.generated";
 import type { Channel, Closed, Transport } from "./transport";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
@@ -19,26 +19,19 @@ export type SceneChoice = { look: string } | { open: string } | { recent: number
 
 type Connection = "connecting" | "open" | "lost" | "refused";
 
-interface SocketEvents {
+/** Messages that are passed on as they come. */
+type Passed = Extract<TextMessage, { kind: "hello" | "start" | "moved" | "preparing" | "failed" | "state" }>;
+
+type SocketEvents = { [K in Passed["kind"]]: Extract<Passed, { kind: K }> } & {
   connection: Connection;
-  hello: Hello;
-  /** What can be opened, as long as nothing is. */
-  start: Start;
-  /** Something was chosen, and is at another address. */
-  moved: Moved;
-  /** How far the scene is prepared; the greeting comes afterwards. */
-  preparing: Preparing;
-  /** Why the scene could not be prepared. */
-  failed: string;
-  state: SessionState;
   binary: ArrayBuffer;
   /** Why something was refused that the user had asked for. */
   refused: string;
   /** The number of operations that are not on the server's disk yet changed. */
-  pending: number;
+  pending: void;
   /** The server has numbered a new class otherwise than the page. */
   numbered: { from: number; to: number };
-}
+};
 
 interface Waiting {
   message: object;
@@ -73,11 +66,9 @@ export class Socket extends Emitter<SocketEvents> {
     super();
   }
 
-  /** Operations that the server has not confirmed, oldest first. */
-  get pending(): { seq: number; operation: Operation }[] {
-    return [...this.waiting]
-      .filter(([, item]) => item.operation)
-      .map(([seq, item]) => ({ seq, operation: item.operation! }));
+  /** Operations that the server has not confirmed, oldest first, with their numbers. */
+  get pending(): [seq: number, operation: Operation][] {
+    return [...this.waiting].flatMap(([seq, { operation }]) => (operation ? [[seq, operation]] : []));
   }
 
   /** What was done here and is not in the newest state, oldest first. */
@@ -100,7 +91,7 @@ export class Socket extends Emitter<SocketEvents> {
     const needs = this.neededBy(operation);
     this.unincluded.set(this.seq + 1, { operation, newId, refs: [] });
     const sent = this.send<Done>({ op: operation, seen }, { operation, needs });
-    this.emit("pending", this.pending.length);
+    this.emit("pending");
     return sent;
   }
 
@@ -153,8 +144,8 @@ export class Socket extends Emitter<SocketEvents> {
     const ids = named(operation);
     const adding = [...this.unincluded].filter(([seq, { newId }]) => newId && ids.includes(newId) && this.waiting.has(seq));
     const { op } = operation;
-    const last = op === "undo" || op === "redo" ? this.pending.filter((item) => item.operation.op !== op).at(-1) : undefined;
-    return [...adding.map(([seq]) => seq), ...(last ? [last.seq] : [])];
+    const last = op === "undo" || op === "redo" ? this.pending.filter(([, other]) => other.op !== op).slice(-1) : [];
+    return [...adding, ...last].map(([seq]) => seq);
   }
 
   /** Sends a message, in parts if it is long: "+" and a part where more follow, "=" and the last. */
@@ -167,29 +158,14 @@ export class Socket extends Emitter<SocketEvents> {
   }
 
   private receive(data: string | ArrayBuffer): void {
-    if (typeof data !== "string") this.emit("binary", data);
-    else this.read(JSON.parse(data));
-  }
-
-  private read(message: TextMessage): void {
+    if (typeof data !== "string") return this.emit("binary", data);
+    const message: TextMessage = JSON.parse(data);
     switch (message.kind) {
       case "hello":
         return this.hello(message);
-      case "start":
-        this.change("connecting");
-        return this.emit("start", message);
-      case "moved":
-        return this.emit("moved", message);
       case "foreign":
-        return this.foreign(message);
-      case "preparing":
-        this.change("connecting");
-        return this.emit("preparing", message);
-      case "failed":
-        return this.emit("failed", message.message);
-      case "state":
-        this.include(message.included);
-        return this.emit("state", message.state);
+        this.reason = `another session is open there now, of ${message.scene}`;
+        return this.change("refused");
       case "done":
         return this.done(message);
       case "answer":
@@ -198,7 +174,14 @@ export class Socket extends Emitter<SocketEvents> {
         return this.settle(message.seq)?.reject(new Error("asked again meanwhile"));
       case "refused":
         return this.refused(message.seq, message.message);
+      case "state":
+        this.include(message.included);
+        break;
+      case "start":
+      case "preparing":
+        this.change("connecting");
     }
+    this.emit<Passed["kind"]>(message.kind, message);
   }
 
   private hello(message: Hello): void {
@@ -227,11 +210,6 @@ export class Socket extends Emitter<SocketEvents> {
     }
   }
 
-  private foreign({ scene }: Foreign): void {
-    this.reason = `another session is open there now, of ${scene}`;
-    this.change("refused");
-  }
-
   private done(message: Done): void {
     const item = this.settle(message.seq);
     const newId = this.unincluded.get(message.seq)?.newId;
@@ -239,7 +217,7 @@ export class Socket extends Emitter<SocketEvents> {
     this.prune();
     item?.resolve(message);
     this.flush();
-    this.emit("pending", this.pending.length);
+    this.emit("pending");
   }
 
   private refused(seq: number | null, message: string): void {
@@ -248,7 +226,7 @@ export class Socket extends Emitter<SocketEvents> {
     if (!given[0]?.quiet) this.emit("refused", message + more);
     for (const item of given) item.reject(new Error(message));
     this.flush();
-    this.emit("pending", this.pending.length);
+    this.emit("pending");
   }
 
   /** Takes away what was refused, and what needs it. */
@@ -280,6 +258,7 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Something on the way, such as a proxy, lets no message of that length pass: do not try for ever. */
   private giveUpLongest(): void {
+    const lengthOf = ({ message }: Waiting) => JSON.stringify(message).length;
     const [longest] = [...this.waiting].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a));
     if (longest) this.refused(longest[0], "This change is too long for the connection; paint it in several pieces.");
   }
@@ -288,10 +267,6 @@ export class Socket extends Emitter<SocketEvents> {
     this.connection = connection;
     this.emit("connection", connection);
   }
-}
-
-function lengthOf(item: Waiting): number {
-  return JSON.stringify(item.message).length;
 }
 
 /** Thirty-two random digits; `crypto.randomUUID` is missing where the connection is not encrypted. */

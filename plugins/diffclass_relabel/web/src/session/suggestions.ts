@@ -1,6 +1,6 @@
 // The queue of pixels to label next, and walking through it.
 
-import { Emitter } from "../base/emitter";
+import { Emitter } from "../base/events";
 import type { Place } from "../base/raster";
 import { MOST_SUGGESTIONS, type Question, type SuggestAnswer } from "./protocol.generated";
 import type { Session } from "./session";

@@ -5,8 +5,7 @@
 
 import { pixelAt, type Place } from "../base/raster";
 import type { View } from "../canvas/view";
-import { LongPress } from "./long_press";
-import { Pinch } from "./pinch";
+import { LongPress, Pinch } from "./gestures";
 import type { Tool } from "./tool";
 import type { UiState } from "./ui_state";
 

@@ -1,6 +1,6 @@
 // Pixel sets of the tools: discs along a line, insides of polygons, outlines.
 
-import type { Place } from "../base/raster";
+import { distance, type Place } from "../base/raster";
 
 interface Grid {
   rows: number;
@@ -27,8 +27,7 @@ export function addDisc(into: Set<number>, at: Place, size: number, grid: Grid):
 
 /** Adds the discs along the line from one point to another; no gap, however fast the hand. */
 export function addLine(into: Set<number>, from: Place, to: Place, size: number, grid: Grid): void {
-  const length = Math.hypot(to.row - from.row, to.column - from.column);
-  const steps = Math.max(Math.ceil(length / Math.max(size / 4, 0.5)), 1);
+  const steps = Math.max(Math.ceil(distance(from, to) / Math.max(size / 4, 0.5)), 1);
   for (let k = 0; k <= steps; k++) {
     const part = k / steps;
     const at = {

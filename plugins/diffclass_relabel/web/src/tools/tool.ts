@@ -1,5 +1,6 @@
 // What a tool is, and what it may use.
 
+import type { ICONS } from "../base/icons";
 import type { Place } from "../base/raster";
 import type { Overlay } from "../canvas/overlay";
 import type { Painter } from "../canvas/painter";
@@ -19,10 +20,10 @@ export interface ToolContext {
 
 /** Places are raster coordinates with fractions; they may lie outside the scene. */
 export abstract class Tool {
-  abstract readonly name: string;
+  /** Its icon has the same name. */
+  abstract readonly name: keyof typeof ICONS;
   abstract readonly title: string;
   abstract readonly key: string;
-  abstract readonly icon: string;
 
   /** Whether it draws while it is moved with the button down; else a press is all. */
   readonly drags: boolean = false;

@@ -1,6 +1,6 @@
 // What the user has chosen in this tab: tool, brush size, class, the pixel under the pointer.
 
-import { Emitter } from "../base/emitter";
+import { Emitter } from "../base/events";
 import type { Place } from "../base/raster";
 
 export const LARGEST_BRUSH = 99;

@@ -1,10 +1,25 @@
-// Which class of a file is which of the session's: proposals that the user confirms or corrects.
+// A class as lists show it, and which class of a file is which of the session's.
 
-import { choice, el, muted } from "../base/dom";
-import { count } from "../base/format";
+import { choice, count, el, muted } from "../base/dom";
 import type { GivenClass } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { classMark } from "./class_mark";
+
+/** A small square in a class's colour. */
+export function swatch(color: string | undefined): HTMLElement {
+  const square = el("span", { class: "swatch" });
+  square.style.background = color ?? "transparent";
+  return square;
+}
+
+/** A colour and a name, which is cut short where there is no room for it. */
+export function classMark(color: string | undefined, name: string): HTMLElement {
+  return el("span", { class: "class-mark", title: name }, swatch(color), el("span", { text: name }));
+}
+
+/** The mark of a class of the session. */
+export function markOf(session: Session, id: number): HTMLElement {
+  return classMark(session.classOf(id)?.color, session.nameOf(id));
+}
 
 const NONE = "0";
 

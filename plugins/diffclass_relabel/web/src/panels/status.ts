@@ -1,12 +1,12 @@
-// The bottom line: where the pointer is, what the map says there, what the last update changed.
+// The bottom line, and messages over the scene: passing ones, a lost connection, a hint.
 
-import { el } from "../base/dom";
-import { plural } from "../base/format";
+import { el, keptChanges, plural } from "../base/dom";
+import { debounce } from "../base/events";
 import { middleOf, type Place } from "../base/raster";
 import { NO_DATA, type SessionState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import type { UiState } from "../tools/ui_state";
-import { swatch } from "./class_mark";
+import { swatch } from "./class_marks";
 
 const FEW = 10; // labelled pixels of a class
 
@@ -75,4 +75,49 @@ function classThere(session: Session, pixel: number): (Node | string)[] {
 function labelThere(session: Session, pixel: number): string {
   const id = session.labels.shown[pixel];
   return id ? `labelled ${session.nameOf(id)}` : "";
+}
+
+const SHOWN_FOR = 7000; // ms
+
+export class StatusMessages {
+  readonly element = el("div", { class: "notices" });
+  private readonly message = el("div", { class: "message", attributes: { role: "status" } });
+  private readonly connection = el("div", { class: "connection", attributes: { role: "alert" } });
+  private readonly hint = el("div", { class: "hint" });
+  private readonly hideLater = debounce(() => (this.message.hidden = true), SHOWN_FOR);
+
+  constructor(private readonly session: Session) {
+    this.element.append(this.connection, this.message, this.hint);
+    this.message.hidden = this.connection.hidden = this.hint.hidden = true;
+    session.on("message", (text) => this.tell(text));
+    session.on("changed", () => this.showHint());
+    session.socket.on("connection", () => this.showConnection());
+    session.socket.on("pending", () => this.showConnection());
+  }
+
+  private tell(text: string): void {
+    this.message.textContent = text;
+    this.message.hidden = false;
+    this.hideLater();
+  }
+
+  private showConnection(): void {
+    const { connection, reason, pending } = this.session.socket;
+    this.connection.hidden = connection === "open" || connection === "connecting";
+    const why = reason ? ` (${reason})` : "";
+    const problem =
+      connection === "refused"
+        ? `The server refuses this page${why}. Open the address that it printed when it started.`
+        : "The server does not answer. Trying again.";
+    this.connection.textContent = [problem, keptChanges(pending.length, "as soon as it does")].filter(Boolean).join(" ");
+  }
+
+  private showHint(): void {
+    const { state } = this.session;
+    const empty = Boolean(state) && state!.strokes.length === 0 && this.session.socket.pending.length === 0;
+    this.hint.hidden = !empty;
+    this.hint.textContent = state?.classes.length
+      ? "Choose a class and paint a few strokes; the map follows."
+      : "Add a class on the right, then paint a few strokes; the map follows.";
+  }
 }

@@ -1,11 +1,10 @@
-// Import: labels of a file, sent from here or read by the server, as one operation that undo takes back.
+// Import of labels from a file, and export of results to files.
 
-import { el, popoverButton, textButton } from "../base/dom";
-import { count } from "../base/format";
+import { count, el, popoverButton, textButton } from "../base/dom";
 import { ICONS } from "../base/icons";
-import { LONGEST_NAME, type Operation, type ReadLabelsAnswer, type SentFile } from "../session/protocol.generated";
+import { type ExportAnswer, type ExportFormat, LONGEST_NAME, type Operation, type ReadLabelsAnswer, type SentFile } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { ClassMatching } from "./class_matching";
+import { ClassMatching } from "./class_marks";
 
 const MOST_BYTES = 40e6; // of all files together: a message holds a third more
 
@@ -120,4 +119,75 @@ async function sentFile(file: File): Promise<SentFile> {
     reader.readAsDataURL(file);
   });
   return { name: file.name, data: url.slice(url.indexOf(",") + 1) };
+}
+
+const KEPT = 60_000; // ms that the browser has to save a file
+
+export function exportButton(session: Session): HTMLElement {
+  const rows = el("div");
+  const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
+  files.hidden = true;
+  const save = async (format: ExportFormat) => {
+    const saved = await saveFiles(session, format);
+    if (!saved.length) return;
+    files.hidden = false;
+    files.textContent = `Saved ${saved.join(", ")}`;
+  };
+  session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(formats, save))));
+  const note = el("p", { class: "muted map-note" });
+  const tell = () => {
+    note.textContent = mapNote(session);
+    note.hidden = !note.textContent;
+  };
+  session.on("scene", tell);
+  session.on("changed", tell);
+  const menu = el("div", { class: "menu export", attributes: { id: "export-menu" } }, note, rows, files);
+  return popoverButton(ICONS.export, "Export", "Export labels, map, margin or a report", menu);
+}
+
+/** What the exported map is made of, where that is not every pixel. */
+function mapNote({ scene, state }: Session): string {
+  const notes = [];
+  if (scene && scene.block > 1)
+    notes.push(`The map is of blocks of ${scene.block} \u00d7 ${scene.block} pixels. For that of every pixel run diffclass classify with the exported labels and the options in the report.`);
+  if (scene?.coarse_answers && state?.warped)
+    notes.push(`The walk is warped: the map is of ${count(scene.n_aggregates!)} groups of similar pixels. Unwarp for that of every pixel.`);
+  return notes.join(" ");
+}
+
+/** The formats that the server offers, those of one result together. */
+function resultsOf(offered: ExportFormat[]): ExportFormat[][] {
+  return [...new Set(offered.map(({ what }) => what))].map((what) => offered.filter((format) => format.what === what));
+}
+
+function row(formats: ExportFormat[], save: (format: ExportFormat) => Promise<void>): HTMLElement {
+  const { what } = formats[0];
+  const name = what[0].toUpperCase() + what.slice(1);
+  const buttons = formats.map((format) =>
+    textButton(format.label, `${name} as ${format.label} (${format.suffix})`, () => void save(format), "small"),
+  );
+  return el("div", { class: "export-row" }, el("span", { text: name }), el("div", { class: "group" }, ...buttons));
+}
+
+/** Has the server write a result and the browser save it; returns the names of the files. */
+async function saveFiles(session: Session, { what, name }: ExportFormat): Promise<string[]> {
+  const answer = await session.ask({ ask: "export", what, name });
+  if (!answer) return [];
+  for (const file of [answer.url, ...others(answer)]) await download(session, file);
+  return answer.files.map((file) => file.split("/").pop()!);
+}
+
+/** Files that belong to the first one: the header of an ENVI image, the names of a GeoTIFF. */
+function others({ url, files }: ExportAnswer): string[] {
+  const folder = url.slice(0, url.lastIndexOf("/") + 1);
+  return files.map((file) => folder + encodeURIComponent(file.split("/").pop()!)).filter((file) => file !== url);
+}
+
+async function download(session: Session, path: string): Promise<void> {
+  const address = URL.createObjectURL(await session.socket.transport.fetch(path));
+  const link = el("a", { attributes: { href: address, download: decodeURIComponent(path.split("/").pop()!) } });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), KEPT);
 }
