@@ -12,7 +12,7 @@ from diffclass.kernels import SharedNeighbors
 from diffclass.point_graph import graph_costs
 from diffclass.relabel import painting_cost
 from diffclass_hyperspectral import Scene, SceneFeatures
-from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
+from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_relabel.scene.pixel_blocks import MOST_POINTS
 from diffclass_relabel.scene.workspace import SessionSettings
 

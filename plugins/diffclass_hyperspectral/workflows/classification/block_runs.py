@@ -39,7 +39,7 @@ from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import FileStamp, Scene
 from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
-from diffclass_hyperspectral.workflows.classification.model_forms import FEATURES
+from diffclass_hyperspectral.workflows.classification.models import FEATURES
 
 _IN_BLOCKS = (
     "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
