@@ -34,6 +34,8 @@ from diffclass_qgis import descriptions as kinds
 from diffclass_qgis.command_line import file_of
 from diffclass_qgis.descriptions import Parameter
 
+_VECTOR_FILES = ["gpkg", "shp", "geojson", "json"]
+
 _Keywords = Callable[[Parameter], "dict[str, Any]"]
 
 
@@ -120,9 +122,6 @@ _KINDS: dict[str, tuple[Any, _Keywords]] = {
         lambda one: {"fileFilter": f"{one.label} (*.{one.extension})", "createByDefault": False},
     ),
 }
-
-
-_VECTOR_FILES = ["gpkg", "shp", "geojson", "json"]
 
 
 class Source(NamedTuple):

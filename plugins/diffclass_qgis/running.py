@@ -13,6 +13,7 @@ from typing import IO, Any
 
 _LOOK = 0.1  # seconds between two looks at whether the run is cancelled
 _PATIENCE = 20.0  # seconds that an interrupted program has to clean up
+BEGINS, ENDS = "begins", "ends"
 
 Listener = Callable[[str], None]
 
@@ -101,9 +102,6 @@ def _interrupt(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-BEGINS, ENDS = "begins", "ends"
 
 
 def parsed(line: str) -> dict[str, Any]:

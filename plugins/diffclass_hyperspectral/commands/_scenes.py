@@ -11,6 +11,12 @@ import click
 
 from diffclass.command_line import FILE, option
 
+_MATCH_RULES = ("names", "ids", "overlap")  # the core's, without what it takes to import them
+NAME = "{}"  # in the name of an output: the name of each scene
+_APART = "these scenes lie on no common map grid, so "
+ONE_MAP = _APART + "one file cannot hold their maps; write one for each, as -o 'maps/{}.tif'"
+PLACES = _APART + "a row and a column name no pixel of them; give one scene at a time"
+
 
 @dataclass(frozen=True)
 class ScenePart:
@@ -52,16 +58,13 @@ class ScenePart:
         return texts | of_files
 
 
-RULES = ("names", "ids", "overlap")  # `MATCH_RULES`, without what it takes to import them
-
-
 def match_option(given: str, own: str) -> Any:
     """Return the field for ``--match``: classes of ``given`` are matched with those of ``own``."""
     return option(
         f"How classes of {given} are matched with those of {own}: by name, by id, or by best "
         "overlap, each class once. By default the first of these under which two classes are one; "
         "that another agrees far better is said.",
-        type=click.Choice(RULES),
+        type=click.Choice(_MATCH_RULES),
     )
 
 
@@ -72,11 +75,6 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.workflows.classification import (
         SceneClassification,
     )
-
-NAME = "{}"  # in the name of an output: the name of each scene
-_APART = "these scenes lie on no common map grid, so "
-ONE_MAP = _APART + "one file cannot hold their maps; write one for each, as -o 'maps/{}.tif'"
-PLACES = _APART + "a row and a column name no pixel of them; give one scene at a time"
 
 
 @dataclass(frozen=True)

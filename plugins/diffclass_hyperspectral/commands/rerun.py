@@ -28,6 +28,10 @@ from diffclass.command_line import (
 )
 from diffclass.exceptions import DataError
 
+_OUTPUTS = (
+    "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--report", "--save",
+)  # fmt: skip
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -85,11 +89,6 @@ def map_hash(class_map: np.ndarray) -> str:
     for row in class_map:
         found.update(np.ascontiguousarray(row, dtype="<i4").data)
     return found.hexdigest()
-
-
-_OUTPUTS = (
-    "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--report", "--save",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
 
+_KEPT = 2**22  # numbers: 16 MiB
+_HALF = 16
+
 
 class Moments:
     """First and second moments of the points added, in double precision."""
@@ -104,10 +107,6 @@ def _blocks(scene: Scene, bands: np.ndarray) -> Iterator[tuple[slice, np.ndarray
         pixels = slice(start, start + len(spectra))
         start = pixels.stop
         yield pixels, spectra.astype(np.float64)
-
-
-_KEPT = 2**22  # numbers: 16 MiB
-_HALF = 16
 
 
 def streamed_quantile(chunks: Callable[[], Iterable[np.ndarray]], quantile: float) -> float:

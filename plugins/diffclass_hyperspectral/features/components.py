@@ -33,6 +33,11 @@ from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture, row
 from diffclass_hyperspectral.io.scenes import Scene
 
 _FLAT = 1e-5  # of a spectrum's length; below it what is left is rounding
+_MOST_PIXELS = 30_000  # for covariances: over a hundred times the bands
+_NOISE_FLOOR = 1e-6  # of the mean noise variance, so that a noiseless band cannot divide by zero
+_LOST_SPREAD = 1e-4  # of unit spectra: distances change by a hundredth at most, on average
+_ROUNDING = 1e-12  # of squares of unit spectra, which are single
+_BLOCK_ROWS = 64
 
 
 def lengths_of(spectra: np.ndarray) -> np.ndarray:
@@ -57,9 +62,6 @@ def with_direction(spectra: np.ndarray, metric: str) -> np.ndarray:
         spectra -= spectra.mean(axis=1, keepdims=True)
     spectra[lengths_of(spectra) <= _FLAT * length] = np.nan
     return spectra
-
-
-_MOST_PIXELS = 30_000  # for covariances: over a hundred times the bands
 
 
 def sampled_rows(shape: tuple[int, int, int]) -> range:
@@ -93,11 +95,6 @@ def finite_rows(values: np.ndarray) -> np.ndarray:
     """Return the rows of the last axis that are finite throughout, as a table."""
     table = values.reshape(-1, values.shape[-1])
     return table[np.isfinite(table).all(axis=1)]
-
-
-_NOISE_FLOOR = 1e-6  # of the mean noise variance, so that a noiseless band cannot divide by zero
-_LOST_SPREAD = 1e-4  # of unit spectra: distances change by a hundredth at most, on average
-_ROUNDING = 1e-12  # of squares of unit spectra, which are single
 
 
 def noise_adjusted_directions(
@@ -155,9 +152,6 @@ def _unit_moments(scene: Scene, bands: np.ndarray, metric: str) -> Moments:
             f"none has a direction for metric={metric!r}; use metric='euclidean'"
         )
     return moments
-
-
-_BLOCK_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)

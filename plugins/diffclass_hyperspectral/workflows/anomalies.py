@@ -35,6 +35,8 @@ __all__ = [
 
 METHODS = ("diffusion", "rx", "isolation-forest")
 _COMPONENTS = 30
+NAMES = {"diffusion": "diffusion", "rx": "RX", "isolation-forest": "isolation forest"}
+_LISTED = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,10 +198,6 @@ def forecast_anomalies(scene: Scene, method: str, n_neighbors: int, n_components
         held = sum(cost.kept for cost in costs.values())  # until all distances are known
         costs["distances"] = Cost(16 * size.edges + 16 * n, -held)  # squares of the affinities
     return Forecast.of(costs | writing)
-
-
-NAMES = {"diffusion": "diffusion", "rx": "RX", "isolation-forest": "isolation forest"}
-_LISTED = 10
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,6 +47,10 @@ __all__ = [
     "write_suggestions",
 ]
 
+ENDINGS = (".geojson", ".json", ".csv")
+_WGS84 = "EPSG:4326"
+_DECIMALS = 9  # of degrees: a tenth of a millimetre
+
 
 @dataclass(frozen=True)
 class SuggestedPixel(Facts):
@@ -299,11 +303,6 @@ def _pixel(
         current_name=result.table[class_id].name if result is not None and class_id else "",
         margin=None if result is None else float(result.margin[place]),
     )
-
-
-ENDINGS = (".geojson", ".json", ".csv")
-_WGS84 = "EPSG:4326"
-_DECIMALS = 9  # of degrees: a tenth of a millimetre
 
 
 def check_ending(path: str | os.PathLike[str]) -> None:

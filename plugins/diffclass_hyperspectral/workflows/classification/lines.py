@@ -10,6 +10,14 @@ from typing import Any
 from diffclass_hyperspectral.workflows.evaluation import accuracy_lines, with_span
 from diffclass_hyperspectral.workflows.reports import Facts
 
+UNSURE = 0.1  # margins below it
+_CLASS_LINES = 7
+_AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below
+_FAR = "far from all that the model was fitted to, their classes are guesses"
+_NO_ACCURACY = (
+    "unknown: no labels were held out; --labels-per-class N or --holdout blocks holds some out"
+)
+
 
 def report_lines(report: Mapping[str, Any]) -> list[str]:
     """Return the report of `diffclass classify` as lines to read."""
@@ -107,15 +115,6 @@ def _gap_lines(holdout: Mapping[str, Any]) -> list[str]:
         f"{holdout['weight_beyond_gap']:.1%} of what makes a pixel's features comes from so far or "
         f"farther{cut if full > holdout['gap_pixels'] else ''}"
     ]
-
-
-UNSURE = 0.1  # margins below it
-_CLASS_LINES = 7
-_AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below
-_FAR = "far from all that the model was fitted to, their classes are guesses"
-_NO_ACCURACY = (
-    "unknown: no labels were held out; --labels-per-class N or --holdout blocks holds some out"
-)
 
 
 def summary_lines(

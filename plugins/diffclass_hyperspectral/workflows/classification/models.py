@@ -39,6 +39,9 @@ from diffclass_hyperspectral.io.labels import ClassEntry, ClassTable
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene, factor_text, round_factor
 
+_KIND = "diffclass scene model"
+_BLOCK_PIXELS = 50_000
+
 # Letters of sizes: b bands, u of them in use, k components at s scales.
 _SIGMA = Number(0, 10_000)
 _SCALE = OneOf({
@@ -101,9 +104,6 @@ TABLE = Record(ClassTable, {"entries": Listed(_ENTRY, make=tuple)})
 
 
 Classifier = DiffusionClassifier | BlockClassifier
-
-_KIND = "diffclass scene model"
-_BLOCK_PIXELS = 50_000
 
 
 @dataclass(frozen=True)

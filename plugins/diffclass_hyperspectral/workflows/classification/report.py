@@ -38,6 +38,14 @@ from diffclass_hyperspectral.workflows.reports import (
     RunReport,
 )
 
+_TRANSDUCTIVE = (
+    "features and graph are made of all pixels, the tested ones too, without their labels "
+    "(transductive): a scene that took no part may come out worse"
+)
+_NOT_HELD_OUT = (
+    "no labels were held out, so there is no accuracy to report (--holdout, --labels-per-class)"
+)
+
 
 @dataclass(frozen=True)
 class HoldoutReport(Facts):
@@ -122,15 +130,6 @@ def _weight_from(weight_beyond: np.ndarray, distance: int) -> float:
     """Share of the weight at a distance of at least 1 or farther."""
     farther = weight_beyond[distance - 1 : distance]
     return float(farther[0]) if len(farther) else 0.0
-
-
-_TRANSDUCTIVE = (
-    "features and graph are made of all pixels, the tested ones too, without their labels "
-    "(transductive): a scene that took no part may come out worse"
-)
-_NOT_HELD_OUT = (
-    "no labels were held out, so there is no accuracy to report (--holdout, --labels-per-class)"
-)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
 from diffclass_hyperspectral.workflows.evaluation.certainty import probability_of_class
 
+# of a map's pixel: classes found and known, and what they are compared through
+_BYTES_OF_A_LABEL, _BYTES_OF_A_CURVE = 60, 24
+
 
 @dataclass(frozen=True, eq=False)
 class MapRaster:
@@ -97,10 +100,6 @@ def check_size(array: np.ndarray, shape: tuple[int, ...], name: str, *, of: str)
             f"{name} has {array.shape[0]} x {array.shape[1]} pixels, {of} "
             f"{shape[0]} x {shape[1]}; give a map and a truth of the same scene"
         )
-
-
-# of a map's pixel: classes found and known, and what they are compared through
-_BYTES_OF_A_LABEL, _BYTES_OF_A_CURVE = 60, 24
 
 
 @dataclass(frozen=True, eq=False)
