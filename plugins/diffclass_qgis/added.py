@@ -23,17 +23,7 @@ def added_algorithms(
 ) -> tuple[list[Algorithm], list[str]]:
     """Ask the program for the algorithms that other packages add.
 
-    Parameters
-    ----------
-    program : str
-        See `diffclass_qgis.command_line.find_program`.
-    environment : mapping of str to str
-
-    Returns
-    -------
-    algorithms : list of Algorithm
-    problems : list of str
-        One line for each that cannot be used.
+    Also returns a line for each that cannot be used.
     """
     printed: list[str] = []
     problems: list[str] = []

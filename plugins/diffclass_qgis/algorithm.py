@@ -24,11 +24,9 @@ from diffclass_qgis.command_line import (
     outside_qgis,
 )
 from diffclass_qgis.descriptions import Algorithm
-from diffclass_qgis.parameters import qgis_parameter
-from diffclass_qgis.progress import Progress, parsed
-from diffclass_qgis.running import run
+from diffclass_qgis.parameters import Source, qgis_parameter, value_of
+from diffclass_qgis.running import Progress, parsed, run
 from diffclass_qgis.styles import write_style
-from diffclass_qgis.values import Source, value_of
 
 _BOUND_MISSED = 4  # the command's exit code: the result is there, with a reservation
 
@@ -36,11 +34,7 @@ _BOUND_MISSED = 4  # the command's exit code: the result is there, with a reserv
 class DiffclassAlgorithm(QgsProcessingAlgorithm):
     """An algorithm of the table.
 
-    Parameters
-    ----------
-    description : Algorithm
-    program : callable
-        Returns the path of the ``diffclass`` program, or raises `ProgramNotFoundError`.
+    ``program`` returns the path of the ``diffclass`` program, or raises `ProgramNotFoundError`.
     """
 
     def __init__(self, description: Algorithm, program: Callable[[], str]):

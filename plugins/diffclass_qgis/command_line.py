@@ -40,24 +40,9 @@ class ProgramNotFoundError(Exception):
 def command_line(program: str, algorithm: Algorithm, values: Mapping[str, Any]) -> list[str]:
     """Return the command that does what an algorithm is to do.
 
-    Parameters
-    ----------
-    program : str
-        See `find_program`.
-    algorithm : Algorithm
-    values : mapping of str to object
-        By the parameters' names; layers as paths, several as a list. What is None, empty or the
-        default is left out, and of arguments what has been named before.
-
-    Returns
-    -------
-    list of str
-        Outputs that exist are replaced: QGIS has asked before.
-
-    Raises
-    ------
-    ValueError
-        Where of alternatives none or more than one is given.
+    ``values`` are by the parameters' names, layers as paths, several as a list. What is None, empty
+    or the default is left out, and of arguments what has been named before. Outputs that exist are
+    replaced: QGIS has asked before. `ValueError`: of alternatives none or more than one is given.
     """
     check_alternatives(algorithm, values)
     words = [program, algorithm.command, "--progress", "json"]
@@ -85,17 +70,9 @@ def check_alternatives(algorithm: Algorithm, values: Mapping[str, Any]) -> None:
 
 
 def file_of(source: str) -> str:
-    """Return the path of the file that a raster layer shows.
+    """Return the path of the file that a raster layer shows, as the layer states it.
 
-    Parameters
-    ----------
-    source : str
-        As the layer states it.
-
-    Raises
-    ------
-    ValueError
-        Where it is none: a layer of a server, of an archive or of a database.
+    `ValueError`: it is a layer of a server, of an archive or of a database.
     """
     within = _WITHIN.match(source)
     path = within["file"] if within else source.partition("|")[0]
@@ -107,18 +84,8 @@ def file_of(source: str) -> str:
 def find_program(named: str, environment: Mapping[str, str]) -> str:
     """Return the path of the ``diffclass`` program.
 
-    Parameters
-    ----------
-    named : str
-        An environment's folder (of venv or conda) or the program itself; empty: it is searched on
-        the path.
-    environment : mapping of str to str
-        With PATH.
-
-    Raises
-    ------
-    ProgramNotFoundError
-        With what to do next.
+    ``named`` is an environment's folder (of venv or conda) or the program itself; empty: it is
+    searched on the PATH of ``environment``. `ProgramNotFoundError` says what to do next.
     """
     advice = (
         "Name the folder of the environment that diffclass is installed in, under Settings > "

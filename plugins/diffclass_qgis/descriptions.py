@@ -23,50 +23,23 @@ CLASSES, MARGINS, SCORES, SUGGESTIONS = "classes", "margins", "scores", "suggest
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an algorithm, and the option of the command that it becomes.
+    """A parameter of an algorithm, and the option of the command that it becomes."""
 
-    Parameters
-    ----------
-    name : str
-        By which models and ``qgis_process`` know it.
-    kind : str
-        One of the kinds above.
-    label : str
-        What the dialog shows; the name of the layer that an output is loaded as.
-    help : str
-        Plain text for the tool tip and for the help panel of the dialog.
-    option : str
-        Of the command; empty for its arguments.
-    default : object
-        Not passed on: it is the command's own. None: nothing is filled in.
-    choices : tuple of str
-        Of a CHOICE.
-    least, most : float, optional
-        Range of a number.
-    required, advanced : bool
-    of : str
-        Of a FIELD: the parameter that holds its layer. Of an EXTENT: that in whose coordinates it
-        is passed on.
-    extension : str
-        Of a file, without the dot.
-    style : str
-        Of an output layer.
-    """
-
-    name: str
-    kind: str
-    label: str
-    help: str
-    option: str = ""
-    default: Any = None
-    choices: tuple[str, ...] = ()
-    least: float | None = None
+    name: str  # by which models and ``qgis_process`` know it
+    kind: str  # one of the kinds above
+    label: str  # what the dialog shows; the name of the layer that an output is loaded as
+    help: str  # plain text, for the tool tip and the dialog's help panel
+    option: str = ""  # of the command; empty for its arguments
+    default: Any = None  # the command's own, not passed on; None: nothing is filled in
+    choices: tuple[str, ...] = ()  # of a CHOICE
+    least: float | None = None  # range of a number
     most: float | None = None
     required: bool = False
     advanced: bool = False
+    # of a FIELD: the parameter that holds its layer; of an EXTENT: that in whose coordinates it is
     of: str = ""
-    extension: str = ""
-    style: str = ""
+    extension: str = ""  # of a file, without the dot
+    style: str = ""  # of an output layer
 
     @property
     def is_output(self) -> bool:
@@ -76,14 +49,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Parameters of which at most one, or exactly one, may be given.
-
-    Parameters
-    ----------
-    names : tuple of str
-    required : bool
-        Whether one has to be.
-    """
+    """Parameters of which at most one, or exactly one if it is required, may be given."""
 
     names: tuple[str, ...]
     required: bool = False
@@ -91,32 +57,18 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm of the toolbox.
+    """An algorithm of the toolbox."""
 
-    Parameters
-    ----------
-    command : str
-        Of ``diffclass``; the algorithm's id too.
-    title, help : str
-    parameters : tuple of Parameter
-        In the dialog's order.
-    alternatives : tuple of Alternative
-    stages : dict of str to float
-        The command's main stages in their order, with about the share of the time that each takes.
-    figures : dict of str to str
-        Numbers of the report that become results, and what they are.
-    is_served : bool
-        Whether it runs until it is cancelled.
-    """
-
-    command: str
+    command: str  # of ``diffclass``; the algorithm's id too
     title: str
     help: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...]  # in the dialog's order
     alternatives: tuple[Alternative, ...] = ()
+    # the command's main stages in their order, with about the share of the time that each takes
     stages: tuple[tuple[str, float], ...] = ()
+    # numbers of the report that become results, and what they are
     figures: tuple[tuple[str, str], ...] = ()
-    is_served: bool = False
+    is_served: bool = False  # it runs until it is cancelled
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of a name."""

@@ -1,17 +1,19 @@
-"""Runs a program, passes on its lines as they come, and interrupts it when it is cancelled."""
+"""Runs the program, passes on its lines as they come, and says how far it is by them."""
 
 from __future__ import annotations
 
+import json
 import queue
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO
+from typing import IO, Any
 
 _LOOK = 0.1  # seconds between two looks at whether the run is cancelled
 _PATIENCE = 20.0  # seconds that an interrupted program has to clean up
+BEGINS, ENDS = "begins", "ends"
 
 Listener = Callable[[str], None]
 
@@ -24,27 +26,12 @@ def run(
     message: Listener,
     is_cancelled: Callable[[], bool],
 ) -> int | None:
-    """Run a program to its end.
+    """Run a program to its end; return its exit code, or None where it was cancelled.
 
-    Parameters
-    ----------
-    command : sequence of str
-    environment : mapping of str to str
-    result, message : callable
-        Called, in this thread, with each line of standard output and of standard error.
-    is_cancelled : callable
-        Asked about ten times a second. If so the program is interrupted, as by Ctrl-C, and killed
-        if it does not end within 20 s.
-
-    Returns
-    -------
-    int or None
-        The exit code; None: the run was cancelled.
-
-    Raises
-    ------
-    OSError
-        If the program cannot be started.
+    ``result`` and ``message`` are called, in this thread, with each line of standard output and of
+    standard error. ``is_cancelled`` is asked about ten times a second; the program is then
+    interrupted, as by Ctrl-C, and killed if it does not end within 20 s. `OSError`: it cannot be
+    started.
     """
     process = subprocess.Popen(
         list(command),
@@ -115,3 +102,54 @@ def _interrupt(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """Return a message of the command, a line of its standard error.
+
+    Its "type" is "stage", "progress", "message", "warning" or "error". What is no such object, as
+    the last words of a program that breaks down, is a "message" with its "text".
+    """
+    try:
+        message = json.loads(line)
+    except ValueError:
+        message = None
+    if isinstance(message, dict) and isinstance(message.get("type"), str):
+        return message
+    return {"type": "message", "text": line}
+
+
+class Progress:
+    """The share of a command's work that is done, in percent; it never falls.
+
+    ``stages`` are the main ones in their order, with about the share of the time that each takes.
+    """
+
+    def __init__(self, stages: Sequence[tuple[str, float]]):
+        self.percent = 0.0
+        total = sum(share for _, share in stages)
+        self._spans: dict[str, tuple[float, float]] = {}
+        done = 0.0
+        for name, share in stages:
+            self._spans[name] = (100 * done / total, 100 * (done + share) / total)
+            done += share
+
+    def hear(self, message: dict[str, Any]) -> str | None:
+        """Take a message in, and return what the user may read about the work, if anything."""
+        name = str(message.get("name", ""))
+        # "features: projection" is a part of features, and its own progress not that of all
+        span = self._spans.get(name)
+        if message["type"] == "stage":
+            begins = message.get("state") == BEGINS
+            if span:
+                self._reach(span[0] if begins else span[1])
+            return f"{name} ..." if begins else None
+        if message["type"] == "progress":
+            share = message["done"] / max(message["parts"], 1)
+            if span:
+                self._reach(span[0] + share * (span[1] - span[0]))
+            return f"{name}: {share:.0%}, about {message['seconds_left']:.0f} s left"
+        return None
+
+    def _reach(self, percent: float) -> None:
+        self.percent = max(self.percent, percent)

@@ -3,62 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from diffclass_qgis.descriptions import (
-    CHOICE,
-    CLASSES,
-    EXTENT,
-    FIELD,
-    FILE_OUT,
-    FLAG,
-    INTEGER,
-    LAYER,
-    RASTER,
-    RASTER_OUT,
-    TEXT,
-    VECTOR,
-    Alternative,
-    Parameter,
-)
+from diffclass_qgis import descriptions as kinds
+from diffclass_qgis.descriptions import Alternative, Parameter
+
+
+def option(name: str, kind: str, label: str, help: str, **more: Any) -> Parameter:
+    """Return the parameter of the command's option of the same name: MIN_AREA of --min-area."""
+    return Parameter(name, kind, label, help, "--" + name.lower().replace("_", "-"), **more)
+
+
+def advanced_option(name: str, kind: str, label: str, help: str, **more: Any) -> Parameter:
+    """Return the same among those that the dialog shows when asked."""
+    return option(name, kind, label, help, advanced=True, **more)
+
 
 SCENE = Parameter(
     "SCENE",
-    RASTER,
+    kinds.RASTER,
     "Scene",
     "The image to work on, with all its bands: a raster layer or a file (ENVI, GeoTIFF, EMIT, "
     "PRISMA, EnMAP). Wavelengths, bad bands, scale and no-data are taken from the file.",
     required=True,
 )
 SELECTION = (
-    Parameter(
+    advanced_option(
         "BANDS",
-        TEXT,
+        kinds.TEXT,
         "Bands",
         "By number from 1 or by wavelength: 1-50,60 or 450-1300,1500-1750nm. Empty: all that the "
         "file calls good.",
-        "--bands",
-        advanced=True,
     ),
-    Parameter(
+    advanced_option(
         "MASK",
-        LAYER,
+        kinds.LAYER,
         "Mask",
         "Pixels to leave out, such as clouds and water: those inside the shapes of a vector layer, "
         "or where a raster is not 0.",
-        "--mask",
-        advanced=True,
     ),
-    Parameter(
+    advanced_option(
         "ROI",
-        LAYER,
+        kinds.LAYER,
         "Region of interest",
         "Work only inside the shapes of a vector layer, or where a raster is not 0.",
-        "--roi",
-        advanced=True,
     ),
     Parameter(
         "EXTENT",
-        EXTENT,
+        kinds.EXTENT,
         "Region of interest as a rectangle",
         "Instead of a layer: drawn on the map, or of a layer. Of other coordinates than the "
         "scene's the rectangle around it counts.",
@@ -68,17 +60,16 @@ SELECTION = (
     ),
 )
 EITHER_ROI = Alternative(("ROI", "EXTENT"))
-LABELS = Parameter(
+LABELS = option(
     "LABELS",
-    VECTOR,
+    kinds.VECTOR,
     "Labels as shapes",
     "Points, lines or polygons well inside the classes. Other coordinates than the scene's are "
     "transformed; of a selection only the selected features count.",
-    "--labels",
 )
 FIELD_OF_LABELS = Parameter(
     "FIELD",
-    FIELD,
+    kinds.FIELD,
     "Field with the class",
     "Numbers are class numbers, texts become class names. Empty: the field called class, or the "
     "only one.",
@@ -87,7 +78,7 @@ FIELD_OF_LABELS = Parameter(
 )
 LABEL_IMAGE = Parameter(
     "LABEL_IMAGE",
-    RASTER,
+    kinds.RASTER,
     "Labels as an image",
     "Instead of shapes: a raster of the scene's rows and columns, 0 where nothing is known and the "
     "class number elsewhere.",
@@ -113,68 +104,58 @@ TRUTH_IMAGE = replace(
 )
 EITHER_TRUTH = ("TRUTH", "TRUTH_IMAGE")
 
-FEATURES = Parameter(
+FEATURES = option(
     "FEATURES",
-    CHOICE,
+    kinds.CHOICE,
     "Features",
     "spectral: components of each pixel's spectrum. spatial: together with smoothed ones; often "
     "far better on fields, worse on fine mixtures.",
-    "--features",
     default="spectral",
     choices=("spectral", "spatial"),
 )
-METRIC = Parameter(
+METRIC = advanced_option(
     "METRIC",
-    CHOICE,
+    kinds.CHOICE,
     "Comparison of spectra",
     "euclidean: by noise-adjusted components. angle, correlation: by shape, regardless of "
     "brightness, in all good bands.",
-    "--metric",
     default="euclidean",
     choices=("euclidean", "angle", "correlation"),
-    advanced=True,
 )
-COMPONENTS = Parameter(
+COMPONENTS = advanced_option(
     "COMPONENTS",
-    INTEGER,
+    kinds.INTEGER,
     "Number of components",
     "Empty: 20 noise-adjusted ones; for angle and correlation as many as keep the distances.",
-    "--components",
     least=1,
-    advanced=True,
 )
-NEIGHBORS = Parameter(
+NEIGHBORS = advanced_option(
     "NEIGHBORS",
-    INTEGER,
+    kinds.INTEGER,
     "Neighbours of a pixel",
     "In the graph over which labels diffuse. Empty: the command's own number.",
-    "--neighbors",
     least=1,
-    advanced=True,
 )
-LABEL_MODE = Parameter(
+LABEL_MODE = advanced_option(
     "LABEL_MODE",
-    CHOICE,
+    kinds.CHOICE,
     "How labels count",
     "absorbing: the walk stops at them. summed, free: they diffuse away, and count over the whole "
     "walk or at its end. auto: absorbing, or, with one label per class, summed if that map cuts "
     "the graph less.",
-    "--label-mode",
     default="auto",
     choices=("auto", "absorbing", "free", "summed"),
-    advanced=True,
 )
 DIFFUSION = (
     METRIC,
     COMPONENTS,
     NEIGHBORS,
-    Parameter(
+    advanced_option(
         "KERNEL",
-        CHOICE,
+        kinds.CHOICE,
         "Kernel",
         "How alike neighbours are. gaussian: by distance alone; all others by shared neighbours "
         "too. directed, discriminant: shaped by the posteriors of a first diffusion.",
-        "--kernel",
         default="shared",
         choices=(
             "shared",
@@ -184,66 +165,55 @@ DIFFUSION = (
             "discriminant",
             "directed-discriminant",
         ),
-        advanced=True,
     ),
     LABEL_MODE,
-    Parameter(
+    advanced_option(
         "JOIN_FEATURES",
-        FLAG,
+        kinds.FLAG,
         "Use the features as well as the graph",
         "Where held-out labels support it, as in mixtures without borders.",
-        "--join-features",
         default=False,
-        advanced=True,
     ),
-    Parameter(
+    advanced_option(
         "TAU",
-        INTEGER,
+        kinds.INTEGER,
         "Diffusion time in steps",
         "Empty: chosen by the margin between classes.",
-        "--tau",
         least=1,
-        advanced=True,
     ),
 )
-SEED = Parameter(
+SEED = advanced_option(
     "SEED",
-    INTEGER,
+    kinds.INTEGER,
     "Seed",
     "Of every random choice; the same seed gives the same result.",
-    "--seed",
     default=0,
     least=0,
     most=2**31 - 1,
-    advanced=True,
 )
-THREADS = Parameter(
+THREADS = advanced_option(
     "THREADS",
-    INTEGER,
+    kinds.INTEGER,
     "Processor threads",
     "Empty: all of them.",
-    "--threads",
     least=1,
-    advanced=True,
 )
 RUN = (SEED, THREADS)
-REPORT = Parameter(
+REPORT = option(
     "REPORT",
-    FILE_OUT,
+    kinds.FILE_OUT,
     "Report",
     "All numbers of the run as JSON.",
-    "--report",
     extension="json",
 )
-PICTURE = Parameter(
+PICTURE = option(
     "PICTURE",
-    FILE_OUT,
+    kinds.FILE_OUT,
     "Picture",
     "The result as a figure (needs matplotlib in the environment).",
-    "--picture",
     extension="png",
 )
 OUTPUT = Parameter(
-    "OUTPUT", RASTER_OUT, "Class map", "Number, name and colour of each pixel's class.",
-    "--output", required=True, style=CLASSES,
+    "OUTPUT", kinds.RASTER_OUT, "Class map", "Number, name and colour of each pixel's class.",
+    "--output", required=True, style=kinds.CLASSES,
 )  # fmt: skip

@@ -32,14 +32,9 @@ _SAMPLED = 250_000  # pixels that this is judged by
 
 
 def write_style(path: str, style: str) -> None:
-    """Write the style file of a layer.
+    """Write the style file of a layer's file, under the same name with ``.qml``.
 
-    Parameters
-    ----------
-    path : str
-        Of the layer's file; the style goes to the same name with ``.qml``.
-    style : str
-        One of those in `diffclass_qgis.descriptions`; empty: QGIS's own choice.
+    ``style`` is one of those in `diffclass_qgis.descriptions`; empty: QGIS's own choice.
     """
     if not style:
         return

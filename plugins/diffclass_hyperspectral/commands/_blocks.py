@@ -106,13 +106,7 @@ def opened_blocks(
     console: Console,
     n_classes: int,
 ) -> Iterator[BlockRun | None]:
-    """Open where a scene is worked on in blocks; None if it is to be worked on in memory.
-
-    Raises
-    ------
-    UsageError
-        For options that have no effect.
-    """
+    """Open where a scene is worked on in blocks; None if it is to be worked on in memory."""
     chosen.check()
     if not chosen.is_in_blocks:
         yield None

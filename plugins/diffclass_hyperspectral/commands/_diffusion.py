@@ -50,12 +50,7 @@ class KernelName(click.Choice):
 class NameIn(click.ParamType):
     """One of the names that a module lists; the module is imported only when a value is given.
 
-    Parameters
-    ----------
-    name : str
-        What --help calls the value.
-    home : str
-        The module and the list in it, "package.module:LIST".
+    ``home`` is the module and the list in it, "package.module:LIST".
     """
 
     def __init__(self, name: str, home: str):

@@ -32,12 +32,7 @@ def present(*paths: Path | None) -> list[Path]:
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a picture that is not a PNG.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse a picture that is not a PNG."""
     if path is not None and path.suffix.lower() != ".png":
         raise click.UsageError(f"--picture is written as .png, not as {path.name}")
 
@@ -71,20 +66,9 @@ def give_report(
     more: Mapping[str, Any] | None = None,
     lines: Sequence[str] | None = None,
 ) -> None:
-    """Print a report, and write it to a file if one is named.
+    """Print a report, and write it with ``more`` facts to a file if one is named.
 
-    Parameters
-    ----------
-    console : Console
-    report : Report
-    path : Path or None
-        The file.
-    overwrite : bool
-        Whether a file that exists may be replaced.
-    more : mapping, optional
-        Further facts.
-    lines : sequence of str, optional
-        What people read instead of the whole report.
+    People read ``lines`` instead of the whole report, if given.
     """
     from diffclass_hyperspectral.io.records import write_json
 

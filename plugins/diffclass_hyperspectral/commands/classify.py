@@ -24,22 +24,22 @@ from diffclass.command_line import (
 )
 from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import LABEL_FORMATS, SMALLER, DiffusionOptions
-from diffclass_hyperspectral.commands._recipe import recipe
 from diffclass_hyperspectral.commands._results import (
     costs_of,
     give_report,
     present,
     say_orthorectified,
 )
-from diffclass_hyperspectral.commands._scene import ScenePart
-from diffclass_hyperspectral.commands._tiles import (
+from diffclass_hyperspectral.commands._scenes import (
     NAME,
     ONE_MAP,
     OpenedScenes,
+    ScenePart,
     opened_scenes,
     output_names,
     scenes_argument,
 )
+from diffclass_hyperspectral.commands.rerun import recipe
 
 if TYPE_CHECKING:
     from diffclass.costs import Forecast

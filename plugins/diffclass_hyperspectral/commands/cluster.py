@@ -30,11 +30,11 @@ from diffclass_hyperspectral.commands._results import (
     present,
     say_orthorectified,
 )
-from diffclass_hyperspectral.commands._scene import ScenePart
-from diffclass_hyperspectral.commands._tiles import (
+from diffclass_hyperspectral.commands._scenes import (
     NAME,
     ONE_MAP,
     PLACES,
+    ScenePart,
     opened_scenes,
     output_names,
     scenes_argument,

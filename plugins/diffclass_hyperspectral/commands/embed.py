@@ -31,8 +31,7 @@ from diffclass_hyperspectral.commands._results import (
     present,
     say_orthorectified,
 )
-from diffclass_hyperspectral.commands._scene import ScenePart
-from diffclass_hyperspectral.commands._tiles import only_one
+from diffclass_hyperspectral.commands._scenes import ScenePart, only_one
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap

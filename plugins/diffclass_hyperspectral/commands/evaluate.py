@@ -19,9 +19,8 @@ from diffclass.command_line import (
     options,
     overwrite_option,
 )
-from diffclass_hyperspectral.commands._match import match_option
 from diffclass_hyperspectral.commands._results import check_picture, give_report, present
-from diffclass_hyperspectral.commands._tiles import NAME
+from diffclass_hyperspectral.commands._scenes import NAME, match_option
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.command_line import Console, command, common_options, options
-from diffclass_hyperspectral.commands._scene import ScenePart
-from diffclass_hyperspectral.commands._tiles import only_one
+from diffclass_hyperspectral.commands._scenes import ScenePart, only_one
 
 
 @command(epilog="Example: diffclass info scene.tif")

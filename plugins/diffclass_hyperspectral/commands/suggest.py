@@ -27,8 +27,12 @@ from diffclass_hyperspectral.commands._diffusion import (
     NameIn,
 )
 from diffclass_hyperspectral.commands._results import costs_of, give_report, present
-from diffclass_hyperspectral.commands._scene import ScenePart
-from diffclass_hyperspectral.commands._tiles import PLACES, opened_scenes, scenes_argument
+from diffclass_hyperspectral.commands._scenes import (
+    PLACES,
+    ScenePart,
+    opened_scenes,
+    scenes_argument,
+)
 
 
 @dataclass(frozen=True)

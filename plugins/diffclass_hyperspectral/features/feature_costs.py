@@ -1,12 +1,26 @@
-"""What the features of a scene cost, known before a pixel is read."""
+"""What work on a scene costs, known before it is read: points and features.
+
+Each chapter says what its stages cost (`diffclass.costs`), each workflow what it puts together. A
+scene that is mapped into memory or read in blocks counts with one block only. The first run of an
+installation compiles, which takes some 200 MB more while nothing is large yet.
+"""
 
 from __future__ import annotations
 
-from diffclass.costs import Cost
-from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings, bytes_per_pixel
+import numpy as np
+
+from diffclass.costs import Cost, Size
+from diffclass_hyperspectral.features.block_statistics import quantile_bytes
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
-from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
+from diffclass_hyperspectral.features.spatial_scales import (
+    bytes_per_pixel,
+    reach_of,
+    smoothings_of,
+    window_rows,
+)
 from diffclass_hyperspectral.io import rasters
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.scenes import Scene
 
 _BYTES_PER_VALUE = 56  # of working space for a value of a block
 _SECONDS = {False: 1e-8, True: 5e-8}  # of a pixel's band; spatial features take longer
@@ -18,43 +32,42 @@ def feature_cost(
     n_bands: int,
     *,
     on_disk: bool = False,
-    window_bytes: int | None = None,
 ) -> Cost:
     """Return what making features costs: a block of the scene or a window, and the features.
 
-    Parameters
-    ----------
-    features : SceneFeatures
-        Need not be fitted.
-    shape : tuple of int
-        Rows, columns and bands of the scene.
-    n_bands : int
-        Usable ones.
-    on_disk : bool, default=False
-        Whether the features themselves lie in a file.
-    window_bytes : int, optional
-        As in `SceneFeatures.transform_points`.
-
-    Returns
-    -------
-    Cost
-        Nothing is kept: not all pixels may be points.
-
-    Raises
-    ------
-    ParameterError
-        Where ``window_bytes`` is too small for a window.
+    ``shape`` is that of the scene, ``n_bands`` are usable ones; ``on_disk`` says whether the
+    features themselves lie in a file. Nothing is kept: not all pixels may be points.
     """
     rows, columns, bands = shape
     n, p = rows * columns, features.n_features(n_bands)
     most = max(2 * columns * bands, rasters.BLOCK_VALUES)
     working = _BYTES_PER_VALUE * min(n * bands, most)
     if features.spatial:
-        k, scales = p // len(features.scales), ScaleSmoothings.of(features.scales)
-        of_its_own = scales.window_rows(shape, k, window_bytes=window_bytes)
-        window = min(of_its_own + 2 * scales.reach, rows) * columns * bytes_per_pixel(k)
+        k, smoothings = p // len(features.scales), smoothings_of(features.scales)
+        of_its_own = window_rows(shape, k, smoothings)
+        window = min(of_its_own + 2 * reach_of(smoothings), rows) * columns * bytes_per_pixel(k)
         working = max(working, window + quantile_bytes(4 * n))
     held = 0 if on_disk else 4 * n * p
     # a block of rows is gone before the whole result has been filled, a window is not
     peak = held + working if features.spatial else max(held, working)
     return Cost(peak + 8 * n, 0, _SECONDS[features.spatial] * n * n_bands)
+
+
+def scene_size(
+    scene: Scene, features: SceneFeatures, n_neighbors: int = 0, n_classes: int = 0
+) -> Size:
+    """Return how many points, features, neighbours and classes work on a scene has at most."""
+    rows, columns, _ = scene.shape
+    n = rows * columns if scene.region is None else int(np.count_nonzero(scene.region))
+    return Size(n, features.n_features(int(scene.band_mask.sum())), n_neighbors, n_classes)
+
+
+def feature_costs(
+    scene: Scene, features: SceneFeatures, n_points: int, *, on_disk: bool = False
+) -> dict[str, Cost]:
+    """Return the cost of the features, of which those of the points are kept."""
+    piece = scene.data.kept_bytes if isinstance(scene.data, BlockArray) else 0
+    n_bands = int(scene.band_mask.sum())
+    kept = 4 * n_points * features.n_features(n_bands)
+    making = feature_cost(features, scene.shape, n_bands, on_disk=on_disk)
+    return {"features": making + Cost(piece, kept)}

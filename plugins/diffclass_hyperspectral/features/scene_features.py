@@ -1,7 +1,7 @@
 """Features of a scene's pixels, for neighbours by noise-adjusted components, angle or correlation.
 
-`directions` finds what components to take, `components` takes them block by block, `spatial_scales`
-smooths them by windows.
+`components` finds what components to take and takes them block by block, `spatial_scales` smooths
+them by windows.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass_hyperspectral.features import METRICS
-from diffclass_hyperspectral.features.components import Components
-from diffclass_hyperspectral.features.directions import (
+from diffclass_hyperspectral.features.components import (
+    Components,
     noise_adjusted_directions,
     unit_directions,
 )
-from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
 from diffclass_hyperspectral.features.smoothing import GridDiffusion, Smoothing
 from diffclass_hyperspectral.features.spatial_scales import (
     add_positions,
+    largest_weight_beyond,
     scale_features,
     smooth_scales,
+    smoothings_of,
+    window_rows,
 )
 from diffclass_hyperspectral.io.rasters import PointPicture, spread_out
 from diffclass_hyperspectral.io.scenes import Scene, sampled_levels, unit_factor
@@ -57,7 +59,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         then scaled to length 1.
     field_power : float, default=1.0
         How much less those directions of smoothed MNF components count in which pixels differ
-        within fields; at 0 all count equally. See `diffclass_hyperspectral.features.field_weights`.
+        within fields; at 0 all count equally. See
+        `diffclass_hyperspectral.features.spatial_scales`.
     position_weight : float, default=0.0
         Units of feature per pixel of row and column, which join the components if spatial and
         not 0; the components of each scale have mean square 1 (for angle and correlation about
@@ -266,7 +269,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         with stage("features: reach"):
             components = self._components(scene)
             valid = components.pixels()
-            return self._scale_smoothings.weight_beyond(components.picture(), valid)
+            return largest_weight_beyond(smoothings_of(self.scales), components.picture(), valid)
 
     def unit_factor(self, X: Any) -> float | None:
         """Return by what factor another scene's values are larger, where its units are others.
@@ -302,7 +305,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         if self.metric not in METRICS:
             raise ParameterError(f"metric = {self.metric!r}; possible: {', '.join(METRICS)}")
         if self.spatial:
-            ScaleSmoothings.of(self.scales)
+            smoothings_of(self.scales)
         for name in ("field_power", "position_weight"):
             if not getattr(self, name) >= 0:
                 raise ParameterError(f"{name} = {getattr(self, name)!r} is below 0")
@@ -354,7 +357,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         k = self.n_components_
         n_rows = 0
         if self.spatial:
-            n_rows = self._scale_smoothings.window_rows(scene.shape, k, window_bytes=window_bytes)
+            smoothings = smoothings_of(self.scales)
+            n_rows = window_rows(scene.shape, k, smoothings, window_bytes=window_bytes)
         components = self._components(scene)
         valid = components.pixels()
         points = create((int(np.count_nonzero(valid)), self._n_features_out))
@@ -369,7 +373,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     def _smooth(self, picture: PointPicture, *, fit: bool, n_rows: int) -> None:
         """Fill the columns of all scales from the components in the first ones."""
         k, is_unit = self.n_components_, self.metric != "euclidean"
-        smoothings = self._scale_smoothings.smoothings
+        smoothings = smoothings_of(self.scales)
         found = smooth_scales(picture, smoothings, k, is_unit=is_unit, n_rows=n_rows)
         if fit:
             weights = [moments.weights(self.field_power) for moments in found]
@@ -379,10 +383,6 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         scale_features(picture, self.weights_, self.scales_, is_unit=is_unit)
         if self.position_weight:
             add_positions(picture, self.position_weight)
-
-    @property
-    def _scale_smoothings(self) -> ScaleSmoothings:
-        return ScaleSmoothings.of(self.scales)
 
 
 def _as_scene(X: Any) -> Scene:

@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from diffclass import MarkovOperator
 from diffclass.exceptions import ParameterError
 from diffclass.operators import SERIES_TOLERANCE, power_coefficients
-from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
+from diffclass_hyperspectral.features.block_statistics import streamed_quantile
 from diffclass_hyperspectral.features.windows import Window, windows
 from diffclass_hyperspectral.io.rasters import Raster
 
@@ -63,44 +63,23 @@ class Smoothing(Protocol):
     def fitted(self, parts: Callable[[], Iterable[Window]]) -> Smoothing:
         """Return the smoothing for one picture.
 
-        Parameters
-        ----------
-        parts : callable
-            Gives all windows of the picture, with ``fitting_reach`` rows beyond; may be called
-            several times.
+        ``parts`` gives all windows of the picture, with ``fitting_reach`` rows beyond; it may be
+        called several times.
         """
         ...
 
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
-        """Return the smoothed image.
+        """Return the smoothed image, float32 (rows, columns, k), and leave the given one as it is.
 
-        Parameters
-        ----------
-        image : ndarray of float32 of shape (rows, columns, k)
-            Left as it is; its values at missing pixels mean nothing.
-        valid : ndarray of bool of shape (rows, columns)
-            Where there is data.
-
-        Returns
-        -------
-        ndarray of float32 of shape (rows, columns, k)
+        ``valid`` says where there is data; values elsewhere mean nothing.
         """
         ...
 
     def weight_beyond(self, image: Raster, valid: np.ndarray) -> np.ndarray:
         """Return the share of a smoothed pixel's weight that comes from farther than r pixels.
 
-        Parameters
-        ----------
-        image : Raster of float32 of shape (rows, columns, k)
-            Read some rows at a time.
-        valid : ndarray of bool of shape (rows, columns)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            For r = 0, 1, ..., n - 1 rows or columns, whichever are more; 0 beyond. Mean over pixels
-            of this picture.
+        For r = 0, 1, ..., n - 1 rows or columns, whichever are more; 0 beyond. Mean over pixels of
+        this picture, which is read some rows at a time.
         """
         ...
 
@@ -255,18 +234,7 @@ class GridDiffusion:
         return walk.affinity[window][:, window], distances
 
     def operator(self, image: np.ndarray, valid: np.ndarray) -> MarkovOperator:
-        """Return the walk over the pixels; at missing ones it stays where it is.
-
-        Parameters
-        ----------
-        image : ndarray of float32 of shape (rows, columns, k)
-        valid : ndarray of bool of shape (rows, columns)
-
-        Returns
-        -------
-        MarkovOperator
-            Of rows * columns points, in the order of rows.
-        """
+        """Return the walk over rows * columns pixels; at missing ones it stays where it is."""
         squares = self._squares(image, valid)
         h = self.bandwidth
         if h is None:

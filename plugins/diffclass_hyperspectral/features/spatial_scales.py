@@ -4,6 +4,16 @@ The points of a picture hold k columns per scale. Its components come in the fir
 smoothed from there into its own columns, the first one last, and then all columns are weighed and
 divided in place. So nothing else is as large as the picture, and as a window sees all rows that
 count, it does not matter how many rows it has.
+
+Directions in which pixels differ within fields count less. What smoothing takes away, R = c -
+smooth(c), is how pixels differ from their surroundings: noise, and all that varies inside a field,
+such as the light on a slope or the soil between the rows. With its covariance W = V diag(l) V', the
+smoothed components are multiplied by V diag(l)^-p. At p = 1/2 the variation within fields becomes
+equal in all directions, as in Fisher's discriminant with fields as classes; it needs no labels.
+
+Source: A. Bar-Hillel et al., Learning distance functions using equivalence relations, 2003
+(relevant component analysis; p = 1/2, small groups of like points for fields). p = 1 was measured,
+see experiments/few_labels/spatial.py.
 """
 
 from __future__ import annotations
@@ -13,30 +23,95 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass_hyperspectral.features.field_weights import field_weights
-from diffclass_hyperspectral.features.moments import Moments
-from diffclass_hyperspectral.features.smoothing import Smoothing
-from diffclass_hyperspectral.features.unit_spectra import unit_rows
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.features.block_statistics import Moments
+from diffclass_hyperspectral.features.components import unit_rows
+from diffclass_hyperspectral.features.smoothing import GRID_BYTES, GaussianSmoothing, Smoothing
 from diffclass_hyperspectral.features.windows import Window, windows
-from diffclass_hyperspectral.io.rasters import PointPicture
+from diffclass_hyperspectral.io.rasters import PointPicture, Raster
+
+_WINDOW_BYTES = 2**28  # at least
+# Share of the largest variance: otherwise directions in which hardly anything varies could be all
+# that counts.
+_LEAST_VARIANCE = 1e-3
+
+
+def field_weights(within: np.ndarray, power: float) -> np.ndarray:
+    """Return V diag(l)^-p of W (k, k), or the identity where smoothing took nothing away.
+
+    The columns are the directions, by rising variance within fields; p = 0 gives the identity too.
+    """
+    identity = np.eye(len(within))
+    if power == 0:
+        return identity
+    variances, directions = np.linalg.eigh(within)
+    if not variances[-1] > 0:
+        return identity
+    return directions * np.maximum(variances / variances[-1], _LEAST_VARIANCE) ** -power
+
+
+def smoothings_of(scales: Sequence[float | Smoothing]) -> tuple[Smoothing, ...]:
+    """Return a smoothing for each scale; a number is the standard deviation of a Gaussian."""
+    if not len(scales):
+        raise ParameterError("scales is empty; give one or more, 0 for the picture as it is")
+    return tuple(s if isinstance(s, Smoothing) else GaussianSmoothing(s) for s in scales)
+
+
+def reach_of(smoothings: Sequence[Smoothing]) -> int:
+    """Return the rows and columns beyond which a pixel counts at no scale."""
+    return max(s.reach for s in smoothings)
+
+
+def bytes_per_pixel(k: int) -> int:
+    """Return what smoothing holds of a pixel of a window: k components, and the walk over it."""
+    return 30 * k + GRID_BYTES
+
+
+def window_rows(
+    shape: tuple[int, ...],
+    k: int,
+    smoothings: Sequence[Smoothing],
+    *,
+    window_bytes: int | None = None,
+) -> int:
+    """Return how many rows of its own a window of k components has, without those around.
+
+    ``shape`` begins with rows and columns. By default a window takes as much memory as is needed,
+    256 MiB at least; too little for one row is a `ParameterError`.
+    """
+    rows, columns, *_ = shape
+    of_a_row, around = columns * bytes_per_pixel(k), 2 * reach_of(smoothings)
+    if window_bytes is None:  # rows around are worked on twice: there should be fewer of them
+        window_bytes = max(_WINDOW_BYTES, 3 * around * of_a_row, of_a_row)
+    if window_bytes >= rows * of_a_row:
+        return rows
+    n_rows = window_bytes // of_a_row - around
+    if n_rows < 1:
+        raise ParameterError(
+            f"window_bytes = {window_bytes}: a window of {columns} columns needs at least "
+            f"{min(rows, around + 1) * of_a_row} bytes for these features; give more memory, "
+            "or take spectral features"
+        )
+    return n_rows
+
+
+def largest_weight_beyond(
+    smoothings: Sequence[Smoothing], image: Raster, valid: np.ndarray
+) -> np.ndarray:
+    """Return how much comes from farther than 0, 1, ... pixels, at the scale where it is most."""
+    found = [s.weight_beyond(image, valid) for s in smoothings]
+    largest = np.zeros(max(map(len, found)))
+    for shares in found:
+        largest[: len(shares)] = np.maximum(largest[: len(shares)], shares)
+    return largest
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothedMoments:
-    """What one scale of a picture says of its weights and its spread.
+    """What one scale of a picture says of its weights and its spread."""
 
-    Attributes
-    ----------
-    taken : Moments
-        Of what smoothing took away.
-    left : Moments
-        Of the smoothed components, of length 1 if they are to be.
-    is_unit : bool
-        Whether they are.
-    """
-
-    taken: Moments
-    left: Moments
+    taken: Moments  # of what smoothing took away
+    left: Moments  # of the smoothed components, of length 1 if they are to be
     is_unit: bool
 
     def weights(self, power: float) -> np.ndarray:
@@ -58,23 +133,9 @@ class SmoothedMoments:
 def smooth_scales(
     picture: PointPicture, smoothings: Sequence[Smoothing], k: int, *, is_unit: bool, n_rows: int
 ) -> list[SmoothedMoments]:
-    """Fill the columns of each scale from the components in the first k.
+    """Fill the columns of each scale from the components in the first k of a picture, in place.
 
-    Parameters
-    ----------
-    picture : PointPicture
-        With k columns per scale or more; changed in place.
-    smoothings : sequence of Smoothing
-    k : int
-    is_unit : bool
-        Whether the smoothed components are to have length 1.
-    n_rows : int
-        Rows of a window.
-
-    Returns
-    -------
-    list of SmoothedMoments
-        One for each scale.
+    Smoothed components are given length 1 if ``is_unit``; a window has ``n_rows`` rows of its own.
     """
     found = []
     for j in reversed(range(len(smoothings))):
@@ -124,13 +185,7 @@ def scale_features(
 ) -> None:
     """Multiply the columns of each scale by its weights and divide them by its spread, in place.
 
-    Parameters
-    ----------
-    picture : PointPicture
-    weights : ndarray of float32 of shape (n_scales, k, k)
-        Not used for components of length 1, which they are given instead.
-    scales : ndarray of shape (n_scales,)
-    is_unit : bool
+    ``weights`` is (n_scales, k, k), not used for components of length 1, which are made so instead.
     """
     k = weights.shape[1]
     for rows in picture.row_blocks(shown="features: weights"):

@@ -14,23 +14,12 @@ from diffclass_hyperspectral.io.rasters import Raster, rows_of_a_block
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Some rows of a picture and the rows around them.
+    """Some rows of a picture and the rows around them."""
 
-    Attributes
-    ----------
-    rows : slice
-        The window's own rows, of the picture.
-    inner : slice
-        The same rows, of the arrays here.
-    image : ndarray of float32 of shape (n_rows, columns, k)
-        Its values where there is no data mean nothing.
-    valid : ndarray of bool of shape (n_rows, columns)
-    """
-
-    rows: slice
-    inner: slice
-    image: np.ndarray
-    valid: np.ndarray
+    rows: slice  # the window's own, of the picture
+    inner: slice  # the same rows, of the arrays here
+    image: np.ndarray  # float32 (n_rows, columns, k); where there is no data it means nothing
+    valid: np.ndarray  # bool (n_rows, columns)
 
 
 def windows(
@@ -44,19 +33,9 @@ def windows(
     """Yield the windows of a picture from the top down; those without data are left out.
 
     The rows of a window may be overwritten before the next one is asked for: rows that windows
-    share are read once.
-
-    Parameters
-    ----------
-    image : Raster of float32 of shape (rows, columns, k)
-    valid : ndarray of bool of shape (rows, columns)
-        Where there is data.
-    n_rows : int, optional
-        Own rows of a window, at least 1; a block of the scene by default.
-    reach : int
-        Further rows above and below, as far as there are any.
-    shown : str, optional
-        Name of the work on them, for those who listen to progress.
+    share are read once. A window has ``n_rows`` rows of its own (a block of the scene by default)
+    and ``reach`` further ones above and below; ``shown`` names the work for those who listen to
+    progress.
     """
     if n_rows is None:
         n_rows = rows_of_a_block(image.shape[1] * image.shape[2])

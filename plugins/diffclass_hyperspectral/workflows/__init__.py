@@ -6,8 +6,7 @@ Each chapter imports from those below it:
     classification  labels or a model to a class map, with cleaning, files, summary
     clustering, anomalies, embedding
     evaluation      held-out labels, class maps against the truth
-    reports         what all reports have in common, and the lines people read
-    scene_costs     what work on a scene costs, known before it is read
+    reports         what all reports have in common
     parameters      what is refused before a scene is read
 
 A job reads nothing of the command line, prints nothing and draws no progress: it names its stages

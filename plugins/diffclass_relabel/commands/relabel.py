@@ -19,9 +19,7 @@ from diffclass.command_line import (
     option,
     options,
 )
-from diffclass_hyperspectral.commands._match import match_option
-from diffclass_hyperspectral.commands._scene import ScenePart
-from diffclass_hyperspectral.commands._tiles import only_one
+from diffclass_hyperspectral.commands._scenes import ScenePart, match_option, only_one
 
 if TYPE_CHECKING:
     from diffclass_relabel.door import Gate

@@ -20,7 +20,7 @@ from diffclass.command_line import (
     overwrite_option,
 )
 from diffclass_hyperspectral.commands._results import present, say_orthorectified
-from diffclass_hyperspectral.commands._scene import ScenePart
+from diffclass_hyperspectral.commands._scenes import ScenePart
 
 if TYPE_CHECKING:
     from diffclass_relabel.session import SessionEditor

@@ -20,7 +20,7 @@ from diffclass.point_graph import graph_costs
 from diffclass.progress import Listeners, listening, stage
 from diffclass.relabel import RelabelSession, painting_cost
 from diffclass_hyperspectral import Scene, SceneFeatures
-from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
+from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_relabel.scene.pixels import MOST_POINTS
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 

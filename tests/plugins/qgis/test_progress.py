@@ -10,8 +10,7 @@ import time
 import pytest
 
 from diffclass_qgis.algorithms import ALGORITHMS
-from diffclass_qgis.progress import Progress, parsed
-from diffclass_qgis.running import run
+from diffclass_qgis.running import Progress, parsed, run
 
 STAGES = (("features", 25), ("neighbors", 75))
 

@@ -6,13 +6,13 @@ from diffclass_hyperspectral.workflows.classification.classifying import (
     classify_scene,
 )
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup
-from diffclass_hyperspectral.workflows.classification.datasets import classified_dataset
-from diffclass_hyperspectral.workflows.classification.maps import write_maps
+from diffclass_hyperspectral.workflows.classification.lines import UNSURE, summary_lines
 from diffclass_hyperspectral.workflows.classification.models import (
     SceneModel,
     load_model,
     save_model,
 )
+from diffclass_hyperspectral.workflows.classification.outputs import classified_dataset, write_maps
 from diffclass_hyperspectral.workflows.classification.report import (
     ClassificationReport,
     measure_ambiguity,
@@ -25,7 +25,6 @@ from diffclass_hyperspectral.workflows.classification.runs import (
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
 )
-from diffclass_hyperspectral.workflows.classification.summary import UNSURE, summary_lines
 
 __all__ = [
     "UNSURE",

@@ -40,7 +40,7 @@ from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.records import FileStamp
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
-from diffclass_hyperspectral.workflows.classification.model_forms import FEATURES
+from diffclass_hyperspectral.workflows.classification.models import FEATURES
 
 _IN_BLOCKS = (
     "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",

@@ -26,43 +26,18 @@ _EXPECTED_BEYOND = 0.01  # of a scene like the one that the model was fitted to
 
 @dataclass(frozen=True, eq=False)
 class LabelledPoints:
-    """The pixels of a scene that have data, as points, and its labels.
-
-    Attributes
-    ----------
-    scene : Scene
-    labels : LabelImage
-        Of the scene's rows and columns.
-    points : ndarray of float32 of shape (n, p)
-    valid : ndarray of bool of shape (rows, columns)
-        Which pixels these are.
-    features : SceneFeatures
-        Fitted to the scene.
-    """
+    """The pixels of a scene that have data, as points, and its labels."""
 
     scene: Scene
-    labels: LabelImage
-    points: np.ndarray
-    valid: np.ndarray
-    features: SceneFeatures
+    labels: LabelImage  # of the scene's rows and columns
+    points: np.ndarray  # float32 (n, p)
+    valid: np.ndarray  # bool (rows, columns): which pixels these are
+    features: SceneFeatures  # fitted to the scene
 
     def classified(
         self, classifier: Classifier, *, fit_on: np.ndarray | None = None
     ) -> SceneClassification:
-        """Diffuse the labels over the points.
-
-        Parameters
-        ----------
-        classifier : DiffusionClassifier or BlockClassifier
-            Fitted here.
-        fit_on : ndarray of bool of shape (rows, columns), optional
-            Which labelled pixels to use; all by default.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As `classify_scene`.
-        """
+        """Diffuse the labels over the points; of those in ``fit_on`` alone, if given."""
         ids = _chosen_ids(self.labels, fit_on)
         _check_two_classes(ids[self.valid], self.labels)
         check_classifier(classifier, len(self.points))
@@ -77,20 +52,7 @@ class LabelledPoints:
 def labelled_points(
     scene: Scene, labels: LabelImage, features: SceneFeatures, *, fit_on: np.ndarray | None = None
 ) -> LabelledPoints:
-    """Fit features to a scene; they do not depend on its labels.
-
-    Parameters
-    ----------
-    scene, labels, fit_on
-        As in `classify_scene`. Labels are checked before the scene is read.
-    features : SceneFeatures
-        Fitted here.
-
-    Raises
-    ------
-    DataError
-        As `classify_scene`.
-    """
+    """Fit features to a scene whose labels are checked first; they do not depend on them."""
     with stage("features"):
         if scene.valid.any():  # else the features say what is wrong
             _check_two_classes(_chosen_ids(labels, fit_on)[scene.valid], labels)
@@ -144,33 +106,11 @@ def classify_scene(
 def apply_model(
     scene: Scene, model: SceneModel, *, check_units: bool = True, classify_all: bool = False
 ) -> SceneClassification:
-    """Classify the pixels of another scene with a model.
+    """Classify the pixels of another scene, with the model's bands, with a model.
 
-    Parameters
-    ----------
-    scene : Scene
-        With the model's bands; see `SceneModel.answers`.
-    model : SceneModel
-    check_units : bool, default=True
-        Whether other units than those of the training scene are an error; a warning if not.
-    classify_all : bool, default=False
-        Whether pixels beyond the reach of their training neighbours get a class too, that of the
-        nearest.
-
-    Returns
-    -------
-    SceneClassification
-        Every other pixel with data has a class.
-
-    Raises
-    ------
-    DataError
-        Where a band is missing, the units are others, or no pixel has data.
-
-    Warns
-    -----
-    UserWarning
-        Where more than one pixel in a hundred lies beyond the reach.
+    With ``check_units`` other units than those of the training scene are an error, otherwise a
+    warning. Pixels beyond the reach of their training neighbours get no class, or with
+    ``classify_all`` that of the nearest; more than one in a hundred of them is a warning.
     """
     with stage("prediction"):
         posteriors, novelty = model.answers(scene, check_units=check_units)
@@ -202,13 +142,6 @@ def checked_labels(
     """Return the labels of the scene's pixels; see `LabelImage.on`.
 
     Raises what `classify_scene` would raise, as far as can be told without reading the scene.
-
-    Raises
-    ------
-    DataError
-        For labels of another size or place, or fewer than two classes.
-    ParameterError
-        For parameters out of range.
     """
     labels = labels.on(scene)
     labels.check_trainable()

@@ -90,51 +90,19 @@ class Cleanup:
 
 @dataclass(frozen=True)
 class CleanupReport(Facts):
-    """How many pixels each step changed.
-
-    Attributes
-    ----------
-    cleanup : Cleanup
-        What was done.
-    below_margin, by_majority, by_min_area : int
-        Pixels that became class 0, and that each filter gave another class.
-    small_segments_left : int
-        Segments below the minimum area that touch no other class.
-    """
+    """How many pixels each step changed."""
 
     cleanup: Cleanup = field(metadata=MERGED)
-    below_margin: int = 0
-    by_majority: int = 0
+    below_margin: int = 0  # became class 0
+    by_majority: int = 0  # were given another class
     by_min_area: int = 0
-    small_segments_left: int = 0
+    small_segments_left: int = 0  # below the area, and touch no other class
 
 
 def majority_filter(class_map: np.ndarray, width: int) -> np.ndarray:
-    """Give each pixel the most frequent class of the window around it.
+    """Give each pixel the most frequent class of the window around it, cut off at the map's edges.
 
-    Parameters
-    ----------
-    class_map : ndarray of int of shape (rows, columns)
-        0 = no class: it stays and has no vote.
-    width : int
-        Of the window in pixels, odd; it is cut off at the edges of the map.
-
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-
-    Notes
-    -----
-    O(n width) per class, two arrays of n counts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from diffclass_hyperspectral.workflows.classification.cleanup import majority_filter
-    >>> majority_filter(np.array([[1, 1, 1], [1, 2, 0], [1, 1, 2]]), 3)
-    array([[1, 1, 1],
-           [1, 1, 0],
-           [1, 1, 2]])
+    Class 0 stays and has no vote. O(n width) per class, two arrays of n counts.
     """
     if width == 1:
         return class_map.copy()
@@ -155,29 +123,8 @@ def majority_filter(class_map: np.ndarray, width: int) -> np.ndarray:
 def merge_small_segments(class_map: np.ndarray, min_area: int) -> np.ndarray:
     """Let segments below an area join the class they share the longest border with.
 
-    Parameters
-    ----------
-    class_map : ndarray of int of shape (rows, columns)
-        0 = no class: it stays and is never joined.
-    min_area : int
-        Smallest segment that stays, in pixels.
-
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-
-    Notes
-    -----
-    O(n) for the segments, and O(b log b) for the b borders between them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from diffclass_hyperspectral.workflows.classification.cleanup import merge_small_segments
-    >>> merge_small_segments(np.array([[1, 1, 1, 2], [1, 3, 2, 2], [0, 2, 2, 2]]), 2)
-    array([[1, 1, 1, 2],
-           [1, 1, 2, 2],
-           [0, 2, 2, 2]])
+    Class 0 stays and is never joined. O(n) for the segments, O(b log b) for the b borders between
+    them.
     """
     if min_area == 1 or not class_map.any():
         return class_map.copy()
@@ -188,17 +135,7 @@ def merge_small_segments(class_map: np.ndarray, min_area: int) -> np.ndarray:
 
 
 def segments_of(class_map: np.ndarray) -> np.ndarray:
-    """Return the number of each pixel's segment; class 0 makes segments too.
-
-    Parameters
-    ----------
-    class_map : ndarray of int of shape (rows, columns)
-
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-        0 to the number of segments - 1.
-    """
+    """Return the number of each pixel's segment, from 0, (rows, columns); so has class 0."""
     import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components
 

@@ -12,11 +12,10 @@ from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
 from diffclass.kernels import SharedNeighbors, check_kernel
 from diffclass.label_diffusion import RESULT_BYTES, diffusion_costs
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
-from diffclass_hyperspectral.features.feature_costs import feature_cost
+from diffclass_hyperspectral.features.feature_costs import feature_cost, feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification.models import SceneModel
-from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
 
 
 def forecast_classification(
@@ -28,26 +27,12 @@ def forecast_classification(
     n_fits: int = 1,
     suggesting: bool = False,
 ) -> Forecast:
-    """Say what `classify_scene` will need.
+    """Say what `classify_scene` will need; neither features nor classifier need be fitted.
 
-    Parameters
-    ----------
-    scene : Scene
-    features : SceneFeatures
-    classifier : DiffusionClassifier
-        Neither needs to be fitted.
-    n_classes : int
-        Classes that are labelled.
-    n_fits : int, default=1
-        How often labels are diffused: once for each way in which some are held out.
-    suggesting : bool, default=False
-        Whether `suggest_pixels` follows.
-
-    Returns
-    -------
-    Forecast
-        Bytes within about a quarter on scenes of 100,000 pixels and more. The time is told where
-        it is known: of the default kernel, without suggestions.
+    Labels are diffused ``n_fits`` times, once for each way in which some are held out;
+    ``suggesting`` says whether `suggest_pixels` follows. Bytes are within about a quarter on scenes
+    of 100,000 pixels and more. The time is told where it is known: of the default kernel, without
+    suggestions.
     """
     size = scene_size(scene, features, classifier.n_neighbors, n_classes)
     kernel, warped = check_kernel(classifier.kernel or "shared"), classifier.warp is not None
@@ -80,26 +65,10 @@ def forecast_blocks(
     n_fits: int = 1,
     n_machines: int = 1,
 ) -> Forecast:
-    """Say what classifying a scene in blocks will need.
+    """Say what classifying a scene in blocks will need; otherwise as `forecast_classification`.
 
-    Parameters
-    ----------
-    scene : Scene
-    features : SceneFeatures
-    classifier : DiffusionClassifier
-        Neither needs to be fitted.
-    n_classes : int
-    plan : callable
-        `BlockRun.plan`.
-    n_fits : int, default=1
-        As in `forecast_classification`.
-    n_machines : int, default=1
-        That share the work. Processes of one machine share its cores, and gain nothing here.
-
-    Returns
-    -------
-    Forecast
-        Of this process, or of a worker, with the space on the scratch disk and the time.
+    Of this process, or of a worker, with the space on the scratch disk and the time. ``n_machines``
+    share the work; processes of one machine share its cores, and gain nothing here.
     """
     size = scene_size(scene, features, classifier.n_neighbors, n_classes)
     planned = plan(size)
@@ -122,17 +91,7 @@ def forecast_blocks(
 
 
 def forecast_prediction(scene: Scene, model: SceneModel) -> Forecast:
-    """Say what `apply_model` will need in addition to the loaded model.
-
-    Parameters
-    ----------
-    scene : Scene
-    model : SceneModel
-
-    Returns
-    -------
-    Forecast
-    """
+    """Say what `apply_model` will need in addition to the loaded model."""
     size = scene_size(scene, model.features)
     making = feature_costs(scene, model.features, 0)
     answering = {"prediction": model.cost(size.points, size.features)}

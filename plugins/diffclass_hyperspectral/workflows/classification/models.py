@@ -1,4 +1,4 @@
-"""Models saved in a file: features and classifier of one scene, to be applied to others."""
+"""Models in a file: features and classifier of one scene, to be applied to others."""
 
 from __future__ import annotations
 
@@ -16,17 +16,94 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost
 from diffclass.exceptions import DataError
 from diffclass.mapped_files import release_pages
-from diffclass.model_files import CLASSIFIER, Array, Maybe, Record, read_model, write_model
+from diffclass.model_files import (
+    CLASSIFIER,
+    Array,
+    Choice,
+    Flag,
+    Form,
+    Listed,
+    Maybe,
+    Number,
+    OneOf,
+    Record,
+    Text,
+    Whole,
+    read_model,
+    write_model,
+)
+from diffclass_hyperspectral.features import METRICS
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
-from diffclass_hyperspectral.io.labels import ClassTable
+from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
+from diffclass_hyperspectral.io.labels import ClassEntry, ClassTable
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene, factor_text, round_factor
-from diffclass_hyperspectral.workflows.classification.model_forms import FEATURES, TABLE
-
-Classifier = DiffusionClassifier | BlockClassifier
 
 _KIND = "diffclass scene model"
 _BLOCK_PIXELS = 50_000
+
+# Letters of sizes: b bands, u of them in use, k components at s scales.
+_SIGMA = Number(0, 10_000)
+_SCALE = OneOf({
+    "sigma": _SIGMA,
+    "Gaussian": Record(GaussianSmoothing, {"sigma": _SIGMA}),
+    "diffusion": Record(GridDiffusion, {
+        "n_steps": Whole(1, 100_000), "sigma": _SIGMA, "quantile": Number(0, 1),
+        "bandwidth": Maybe(Number()),
+    }),
+})  # fmt: skip
+
+_PARAMETERS: dict[str, Form] = {
+    "n_components": Maybe(Whole(1)),
+    "metric": Choice({name: name for name in METRICS}),
+    "spatial": Flag(),
+    "scales": Listed(_SCALE, "s", make=tuple),
+    "field_power": Number(0),
+    "position_weight": Number(0),
+}
+
+_FOUND: dict[str, Form] = {
+    "bands_": Array(("b",), "b"),
+    "directions_": Array(("u", "k")),
+    "n_components_": Whole(1),
+    "mean_": Maybe(Array(("u",))),
+    "signal_to_noise_": Maybe(Array(("k",))),
+    "levels_": Maybe(Array((2, "u"))),
+    "weights_": Maybe(Array(("s", "k", "k"))),
+    "scales_": Maybe(Array(("s",))),
+}
+
+
+def _features(**values: Any) -> SceneFeatures:
+    found = {name: values.pop(name) for name in _FOUND}
+    features = SceneFeatures(**values)
+    features.check_parameters()
+    for name, value in found.items():
+        if value is not None:
+            setattr(features, name, value)
+    is_whole = (
+        np.count_nonzero(features.bands_) == len(features.directions_)
+        and features.n_components_ == features.directions_.shape[1]
+        and (features.metric != "euclidean" or hasattr(features, "mean_"))
+        and (
+            not features.spatial or (hasattr(features, "scales_") and hasattr(features, "weights_"))
+        )
+    )
+    if not is_whole:
+        raise ValueError("the features lack a part")
+    return features
+
+
+FEATURES = Record(SceneFeatures, _PARAMETERS | _FOUND, _features)
+
+_ENTRY = Record(ClassEntry, {
+    "id": Whole(), "name": Text(), "color": Listed(Whole(0, 255), 3, make=tuple),
+})  # fmt: skip
+
+TABLE = Record(ClassTable, {"entries": Listed(_ENTRY, make=tuple)})
+
+
+Classifier = DiffusionClassifier | BlockClassifier
 
 
 @dataclass(frozen=True)
@@ -178,11 +255,7 @@ def matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
     """Return, for each band of the model, the number of the scene's band that matches it.
 
     A band matches if its centre is within half the distance to the model band's own neighbour.
-
-    Raises
-    ------
-    DataError
-        Where a band in use has no match, or counts differ and wavelengths are unknown.
+    `DataError`: a band in use has no match, or counts differ and wavelengths are unknown.
     """
     bands = _matching_bands(model, scene)
     bad = model.features.bands_ & ~scene.band_mask[bands]

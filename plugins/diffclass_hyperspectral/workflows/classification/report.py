@@ -1,4 +1,4 @@
-"""The report of a classification: facts for programs, lines for people."""
+"""What is known about a classification: its fit, scores of held-out labels, its classes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,33 @@ import numpy as np
 
 from diffclass import StoppingRule, Warp
 from diffclass.blocks import BlockClassifier
+from diffclass.evaluation import Scores, classification_scores
+from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
-from diffclass_hyperspectral.workflows.classification.cleanup import CleanupReport
-from diffclass_hyperspectral.workflows.classification.holdout_report import (
-    FailedHoldout,
-    HoldoutReport,
-)
-from diffclass_hyperspectral.workflows.classification.lines import report_lines
+from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.workflows.classification.lines import holdout_lines, report_lines
 from diffclass_hyperspectral.workflows.classification.models import Classifier
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
 )
-from diffclass_hyperspectral.workflows.evaluation import Holdout
-from diffclass_hyperspectral.workflows.reports import IF_KNOWN, MERGED, Facts, RunReport
+from diffclass_hyperspectral.workflows.evaluation import (
+    Certainty,
+    Holdout,
+    certainty_lines,
+    describe_blocks,
+    full_gap,
+    measure_certainty,
+    probability_of_class,
+)
+from diffclass_hyperspectral.workflows.reports import (
+    HIDDEN,
+    IF_KNOWN,
+    MERGED,
+    Facts,
+    RunReport,
+)
 
 _TRANSDUCTIVE = (
     "features and graph are made of all pixels, the tested ones too, without their labels "
@@ -36,85 +48,126 @@ _NOT_HELD_OUT = (
 
 
 @dataclass(frozen=True)
-class MappedClass(Facts):
-    """A class of the map.
+class HoldoutReport(Facts):
+    """Scores on held-out labels."""
 
-    Attributes
-    ----------
-    id : int
-    name : str
-    pixels : int
-        Of this class in the map.
-    labels : int or None
-        Labelled pixels that it was fitted on; None where a model of another scene was applied.
+    kind: str  # "random" or "blocks"
+    gap_pixels: int  # least distance between those fitted on and those tested; 0: no gap
+    # beyond which less than a hundredth of a pixel's features is made; None at random
+    full_gap_pixels: int | None
+    # share of what makes a pixel's features, and its class by a majority filter, from the gap on
+    weight_beyond_gap: float | None
+    n_fit: int  # labelled pixels
+    untested: tuple[int, ...]  # classes of which no pixel could be held out
+    scores: Scores = field(metadata=MERGED)  # of the cleaned map
+    by_blocks: Mapping[str, Any]  # see `describe_blocks`
+    certainty: Certainty  # of the map before it was cleaned, so that a threshold can be chosen
+    names: Mapping[int, str] = field(metadata=HIDDEN)
+
+    def lines(self) -> list[str]:
+        """Return the scores as lines to read."""
+        return holdout_lines(self.to_dict(), self.names)
+
+    def certainty_lines(self) -> list[str]:
+        """Return what margins and probabilities say as lines to read."""
+        return certainty_lines(self.certainty.to_dict())
+
+
+@dataclass(frozen=True)
+class FailedHoldout(Facts):
+    """Labels that could not be held out in this way, and why."""
+
+    kind: str
+    failed: str
+
+    def lines(self) -> list[str]:
+        """Return the reason as a line to read."""
+        return [f"held out ({self.kind}): not possible: {self.failed}"]
+
+
+def report_holdout(
+    result: SceneClassification,
+    labels: LabelImage,
+    split: Holdout,
+    *,
+    cleanup: Cleanup,
+    weight_beyond: np.ndarray,
+) -> HoldoutReport:
+    """Score a classification, not cleaned yet, on the held-out labels of a split.
+
+    ``weight_beyond`` is the share of the weight of a pixel's features from farther than r = 0, 1,
+    ... pixels. `DataError`: no held-out pixel has data.
     """
+    has_data = np.isfinite(result.margin)
+    tested = split.test & has_data
+    if not tested.any():
+        raise DataError("no held-out pixel has data; nothing can be scored")
+    final, _ = result.cleaned(cleanup)
+    in_blocks = split.kind == "blocks"
+    return HoldoutReport(
+        kind=split.kind,
+        gap_pixels=split.gap,
+        full_gap_pixels=full_gap(weight_beyond) if in_blocks else None,
+        weight_beyond_gap=_weight_from(weight_beyond, split.gap) if in_blocks else None,
+        n_fit=int(split.fit.sum()),
+        untested=tuple(split.untested(np.where(has_data, labels.ids, 0))),
+        scores=classification_scores(labels.ids[tested], final.class_map[tested]),
+        by_blocks=describe_blocks(labels.ids, final.class_map, tested),
+        certainty=measure_certainty(
+            np.where(split.test, labels.ids, 0),
+            result.class_map,
+            result.margin,
+            probability=probability_of_class(
+                result.class_map, result.probabilities, result.class_ids
+            ),
+            min_margin=cleanup.min_margin,
+        ),
+        names=result.names,
+    )
+
+
+def _weight_from(weight_beyond: np.ndarray, distance: int) -> float:
+    """Share of the weight at a distance of at least 1 or farther."""
+    farther = weight_beyond[distance - 1 : distance]
+    return float(farther[0]) if len(farther) else 0.0
+
+
+@dataclass(frozen=True)
+class MappedClass(Facts):
+    """A class of the map."""
 
     id: int
     name: str
-    pixels: int
+    pixels: int  # of this class in the map
+    # labelled pixels that it was fitted on; None where a model of another scene was applied
     labels: int | None = field(default=None, metadata=IF_KNOWN)
 
 
 @dataclass(frozen=True)
 class FitReport(Facts):
-    """How a classifier was fitted.
-
-    Attributes
-    ----------
-    label_mode : {"absorbing", "summed", "free"}
-        How the labels counted.
-    tau : int
-        Diffusion time in steps.
-    margin_curve : mapping of str to list
-        "times", and for each time the mean "margin" and the "coverage" of the graph by labels.
-    features : {"spectral", "spatial"}
-    n_components : int
-    seed : int
-        With which the labels were drawn.
-    neighbor_recall : float or None
-        Share of the true neighbours that the search found.
-    crossing_recall, crossing_bound : float or None
-        Share of the true edges between blocks that were found, and the least that is aimed at; None
-        where the graph is in memory.
-    labels_used : mapping of int to int
-        Labelled pixels with data by class.
-    labels_without_data : int
-        Labelled pixels where the scene has no data: not used.
-    """
+    """How a classifier was fitted."""
 
     label_mode: str
-    tau: int
-    margin_curve: Mapping[str, list[float]]
-    features: str
+    tau: int  # in steps
+    margin_curve: Mapping[str, list[float]]  # "times", mean "margin" and "coverage" of the graph
+    features: str  # "spectral" or "spatial"
     n_components: int
-    seed: int
-    neighbor_recall: float | None
-    labels_used: Mapping[int, int]
-    labels_without_data: int = 0
-    crossing_recall: float | None = None
-    crossing_bound: float | None = None
+    seed: int  # with which the labels were drawn
+    neighbor_recall: float | None  # share of the true neighbours that were found
+    labels_used: Mapping[int, int]  # labelled pixels with data by class
+    labels_without_data: int = 0  # not used
+    crossing_recall: float | None = None  # share of the true edges between blocks; None in memory
+    crossing_bound: float | None = None  # the least that is aimed at
 
 
 @dataclass(frozen=True)
 class AppliedModel(Facts):
-    """The model that a scene was classified with, which was fitted to another.
+    """The model that a scene was classified with, which was fitted to another."""
 
-    Attributes
-    ----------
-    model : str
-        Its file.
-    beyond_reach : int
-        Pixels beyond the reach of those that it was fitted to.
-    beyond_classified : bool
-        Whether these have a class all the same.
-    tau : None
-        There was no walk.
-    """
-
-    model: str
-    beyond_reach: int
-    beyond_classified: bool
-    tau: None = None
+    model: str  # its file
+    beyond_reach: int  # pixels beyond the reach of those that it was fitted to
+    beyond_classified: bool  # whether these have a class all the same
+    tau: None = None  # there was no walk
 
     def line(self) -> str:
         """Return how many pixels are unlike those of the model, as a line to read."""
@@ -127,21 +180,11 @@ class AppliedModel(Facts):
 
 @dataclass(frozen=True)
 class Ambiguity(Facts):
-    """How many classes may be each pixel's own.
+    """How many classes may be each pixel's own."""
 
-    Attributes
-    ----------
-    level : float
-        Share of the sets that are to hold the true class.
-    mean_size : float
-        Classes in the set of a pixel with data, on average.
-    single : float
-        Share, 0 to 1, of the pixels with data whose set is a single class.
-    """
-
-    level: float
-    mean_size: float
-    single: float
+    level: float  # share of the sets that are to hold the true class
+    mean_size: float  # classes in the set of a pixel, on average
+    single: float  # share of the pixels whose set is a single class
 
     def line(self) -> str:
         """Return it as a line to read."""
@@ -256,18 +299,9 @@ def report_fit(
 def report_classification(
     result: SceneClassification, fit: FitReport | None = None
 ) -> ClassificationReport:
-    """Describe a classification, cleaned or not.
+    """Describe a classification, cleaned or not; ``fit`` is None where a model was applied.
 
-    Parameters
-    ----------
-    result : SceneClassification
-    fit : FitReport, optional
-        None where a model was applied.
-
-    Returns
-    -------
-    ClassificationReport
-        Without what the result does not tell: accuracy, cleaning, costs.
+    Without what the result does not tell: accuracy, cleaning, costs.
     """
     ids, counts = np.unique(result.class_map, return_counts=True)
     pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))

@@ -40,17 +40,15 @@ from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
 )
-from diffclass_hyperspectral.workflows.classification.holdout_report import (
-    FailedHoldout,
-    HoldoutReport,
-    report_holdout,
-)
 from diffclass_hyperspectral.workflows.classification.models import load_model
 from diffclass_hyperspectral.workflows.classification.report import (
     AppliedModel,
     ClassificationReport,
+    FailedHoldout,
+    HoldoutReport,
     report_classification,
     report_fit,
+    report_holdout,
 )
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,

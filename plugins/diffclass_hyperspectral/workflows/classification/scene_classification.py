@@ -60,17 +60,7 @@ class SceneClassification:
         valid: np.ndarray,
         model: SceneModel,
     ) -> SceneClassification:
-        """Put what was found for the pixels with data into their places.
-
-        Parameters
-        ----------
-        posteriors : ndarray of shape (n, n_classes)
-        decision : LabelDiffusion or Decision
-            Of the same points.
-        valid : ndarray of bool of shape (rows, columns)
-            Which pixels they are.
-        model : SceneModel
-        """
+        """Put what was found for the n pixels with data into their places, bool (rows, columns)."""
         class_ids = model.classifier.classes_
         class_map = np.zeros(valid.shape, dtype=np.int32)
         class_map[valid] = np.append(class_ids, UNCLASSIFIED)[decision.codes]

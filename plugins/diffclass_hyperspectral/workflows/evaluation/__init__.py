@@ -2,9 +2,12 @@
 
 from diffclass_hyperspectral.workflows.evaluation.certainty import (
     Certainty,
+    accuracy_lines,
+    certainty_lines,
     describe_blocks,
     measure_certainty,
     probability_of_class,
+    with_span,
 )
 from diffclass_hyperspectral.workflows.evaluation.holdout import (
     Holdout,
@@ -16,14 +19,15 @@ from diffclass_hyperspectral.workflows.evaluation.map_evaluation import (
     MapEvaluation,
     draw_evaluation,
     evaluate_map,
-    forecast_of_maps,
-    opened_maps,
 )
+from diffclass_hyperspectral.workflows.evaluation.maps_on_disk import forecast_of_maps, opened_maps
 
 __all__ = [
     "Certainty",
     "Holdout",
     "MapEvaluation",
+    "accuracy_lines",
+    "certainty_lines",
     "describe_blocks",
     "draw_evaluation",
     "evaluate_map",
@@ -34,4 +38,5 @@ __all__ = [
     "measure_certainty",
     "opened_maps",
     "probability_of_class",
+    "with_span",
 ]

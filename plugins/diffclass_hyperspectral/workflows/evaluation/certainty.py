@@ -1,7 +1,8 @@
-"""What a map's margins and probabilities say about its accuracy, where the truth is known."""
+"""What margins and probabilities say about a map's accuracy, where the truth is known."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,14 +30,9 @@ def _with_error(curve: ReliabilityCurve) -> dict[str, Any]:
 class Certainty(Facts):
     """Accuracy against the margin, against probabilities, and at each margin threshold.
 
-    Attributes
-    ----------
-    margin, probability : ReliabilityCurve or None
-        Over the pixels of known truth that have a class; None where there is no such pixel, or
-        no margin or probability.
-    thresholds : ThresholdTable or None
-        Accuracy over the pixels of known truth that keep a class, share of all with data; None
-        where there is no margin.
+    Curves are over the pixels of known truth that have a class; None where there is no such pixel,
+    or no margin or probability. Thresholds have the share, of all pixels with data, that keeps a
+    class.
     """
 
     margin: ReliabilityCurve | None = None
@@ -52,27 +48,10 @@ def measure_certainty(
     probability: np.ndarray | None = None,
     min_margin: float = 0.0,
 ) -> Certainty:
-    """Compare margins and probabilities with the truth.
+    """Compare margins and probabilities (of the class given) with the truth, (rows, columns) each.
 
-    Parameters
-    ----------
-    truth, class_map : ndarray of int of shape (rows, columns)
-        0 where unknown, and where no class was given.
-    margin : ndarray of shape (rows, columns) or None
-        0 to 1; NaN without data.
-    probability : ndarray of shape (rows, columns), optional
-        Of the class given; NaN without data.
-    min_margin : float, default=0
-        A threshold to put into the table.
-
-    Returns
-    -------
-    Certainty
-
-    Raises
-    ------
-    DataError
-        Where margins are given, and no pixel of known truth has one.
+    Class 0 is none, NaN no data; ``min_margin`` is a threshold to put into the table. `DataError`:
+    margins are given, and no pixel of known truth has one.
     """
     right = truth == class_map
     by_margin, by_probability = (
@@ -103,17 +82,8 @@ def _reliability(
 def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray) -> dict[str, Any]:
     """Return the interval of the overall accuracy with squares of the picture as independent.
 
-    Parameters
-    ----------
-    truth, class_map : ndarray of int of shape (rows, columns)
-    known : ndarray of bool of shape (rows, columns)
-        Pixels to compare, at least one.
-
-    Returns
-    -------
-    dict
-        ``n_blocks``, and ``overall_accuracy``, [lower, upper] of 95 % by
-        `diffclass.evaluation.clustered_interval`, and ``effective_n``, or None for one square.
+    ``known`` says which pixels to compare. The interval is that of 95 % by
+    `diffclass.evaluation.clustered_interval`; None for one square.
     """
     right = (truth == class_map)[known]
     found = clustered_interval(right, squares(truth.shape)[known])
@@ -128,19 +98,10 @@ def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray)
 def probability_of_class(
     class_map: np.ndarray, probabilities: Raster, class_ids: np.ndarray
 ) -> np.ndarray:
-    """Return each pixel's probability of the class it was given.
+    """Return each pixel's probability of the class it was given, float32 (rows, columns).
 
-    Parameters
-    ----------
-    class_map : ndarray of int of shape (rows, columns)
-    probabilities : Raster of shape (rows, columns, n_classes)
-    class_ids : ndarray of int of shape (n_classes,)
-        Class of each of its layers.
-
-    Returns
-    -------
-    ndarray of float32 of shape (rows, columns)
-        NaN where the map has a class without a layer, or none.
+    ``class_ids`` are the classes of the layers; NaN where the map has a class without a layer, or
+    none.
     """
     out = np.full(class_map.shape, np.nan, dtype=np.float32)
     for rows, block in blocks_of(probabilities):
@@ -148,3 +109,61 @@ def probability_of_class(
             member = class_map[rows] == class_id
             out[rows][member] = block[..., layer][member]
     return out
+
+
+def certainty_lines(certainty: Mapping[str, Any]) -> list[str]:
+    """Return what `Certainty.to_dict` holds as lines to read."""
+    lines = []
+    for name in ("margin", "probability"):
+        curve = certainty[name]
+        if curve is None:
+            continue
+        summary = "" if curve["auc"] is None else f"; area under ROC {curve['auc']:.3f}"
+        if "expected_calibration_error" in curve:
+            summary += f"; expected calibration error {curve['expected_calibration_error']:.3f}"
+        lines.append(f"share right by {name}{summary}")
+        lines += [
+            f"  {row['from']:.4f} to {row['to']:.4f}  "
+            f"{with_span(row['accuracy'], row['interval']):>20}  of {row['n_points']} pixels"
+            for row in curve["bins"]
+        ]
+    if certainty["thresholds"] is None:
+        return lines
+    lines.append("pixels below a margin made unknown: share that keeps a class, share of it right")
+    lines += [
+        f"  {row['threshold']:.4f}  {row['share']:>7.1%}  "
+        f"{with_span(row['accuracy'], row['interval']):>20}  of {row['n_points']} pixels"
+        for row in certainty["thresholds"]["rows"]
+    ]
+    return lines
+
+
+def accuracy_lines(facts: Mapping[str, Any], by_blocks: Mapping[str, Any]) -> list[str]:
+    """Write the overall accuracy by squares first: single pixels are not independent."""
+    spans = facts["intervals"]
+    kappa = float("nan") if facts["kappa"] is None else facts["kappa"]
+    span = span_text(by_blocks["overall_accuracy"]) or "[unknown]"
+    return [
+        f"overall accuracy {facts['overall_accuracy']:.2%} {span}, the {spans['level']:.0%} "
+        f"interval if the {by_blocks['n_blocks']} labelled squares of the picture are independent "
+        "of each other",
+        f"{spans['level']:.0%} intervals as if pixels were, here and below: overall accuracy "
+        f"{span_text(spans['overall_accuracy'])}, average accuracy {facts['average_accuracy']:.2%} "
+        f"{span_text(spans['average_accuracy'])}, kappa {kappa:.3f} "
+        f"{span_text(spans['kappa'], '.3f')}",
+    ]
+
+
+def with_span(value: float | None, span: list[float] | None) -> str:
+    """Write a share with its interval, "-" where it is not known."""
+    if value is None or value != value:
+        return "-"
+    return f"{value:.1%} {span_text(span)}".rstrip()
+
+
+def span_text(span: list[float] | None, form: str = "%") -> str:
+    """Write an interval: percent without the sign, which comes before it, or numbers."""
+    if span is None:
+        return ""
+    low, high = (f"{100 * x:.1f}" if form == "%" else f"{x:{form}}" for x in span)
+    return f"[{low}, {high}]"

@@ -63,16 +63,8 @@ class Holdout:
 def full_gap(weight_beyond: np.ndarray) -> int:
     """Return the gap in pixels beyond which less than a hundredth of a pixel's features is made.
 
-    Parameters
-    ----------
-    weight_beyond : ndarray of shape (n,)
-        Share of the weight from farther than r = 0, 1, ... pixels, falling; see
-        `SceneFeatures.weight_beyond`.
-
-    Returns
-    -------
-    int
-        At least 6.
+    ``weight_beyond`` is the share of the weight from farther than r = 0, 1, ... pixels, see
+    `SceneFeatures.weight_beyond`. At least 6.
     """
     within = np.append(weight_beyond, 0) <= 1 - _FULL_SHARE
     return max(LEAST_GAP, int(within.argmax()) + 1)
@@ -140,17 +132,9 @@ def halved_classes(ids: np.ndarray, labels_per_class: int) -> list[int]:
 
 
 def squares(shape: tuple[int, int]) -> np.ndarray:
-    """Return the number of the square of the picture that each pixel lies in.
+    """Return the number of the square of the picture that each pixel lies in, (rows, columns).
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns.
-
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-        Eight squares along the longer side, as in holding out in blocks.
+    Eight squares along the longer side, as in holding out in blocks.
     """
     side = max(2, -(-max(shape) // _BLOCKS_ACROSS))
     rows, columns = np.indices(shape)
@@ -158,17 +142,9 @@ def squares(shape: tuple[int, int]) -> np.ndarray:
 
 
 def pixels_from(member: np.ndarray) -> np.ndarray:
-    """Return the distance from each pixel to the nearest one of a set, in pixels.
+    """Return the distance from each pixel to the nearest one of a set, in rows or columns.
 
-    Parameters
-    ----------
-    member : ndarray of bool of shape (rows, columns)
-        The set.
-
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-        Rows or columns, whichever are more; rows + columns of the picture if the set is empty.
+    Whichever are more; rows + columns of the picture if the set is empty.
     """
     from scipy.ndimage import distance_transform_cdt
 

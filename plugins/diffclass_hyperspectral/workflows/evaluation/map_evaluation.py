@@ -1,17 +1,15 @@
-"""A class map on disk against the truth: scores, reliability of its margins, class areas."""
+"""A class map against the truth: scores, reliability of its margins, class areas, lines."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from diffclass.costs import Cost, Forecast
 from diffclass.evaluation import (
     AreaEstimates,
     ClassMatch,
@@ -23,39 +21,27 @@ from diffclass.evaluation import (
 from diffclass.exceptions import DataError
 from diffclass.output import replacing
 from diffclass.plots import plot_evaluation
-from diffclass.point_graph import BYTES_OF_A_POINT
-from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name, read_labels
-from diffclass_hyperspectral.io.readers import read_image
-from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
+from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name
 from diffclass_hyperspectral.workflows.evaluation.certainty import (
     Certainty,
+    accuracy_lines,
+    certainty_lines,
     describe_blocks,
     measure_certainty,
+    with_span,
 )
 from diffclass_hyperspectral.workflows.evaluation.holdout import pixels_from
-from diffclass_hyperspectral.workflows.evaluation.lines import (
-    area_lines,
-    match_lines,
-    match_warning,
-    score_lines,
-)
-from diffclass_hyperspectral.workflows.evaluation.map_rasters import (
+from diffclass_hyperspectral.workflows.evaluation.maps_on_disk import (
     MapRaster,
     check_size,
-    joined_raster,
     read_map_raster,
 )
 from diffclass_hyperspectral.workflows.reports import (
     HIDDEN,
     MERGED,
     Facts,
-    certainty_lines,
     written_as,
 )
-
-# of a map's pixel: classes found and known, and what they are compared through
-_BYTES_OF_A_LABEL, _BYTES_OF_A_CURVE = 60, 24
 
 
 def _with_warning(match: ClassMatch) -> dict[str, Any]:
@@ -100,88 +86,6 @@ class MapEvaluation(Facts):
         lines += score_lines(self.scores, self.by_blocks, self.names)
         lines += certainty_lines(facts)
         return lines if self.areas is None else lines + area_lines(facts["areas"], self.names)
-
-
-@dataclass(frozen=True, eq=False)
-class OpenedMaps:
-    """A class map, or several as one.
-
-    Attributes
-    ----------
-    labels : LabelImage
-    tiles : TiledScene or None
-        Where each of several lies; None for a single one.
-    """
-
-    labels: LabelImage
-    tiles: TiledScene | None = None
-
-    def read_labels(self, path: Path, *, variable: str | None = None) -> LabelImage:
-        """Return labels on the pixels of the map; classes without numbers get those of the map."""
-        known = self.labels.table
-        if self.tiles is None:
-            return read_labels(path, variable=variable, grid=self.labels, known=known)
-        return read_tile_labels(path, self.tiles, variable=variable, known=known)
-
-    def read_rasters(self, paths: Sequence[Path]) -> MapRaster | None:
-        """Return what belongs to the pixels of the map, from a file for each map; None without."""
-        if not paths:
-            return None
-        rasters = [read_map_raster(path) for path in paths]
-        return rasters[0] if self.tiles is None else joined_raster(rasters, self.tiles)
-
-
-def opened_maps(paths: Sequence[Path], *, variable: str | None = None) -> OpenedMaps:
-    """Read one class map, or several as one.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        On one map grid where they overlap the first class counts; others lie below one another.
-    variable : str, optional
-        As for `read_labels`.
-
-    Raises
-    ------
-    DataError
-        Where a file is no class map, or two lie on the same pixels.
-    """
-    maps = [read_labels(path, variable=variable) for path in paths]
-    if len(maps) == 1:
-        return OpenedMaps(maps[0])
-    tiles = open_tiles(
-        [Scene.from_array(m.ids[..., None], path=m.path, map_info=m.map_info) for m in maps]
-    )
-    places = [(tile.row, tile.column, tile.scene.shape) for tile in tiles.tiles]
-    for i, place in enumerate(places):
-        if place in places[:i]:
-            raise DataError(
-                f"{paths[places.index(place)]} and {paths[i]} are maps of the same pixels; "
-                "evaluate them one by one"
-            )
-    joint = read_tile_labels(maps, tiles)
-    return OpenedMaps(replace(joint, path=tiles.scene.path), tiles)
-
-
-def forecast_of_maps(
-    paths: Sequence[Path], rasters: Sequence[Path] = (), *, variable: str | None = None
-) -> Forecast:
-    """Say what evaluating maps will need, from their sizes alone.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Class maps.
-    rasters : sequence of Path
-        Margins and probabilities of one of them.
-    variable : str, optional
-        Of the maps.
-    """
-    shapes = [read_image(path, variable=variable, n_axes=2).data.shape for path in paths]
-    bands = [read_image(path, n_axes=2).data.shape[2:] for path in rasters]
-    return forecast_evaluation(
-        sum(math.prod(shape[:2]) for shape in shapes), n_bands=sum(map(math.prod, bands))
-    )
 
 
 def evaluate_map(
@@ -301,22 +205,101 @@ def _raster_of(given: Path | MapRaster, truth: LabelImage) -> MapRaster:
     return raster
 
 
-def forecast_evaluation(n_pixels: int, *, n_bands: int = 0) -> Forecast:
-    """Say what `evaluate_map` will need.
+def score_lines(
+    scores: Scores, by_blocks: Mapping[str, Any], names: Mapping[int, str]
+) -> list[str]:
+    """Return scores with their intervals and the confusion matrix as lines to read."""
+    width = max([5, *(len(str(names.get(c, c))) for c in scores.per_class)])
+    facts = scores.to_dict()
+    spans = facts["intervals"]
+    lines = [
+        *accuracy_lines(facts, by_blocks),
+        f"class  {'name':{width}}  {'recall':>20}  {'precision':>20}     true    found",
+    ]
+    for class_id, score in scores.per_class.items():
+        span = spans["per_class"][str(class_id)]
+        lines.append(
+            f"{class_id:>5}  {names.get(class_id, ''):{width}}  "
+            f"{with_span(score.recall, span['recall']):>20}  "
+            f"{with_span(score.precision, span['precision']):>20}  "
+            f"{score.n_true:>7}  {score.n_predicted:>7}"
+        )
+    return lines + _confusion_lines(scores)
 
-    Parameters
-    ----------
-    n_pixels : int
-        Of the map.
-    n_bands : int, default=0
-        Of margins and probabilities together.
 
-    Returns
-    -------
-    Forecast
-    """
-    if not n_bands:
-        return Forecast.of({"scores": Cost(_BYTES_OF_A_LABEL * n_pixels)})
-    scores = Cost((_BYTES_OF_A_LABEL + _BYTES_OF_A_CURVE) * n_pixels)
-    rasters = Cost((BYTES_OF_A_POINT + 5 * n_bands) * n_pixels)
-    return Forecast.of({"scores": scores, "rasters": rasters})
+def _confusion_lines(scores: Scores) -> list[str]:
+    cells = scores.confusion.astype(str).tolist()
+    ids = [str(value) for value in scores.classes.tolist()]
+    width = max(len(text) for row in [ids, *cells] for text in row) + 2
+    lines = ["confusion (rows: true classes, columns: classes of the map)"]
+    lines.append(" " * 7 + "".join(f"{text:>{width}}" for text in ids))
+    n_true = scores.confusion.sum(axis=1).tolist()
+    for name, row, n in zip(ids, cells, n_true, strict=True):
+        if n:
+            lines.append(f"{name:>7}" + "".join(f"{text:>{width}}" for text in row))
+    return lines
+
+
+def match_lines(match: ClassMatch, names: Mapping[int, str]) -> list[str]:
+    """Say which class of the truth is which of the map, where it is not the one of its id."""
+    lines = []
+    warning = match_warning(match)
+    if warning is not None:
+        lines.append(f"warning: {warning}")
+    pairs = match.pairs_in_words()
+    if match.by == "overlap":
+        by_ids = match.agreement["ids"] or 0.0
+        lines.append(
+            f"classes matched by best overlap, so that all figures are upper bounds (by id "
+            f"{by_ids:.1%} agree); of the truth's classes {pairs or 'none'}"
+        )
+    elif match.by == "names" and any(i != j for i, j in match.assignment.items()):
+        lines.append(f"classes matched by name; of the truth's classes {pairs}")
+    apart = match.apart()
+    if apart and (match.by != "ids" or warning is not None):
+        lost = ", ".join(names[i] for i in apart.values())
+        lines.append(f"classes of the truth that are none of the map's, and count as wrong: {lost}")
+    return lines
+
+
+def match_warning(match: ClassMatch) -> str | None:
+    """Say that another assignment agrees far better, or that ids pair classes of other names."""
+    if match.by == "ids" and match.renames and not match.is_contradicted:
+        return f"classes are matched by id, although their names differ: {match.pairs_in_words()}"
+    if not match.is_contradicted:
+        return None
+    found, best = (match.agreement[rule] or 0.0 for rule in (match.by, "overlap"))
+    by = {"ids": "id", "names": "name"}[match.by]
+    by_names = match.agreement["names"] or 0.0
+    rule = "names" if match.by == "ids" and 2 * by_names > found + best else "overlap"
+    return (
+        f"by {by} only {found:.1%} agree, but {best:.1%} where {match.pairs_in_words('overlap')}: "
+        f"truth and map seem to number their classes differently; if they do, --match {rule}"
+    )
+
+
+def area_lines(areas: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
+    """Return what `AreaEstimates.to_dict` holds as lines to read."""
+    overall = areas["overall_accuracy"]
+    lines = [
+        f"areas corrected by {areas['n_points']} labelled pixels, as if drawn at random from each "
+        "mapped class (Olofsson et al. 2014):",
+        f"overall accuracy of the map {with_span(overall['value'], overall['interval'])}",
+        "class  {:>32}  {:>21}  {:>21}  name".format(
+            "pixels", "user's accuracy", "producer's accuracy"
+        ),
+    ]
+    for class_id, found in areas["per_class"].items():
+        area = found["area"]
+        span = "" if area["interval"] is None else " [{:,.0f}, {:,.0f}]".format(*area["interval"])
+        users, producers = (
+            with_span(found[part]["value"], found[part]["interval"])
+            for part in ("users_accuracy", "producers_accuracy")
+        )
+        shown = f"{area['value']:,.0f}{span}"
+        name = names.get(int(class_id), "")
+        lines.append(f"{class_id:>5}  {shown:>32}  {users:>21}  {producers:>21}  {name}")
+    if areas["not_sampled"]:
+        left_out = ", ".join(f"{i} ({size:,.0f})" for i, size in areas["not_sampled"].items())
+        lines.append(f"left out, as none of their pixels are labelled: mapped classes {left_out}")
+    return lines

@@ -16,7 +16,7 @@ from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.commands._blocks import Size
-from diffclass_hyperspectral.features import directions
+from diffclass_hyperspectral.features import components
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.workflows.classification import block_runs, runs
 from experiments.datasets import make_hyperspectral_scene
@@ -270,14 +270,14 @@ def test_a_full_scratch_disk_is_named(fails, disk_of, size, says):
 )
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
 def test_a_scene_that_changes_while_it_is_read(fails, monkeypatch, features, change, says):
-    find = directions.signal_and_noise
+    find = components.signal_and_noise
 
     def find_and_change(scene, bands):
         found = find(scene, bands)
         change("scene.npy")
         return found
 
-    monkeypatch.setattr(directions, "signal_and_noise", find_and_change)
+    monkeypatch.setattr(components, "signal_and_noise", find_and_change)
     fails("--memory", BUDGET, "--features", features, code=3, says=says)
     assert Scratch(Path(".map.npy.scratch")).completed_stages == []
 

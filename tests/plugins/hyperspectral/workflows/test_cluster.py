@@ -74,8 +74,9 @@ def fails(capsys, *arguments, code, says):
 # --- the command
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("output", ["out.img", "out.tif", "out.npy"])
+@pytest.mark.parametrize(
+    ("output", "method"), [("out.img", "kmeans"), ("out.tif", "modes"), ("out.npy", "kmeans")]
+)
 def test_fields_become_clusters(scene, capsys, truth, output, method):
     if output.endswith(".tif"):
         pytest.importorskip("rasterio")
@@ -166,10 +167,9 @@ def test_the_same_seed_gives_the_same_map(scene, capsys, method):
 
 
 def test_outputs_are_kept(scene, capsys):
-    works(capsys, scene, "-o", "out.npy", "-k", "3")
-    before = Path("out.npy").read_bytes()
+    Path("out.npy").write_text("kept")
     fails(capsys, scene, "-o", "out.npy", code=2, says="--overwrite")
-    assert Path("out.npy").read_bytes() == before
+    assert Path("out.npy").read_text() == "kept"
     arguments = ["--truth", "truth.npy", "--overwrite"]
     fails(capsys, scene, "-o", "truth.npy", *arguments, code=2, says="read from")
     fails(capsys, scene, "-o", "s.img", "--report", "s.img", code=2, says="two outputs")

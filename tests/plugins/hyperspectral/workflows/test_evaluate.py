@@ -143,7 +143,15 @@ def test_the_text_and_the_picture(call, files):
         "evaluate", "found.hdr", "truth.hdr", "--margin", "margin.npy", "--areas",
         "--probability", "posteriors.npy", "--picture", "p.png",
     ).out  # fmt: skip
-    for words in ("confusion", "cytoplasm", "95% intervals", "calibration", "unknown", "Olofsson"):
+    for words in (
+        "overall accuracy",
+        "confusion",
+        "cytoplasm",
+        "95% intervals",
+        "calibration",
+        "unknown",
+        "Olofsson",
+    ):
         assert words in text
     assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
 
@@ -267,18 +275,8 @@ def test_a_holdout_that_the_labels_do_not_allow_is_said(classify, call, files):
     failed = classify(*words, labels="few.npy")["other_holdout"]
     assert failed["kind"] == "blocks"
     assert "no labelled pixel is left" in failed["failed"]
-    text = call(
-        "classify",
-        "scene.hdr",
-        "--labels",
-        "few.npy",
-        "-o",
-        "m2.npy",
-        "--components",
-        "8",
-        "-v",
-        *words,
-    ).out
+    given = ["classify", "scene.hdr", "--labels", "few.npy", "-o", "m2.npy", "--components", "8"]
+    text = call(*given, "-v", *words).out
     assert "held out (blocks): not possible" in text
 
 

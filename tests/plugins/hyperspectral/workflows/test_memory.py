@@ -21,8 +21,7 @@ from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
 )
-from diffclass_hyperspectral.workflows.embedding import embed_file
-from diffclass_hyperspectral.workflows.embedding.coordinates import forecast_embedding
+from diffclass_hyperspectral.workflows.embedding import embed_file, forecast_embedding
 
 from ..commands.test_classify import in_a_process
 

@@ -1,17 +1,17 @@
-"""From a scene or a table to diffusion coordinates, and their picture."""
+"""Diffusion coordinates of a scene or a table: found, written, drawn and reported."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from diffclass import DiffusionMap
+from diffclass import BandwidthCurve, DiffusionMap
 from diffclass.costs import Cost, Forecast, Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian
@@ -20,13 +20,21 @@ from diffclass.plots import stretch_contrast
 from diffclass.point_graph import graph_costs
 from diffclass.progress import stage
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
+from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import new_figure, place_of, write_raster
 from diffclass_hyperspectral.io.scenes import Scene, open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 from diffclass_hyperspectral.workflows.parameters import check_whole
-from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
+from diffclass_hyperspectral.workflows.reports import RunCosts, RunReport, written_as
+
+__all__ = [
+    "draw_embedding",
+    "embed_file",
+    "report_embedding",
+    "write_coordinates",
+]
 
 _MOST_ALPHA = 4
 _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
@@ -34,23 +42,11 @@ _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedPoints:
-    """Diffusion coordinates of a scene's pixels or a table's rows.
+    """Diffusion coordinates of a scene's pixels or a table's rows."""
 
-    Attributes
-    ----------
-    coordinates : ndarray of shape (n, n_components)
-        NaN where a pixel or row has missing values.
-    model : DiffusionMap
-        Fitted to the others.
-    scene : Scene or None
-        None for a table.
-    memory : Forecast or None
-        What it was forecast to need.
-    """
-
-    coordinates: np.ndarray
-    model: DiffusionMap
-    scene: Scene | None = None
+    coordinates: np.ndarray  # (n, n_components); NaN where values are missing
+    model: DiffusionMap  # fitted to the others
+    scene: Scene | None = None  # None for a table
     memory: Forecast | None = None
 
     @property
@@ -217,20 +213,9 @@ def _with_places(embedded: EmbeddedPoints) -> tuple[np.ndarray, list[str]]:
 
 
 def forecast_embedding(scene: Scene, features: SceneFeatures, model: DiffusionMap) -> Forecast:
-    """Say what embedding a scene's pixels will need.
+    """Say what embedding a scene's pixels will need; within about a quarter from 100,000 pixels on.
 
-    Parameters
-    ----------
-    scene : Scene
-    features : SceneFeatures
-    model : DiffusionMap
-        Neither need be fitted. A bandwidth that is chosen from the data ("semigroup", "slope")
-        may need more neighbours than it asks for.
-
-    Returns
-    -------
-    Forecast
-        Within about a quarter on scenes of 100,000 pixels and more.
+    A bandwidth that is chosen from the data may need more neighbours than the model asks for.
     """
     size = scene_size(scene, features, model.n_neighbors)
     return Forecast.of(feature_costs(scene, features, size.points) | _of_embedding(size, model))
@@ -271,3 +256,66 @@ def check_map(model: DiffusionMap, n_pixels: int) -> None:
             f"alpha = {model.alpha!r}; affinities are divided by densities to this power, which "
             f"beyond {_MOST_ALPHA} leaves only the emptiest points: take 0 to 1"
         )
+
+
+def _curve(curve: BandwidthCurve) -> dict[str, Any]:
+    return {
+        "criterion": curve.criterion,
+        "epsilons": curve.epsilons.tolist(),
+        "values": [None if value != value else float(value) for value in curve.values],
+        "n_useful": curve.n_useful.tolist(),
+        "in_reach": curve.in_reach.tolist(),
+        "is_found": curve.is_found,
+        "dimension": curve.dimension,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingReport(RunReport):
+    """What is known about an embedding besides its coordinates."""
+
+    n_points: int
+    n_without_data: int  # pixels or rows that were left out
+    eigenvalues: tuple[float, ...]
+    time: float  # in steps
+    epsilon: float | None  # bandwidth; None where each point has its own
+    alpha: float
+    n_neighbors: int
+    neighbor_recall: float | None  # share of the true neighbours that were found
+    n_graph_components: int
+    bandwidth_curve: BandwidthCurve | None = field(metadata=written_as(_curve))
+
+    def lines(self) -> list[str]:
+        """Return the report as lines to read."""
+        eigenvalues = ", ".join(f"{value:.4f}" for value in self.eigenvalues)
+        epsilon = "self-tuned" if self.epsilon is None else f"{self.epsilon:.4g}"
+        lines = [
+            f"{self.n_points} points ({self.n_without_data} without data), "
+            f"{self.n_neighbors} neighbours, {self.n_graph_components} component(s)",
+            f"epsilon {epsilon}, alpha {self.alpha:g}, time {self.time:g}",
+            f"eigenvalues {eigenvalues}",
+        ]
+        curve = self.bandwidth_curve
+        if curve is not None and curve.dimension is not None:
+            lines.append(f"dimension {curve.dimension:.2f}")
+        return lines
+
+
+def report_embedding(embedded: EmbeddedPoints, *, costs: RunCosts | None = None) -> EmbeddingReport:
+    """Describe an embedding."""
+    model = embedded.model
+    n_points = len(model.operator_)
+    return EmbeddingReport(
+        n_points=n_points,
+        n_without_data=len(embedded.coordinates) - n_points,
+        eigenvalues=tuple(model.eigenvalues_.tolist()),
+        time=model.time_,
+        epsilon=model.epsilon_,
+        alpha=model.alpha,
+        n_neighbors=model.n_neighbors_,
+        neighbor_recall=model.graph_.recall,
+        n_graph_components=model.operator_.n_connected_components,
+        bandwidth_curve=model.bandwidth_curve_,
+        memory=embedded.memory,
+        costs=costs,
+    )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass_hyperspectral import SceneFeatures
-from diffclass_hyperspectral.features.field_weights import field_weights
+from diffclass_hyperspectral.features.spatial_scales import field_weights
 
 SHAPE = (30, 40)
 

@@ -1,4 +1,4 @@
-"""Means and covariances that are summed block by block, and what follows from a scene's.
+"""Statistics of more numbers than memory holds: moments and a quantile, block by block.
 
 With covariance C = V diag(sigma^2) V' of the bands, the partly whitened components of a spectrum x
 and its score by RX (I. Reed and X. Yu 1990; computed by `spectral`) are
@@ -8,32 +8,21 @@ and its score by RX (I. Reed and X. Yu 1990; computed by `spectral`) are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.mapped_files import release_pages
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
 
+_KEPT = 2**22  # numbers: 16 MiB
+_HALF = 16
+
 
 class Moments:
-    """First and second moments of the points added, in double precision.
-
-    Parameters
-    ----------
-    n_columns : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> moments = Moments(1)
-    >>> moments.add(np.array([[1.0], [3.0]]))
-    >>> moments.mean.tolist(), moments.mean_products.tolist(), moments.covariance.tolist()
-    ([2.0], [[5.0]], [[1.0]])
-    """
+    """First and second moments of the points added, in double precision."""
 
     def __init__(self, n_columns: int):
         self.n_points = 0
@@ -65,32 +54,16 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class BandStatistics:
-    """What all pixels with data say of the bands; see `from_scene`.
+    """What all pixels with data say of the bands in use; see `from_scene`."""
 
-    Attributes
-    ----------
-    bands : ndarray of bool of shape (bands,)
-        Bands in use.
-    mean : ndarray of shape (n_used_bands,)
-    covariance : ndarray of shape (n_used_bands, n_used_bands)
-    n_pixels : int
-        Pixels with data.
-    """
-
-    bands: np.ndarray
+    bands: np.ndarray  # bool (bands,)
     mean: np.ndarray
     covariance: np.ndarray
     n_pixels: int
 
     @classmethod
     def from_scene(cls, scene: Scene) -> BandStatistics:
-        """Go through a scene in blocks of rows and in double precision.
-
-        Raises
-        ------
-        DataError
-            Where no pixel has data or every band is constant.
-        """
+        """Go through a scene, which must have data, in blocks of rows and in double precision."""
         bands = scene.usable_bands()
         moments, shift = Moments(int(bands.sum())), np.zeros(int(bands.sum()))
         for _, block in _blocks(scene, bands):
@@ -101,38 +74,18 @@ class BandStatistics:
         covariance = moments.covariance * (n_pixels / max(n_pixels - 1, 1))
         return cls(bands, moments.mean + shift, covariance, n_pixels)
 
-    def whitened(
-        self,
-        scene: Scene,
-        create: Callable[[tuple[int, int]], np.ndarray] | None = None,
-        *,
-        n_components: int = 30,
-    ) -> np.ndarray:
-        """Return the leading partly whitened components of a scene.
+    def whitened(self, scene: Scene, *, n_components: int) -> np.ndarray:
+        """Return the leading partly whitened components (n_pixels, p) of the pixels with data.
 
-        Parameters
-        ----------
-        scene : Scene
-        create : callable, optional
-            Makes the array of float32 of a shape that is filled, such as a memory map; an array in
-            memory by default.
-        n_components : int, default=30
-            At most; those without variance are left out.
-
-        Returns
-        -------
-        ndarray of float32 of shape (n_pixels, p)
-            One row per pixel with data.
+        At most so many; those without variance are left out.
         """
         variances, vectors = np.linalg.eigh(self.covariance)
         floor = np.finfo(np.float32).eps ** 2 * len(variances) * variances[-1]
         kept = np.flatnonzero(variances > floor)[::-1][:n_components]
         directions = vectors[:, kept] / variances[kept] ** 0.25
-        shape = (int(scene.valid.sum()), len(kept))
-        out = np.empty(shape, dtype=np.float32) if create is None else create(shape)
+        out = np.empty((int(scene.valid.sum()), len(kept)), dtype=np.float32)
         for pixels, block in _blocks(scene, self.bands):
             out[pixels] = (block - self.mean) @ directions
-            release_pages(out)
         return out
 
     def rx(self, scene: Scene) -> np.ndarray:
@@ -154,3 +107,52 @@ def _blocks(scene: Scene, bands: np.ndarray) -> Iterator[tuple[slice, np.ndarray
         pixels = slice(start, start + len(spectra))
         start = pixels.stop
         yield pixels, spectra.astype(np.float64)
+
+
+def streamed_quantile(chunks: Callable[[], Iterable[np.ndarray]], quantile: float) -> float:
+    """Return the number with a share of all numbers below it, exactly; 0 without any.
+
+    ``chunks`` is called once or twice and gives all numbers, arrays of float32 of at least 0. Of n
+    sorted numbers the one at place int(quantile * n) is returned.
+
+    Such numbers are ordered as their bits are, read as whole numbers. A first pass counts them by
+    the leading sixteen bits, a second one those of the bin that holds the quantile by the other
+    sixteen. Where they are few they are kept, and there is no second pass.
+    """
+    kept: list[np.ndarray] | None = []
+    counts, n_numbers = np.zeros(2**_HALF, dtype=np.int64), 0
+    for chunk in chunks():
+        numbers = np.ascontiguousarray(chunk, dtype=np.float32).ravel()
+        counts += np.bincount(_bits(numbers) >> _HALF, minlength=len(counts))
+        n_numbers += len(numbers)
+        if kept is not None:
+            kept.append(numbers)
+            kept = kept if n_numbers <= _KEPT else None
+    if not n_numbers:
+        return 0.0
+    place = min(int(quantile * n_numbers), n_numbers - 1)
+    if kept is not None:
+        return float(np.partition(np.concatenate(kept), place)[place])
+    leading, place = _bin_of(counts, place)
+    counts[:] = 0
+    for chunk in chunks():
+        bits = _bits(np.ascontiguousarray(chunk, dtype=np.float32).ravel())
+        inside = bits[bits >> _HALF == leading] & (2**_HALF - 1)
+        counts += np.bincount(inside, minlength=len(counts))
+    return float(np.uint32((leading << _HALF) + _bin_of(counts, place)[0]).view(np.float32))
+
+
+def quantile_bytes(n_numbers: int) -> int:
+    """Return what `streamed_quantile` holds: numbers that are kept and a copy, and counts."""
+    return 8 * min(n_numbers, _KEPT) + 24 * 2**_HALF
+
+
+def _bits(numbers: np.ndarray) -> np.ndarray:
+    return (numbers + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0
+
+
+def _bin_of(counts: np.ndarray, place: int) -> tuple[int, int]:
+    """Return the bin of the number at a place, and its place among those of the bin."""
+    ends = np.cumsum(counts)
+    found = int(np.searchsorted(ends, place, side="right"))
+    return found, place - int(ends[found] - counts[found])

@@ -1,10 +1,12 @@
-"""Classes without labels: clusters of a scene's pixels, their mean spectra, and any truth."""
+"""Classes without labels: clusters of a scene's pixels, their spectra, picture and report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +16,31 @@ from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.mode_clustering import DiffusionModes
+from diffclass.output import replacing
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.progress import stage
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
+from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import ClassTable, LabelImage
+from diffclass_hyperspectral.io.libraries import require
+from diffclass_hyperspectral.io.maps import new_figure
 from diffclass_hyperspectral.io.rasters import row_blocks
+from diffclass_hyperspectral.io.readers import color_text
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.parameters import check_whole
-from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
+from diffclass_hyperspectral.workflows.reports import HIDDEN, Facts, RunCosts, RunReport
+
+__all__ = [
+    "ClusterSpectra",
+    "SceneClusters",
+    "agreement",
+    "cluster_scene",
+    "draw_clusters",
+    "known_classes",
+    "mean_spectra",
+    "report_clusters",
+]
 
 UNCLUSTERED = 0
 
@@ -244,20 +262,7 @@ def _assembled(
 def forecast_clustering(
     scene: Scene, features: SceneFeatures, model: DiffusionClustering
 ) -> Forecast:
-    """Say what `cluster_scene` will need.
-
-    Parameters
-    ----------
-    scene : Scene
-    features : SceneFeatures
-    model : DiffusionClustering
-        Neither need be fitted.
-
-    Returns
-    -------
-    Forecast
-        Within about a quarter on scenes of 100,000 pixels and more.
-    """
+    """Say what `cluster_scene` will need; within about a quarter from 100,000 pixels on."""
     size = scene_size(scene, features, N_NEIGHBORS)
     asked = None if isinstance(model.n_clusters, str) else model.n_clusters
     n_pairs = MOST_COMPONENTS + 2 if asked is None else asked + 1
@@ -280,3 +285,150 @@ def check_clustering(model: DiffusionClustering, n_pixels: int) -> None:
             f"{model.n_clusters} clusters were asked for, but only {n_pixels} pixels have data; "
             f"ask for at most {n_pixels}"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterFacts(Facts):
+    """One cluster."""
+
+    id: int
+    pixels: int
+    outliers: int  # of its pixels, set aside at first
+    staying: float  # probability that a step of the walk stays in the cluster
+    retention: float  # that the walk is still there when clusters have mixed inside
+    mode: tuple[int, int] | None  # row and column, where modes were searched for
+    mean: np.ndarray  # spectrum (n_bands,)
+    standard_deviation: np.ndarray
+
+    def line(self) -> str:
+        """Return the cluster as a line to read."""
+        mode = "" if self.mode is None else f", mode at row {self.mode[0]}, column {self.mode[1]}"
+        return (
+            f"{self.id:>5}  {self.pixels} pixels ({self.outliers} outliers); a step stays with "
+            f"probability {self.staying:.3f}, the walk until others have mixed {self.retention:.2f}"
+            f"{mode}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterReport(RunReport):
+    """What is known about a scene's clusters besides their map."""
+
+    method: str
+    reason: str  # why there are so many
+    clusters: tuple[ClusterFacts, ...]
+    n_without_data: int  # pixels in no cluster
+    eigenvalues: tuple[float, ...]  # of the walk, the first 1
+    n_clusters: int
+    bands: np.ndarray  # of the spectra, numbered from 0
+    wavelengths_nm: np.ndarray | None
+    features: str
+    agreement: ClusterScores | None = None
+    truth: ClassTable | None = field(default=None, metadata=HIDDEN)
+
+    def lines(self) -> list[str]:
+        """Return the report as lines to read."""
+        n_pixels = sum(cluster.pixels for cluster in self.clusters)
+        lines = [
+            f"{self.n_clusters} clusters of {n_pixels} pixels ({self.n_without_data} without "
+            f"data): {self.reason}",
+            *(cluster.line() for cluster in self.clusters),
+        ]
+        return lines if self.agreement is None else lines + self._agreement_lines(self.agreement)
+
+    def _agreement_lines(self, agreement: ClusterScores) -> list[str]:
+        scores = agreement.scores
+        given = [f"{c} {self._class_name(k)}" for c, k in sorted(agreement.assignment.items())]
+        return [
+            f"clusters as classes, the best assignment: {', '.join(given)}",
+            f"overall accuracy {scores.overall_accuracy:.2%}, average accuracy "
+            f"{scores.average_accuracy:.2%}, kappa {scores.kappa:.3f} over "
+            f"{int(scores.confusion.sum())} pixels of known class",
+            f"normalised mutual information {agreement.mutual_information:.3f}, adjusted Rand "
+            f"index {agreement.adjusted_rand:.3f}",
+        ]
+
+    def _class_name(self, class_id: int) -> str:
+        if self.truth is None or class_id not in self.truth:
+            return f"class {class_id}"
+        return self.truth[class_id].name
+
+
+def report_clusters(
+    found: SceneClusters,
+    *,
+    agreement: ClusterScores | None = None,
+    truth: ClassTable | None = None,
+    costs: RunCosts | None = None,
+) -> ClusterReport:
+    """Describe a scene's clusters."""
+    model, k = found.model, len(found.order)
+    sizes, outliers = (
+        np.bincount(ids, minlength=k + 1)[1:].tolist()
+        for ids in (found.cluster_map.ravel(), found.cluster_map[found.outliers])
+    )
+    modes: Sequence[tuple[int, int] | None] = found.modes or [None] * k
+    clusters = tuple(
+        ClusterFacts(
+            id=place + 1,
+            pixels=sizes[place],
+            outliers=outliers[place],
+            staying=float(model.staying_[number]),
+            retention=float(model.retention_[number]),
+            mode=modes[place],
+            mean=found.spectra.means[place],
+            standard_deviation=found.spectra.deviations[place],
+        )
+        for place, number in enumerate(found.order)
+    )
+    return ClusterReport(
+        method="kmeans" if found.modes is None else "modes",
+        reason=model.reason_,
+        clusters=clusters,
+        n_without_data=int((found.cluster_map == UNCLUSTERED).sum()),
+        eigenvalues=tuple(model.embedding_.eigenpairs_.eigenvalues.tolist()),
+        n_clusters=k,
+        bands=found.spectra.bands,
+        wavelengths_nm=found.spectra.wavelengths,
+        features="spatial" if found.features.spatial else "spectral",
+        agreement=agreement,
+        truth=truth,
+        memory=found.memory,
+        costs=costs,
+    )
+
+
+def draw_clusters(
+    path: str | os.PathLike[str], found: SceneClusters, *, overwrite: bool = False
+) -> None:
+    """Draw the map of a scene's clusters and their mean spectra as a PNG."""
+    require("matplotlib", extra="plots")
+    from diffclass.plots import ClassMapDisplay, MeanSpectraDisplay
+
+    names = {entry.id: entry.name for entry in found.table}
+    colors = {entry.id: color_text(entry.color) for entry in found.table}
+    style: dict[str, Any] = {
+        "class_ids": list(names),
+        "class_names": names,
+        "class_colors": colors,
+    }
+    figure = new_figure(figsize=(13.5, max(4.8, 0.24 * len(names) + 1.2)), layout="constrained")
+    axes = figure.subplots(1, 2)
+    ClassMapDisplay(found.cluster_map, **style).plot(ax=axes[0], title="clusters")
+    spectra = found.spectra
+    MeanSpectraDisplay(
+        spectra.means,
+        bands=spectra.bands,
+        wavelengths=spectra.wavelengths,
+        deviations=spectra.deviations,
+        **style,
+    ).plot(ax=axes[1], legend=False, title=_spectra_title(len(names)))
+    with replacing(path, overwrite=overwrite, suffix=".png") as temporary:
+        figure.savefig(temporary, dpi=100)
+
+
+def _spectra_title(n_clusters: int) -> str:
+    from diffclass.plots import MOST_SPREADS
+
+    shaded = " and one standard deviation" if n_clusters <= MOST_SPREADS else ""
+    return f"mean spectra{shaded}"

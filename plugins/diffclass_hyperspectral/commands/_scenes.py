@@ -1,15 +1,72 @@
-"""One scene or several as one: opened, labelled, and written as a mosaic or a map for each."""
+"""Scenes of the commands: which part is read, one or several as one, and where their maps go."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line import FILE
+from diffclass.command_line import FILE, option
+
+_MATCH_RULES = ("names", "ids", "overlap")  # the core's, without what it takes to import them
+NAME = "{}"  # in the name of an output: the name of each scene
+_APART = "these scenes lie on no common map grid, so "
+ONE_MAP = _APART + "one file cannot hold their maps; write one for each, as -o 'maps/{}.tif'"
+PLACES = _APART + "a row and a column name no pixel of them; give one scene at a time"
+
+
+@dataclass(frozen=True)
+class ScenePart:
+    """Which part of a scene is read."""
+
+    title = "Part of the scene"
+    bands: str | None = option(
+        "Bands to work with, by number from 1 or by wavelength: 1-50,60 or "
+        "450-1300,1500-1750nm. By default all that the file calls good.",
+    )
+    mask: Path | None = option(
+        "Leave out the pixels where this image is not 0, or inside these shapes."
+    )
+    roi: str | None = option(
+        "Work only inside these shapes, where this image is not 0, or in the box "
+        "LEFT,BOTTOM,RIGHT,TOP of the scene's map coordinates.",
+    )
+    variable: str | None = option(
+        "Array to take from a .mat or HDF5 scene with several.", hidden=True
+    )
+
+    @property
+    def opening(self) -> dict[str, Any]:
+        """The options as `open_scene` takes them."""
+        return asdict(self)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that they name, which no output may replace."""
+        named = [self.mask, self.roi]
+        return [Path(path) for path in named if path is not None and Path(path).exists()]
+
+    @property
+    def words(self) -> dict[str, str | None]:
+        """The options as texts that name the same files from every folder."""
+        files = {str(path): str(path.absolute()) for path in self.files}
+        texts = {name: value and str(value) for name, value in self.opening.items()}
+        of_files = {name: files.get(texts[name] or "", texts[name]) for name in ("mask", "roi")}
+        return texts | of_files
+
+
+def match_option(given: str, own: str) -> Any:
+    """Return the field for ``--match``: classes of ``given`` are matched with those of ``own``."""
+    return option(
+        f"How classes of {given} are matched with those of {own}: by name, by id, or by best "
+        "overlap, each class once. By default the first of these under which two classes are one; "
+        "that another agrees far better is said.",
+        type=click.Choice(_MATCH_RULES),
+    )
+
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.labels import LabelImage
@@ -19,23 +76,10 @@ if TYPE_CHECKING:
         SceneClassification,
     )
 
-NAME = "{}"  # in the name of an output: the name of each scene
-_APART = "these scenes lie on no common map grid, so "
-ONE_MAP = _APART + "one file cannot hold their maps; write one for each, as -o 'maps/{}.tif'"
-PLACES = _APART + "a row and a column name no pixel of them; give one scene at a time"
-
 
 @dataclass(frozen=True)
 class OpenedScenes:
-    """What a command works on.
-
-    Attributes
-    ----------
-    scene : Scene
-        The only one, or the joint picture of several.
-    tiles : TiledScene or None
-        None for a single scene.
-    """
+    """What a command works on: the only scene, or the joint picture of several."""
 
     scene: Scene
     tiles: TiledScene | None = None
@@ -80,22 +124,10 @@ def opened_scenes(
     scale: float | None = None,
     **options: Any,
 ) -> OpenedScenes:
-    """Open one scene or several as one.
+    """Open one scene or several as one, and multiply their values by ``scale`` if given.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-    one_grid_or : str or None
-        Why scenes without a common grid are refused, such as `ONE_MAP`; None: they are not.
-    scale : float, optional
-        What values are multiplied by.
-    **options
-        As those of `open_scene`.
-
-    Raises
-    ------
-    UsageError
-        Where scenes that need a common map grid have none.
+    ``one_grid_or`` says why scenes without a common map grid are refused, such as `ONE_MAP`; None:
+    they are not. Other options are those of `open_scene`.
     """
     from diffclass_hyperspectral import open_scene, open_tiles
 
@@ -111,10 +143,7 @@ def opened_scenes(
 def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list[Path]:
     """Return the files that outputs stand for, "{}" being the name of each scene.
 
-    Raises
-    ------
-    UsageError
-        Where some outputs are for each scene and others for all.
+    Either all maps are for each scene, or none.
     """
     given = [path for path in outputs if path is not None]
     if len({NAME in str(path) for path in given}) > 1 and len(scenes) > 1:
@@ -132,16 +161,9 @@ def scenes_argument() -> Callable[..., Any]:
 
 
 def only_one(name: str, advice: str, *, required: bool = True) -> Callable[..., Any]:
-    """Add the argument of commands that take one scene: of several they say what to do.
+    """Add the argument of commands that take one scene; of several ``advice`` says what to do.
 
-    Parameters
-    ----------
-    name : str
-        Of the parameter.
-    advice : str
-        What to do with several.
-    required : bool, default=True
-        Whether there has to be one; None is passed on otherwise.
+    Unless it is ``required`` None is passed on without one.
     """
 
     def the_one(context: click.Context, _: click.Parameter, given: tuple[Path, ...]) -> Path | None:

@@ -1,4 +1,4 @@
-"""What all reports of runs have in common: facts for programs, what the run needed and took.
+"""What all reports have in common: facts for programs, what a run needed and took.
 
 A report is a dataclass, and its fields are what is written. The metadata of a field says where that
 differs: ``field(metadata=MERGED)``.
@@ -64,37 +64,17 @@ def plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class RunCosts(Facts):
-    """Time and memory of a run.
+    """Time and memory of a run."""
 
-    Attributes
-    ----------
-    seconds : mapping of str to float
-        Of each stage, and of all as "total".
-    peak_memory_bytes : int
-        The largest resident size of the process.
-    peak_memory_by_stage : mapping of str to int
-        The same by the end of each stage.
-    """
-
-    seconds: Mapping[str, float]
-    peak_memory_bytes: int
-    peak_memory_by_stage: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float]  # of each stage, and of all as "total"
+    peak_memory_bytes: int  # the largest resident size of the process
+    peak_memory_by_stage: Mapping[str, int] = field(default_factory=dict)  # by the end of each
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunReport(Facts):
-    """What every report of a run tells besides its own facts.
+    """What every report of a run tells besides its own facts."""
 
-    Attributes
-    ----------
-    memory : Forecast or None
-        What the run was forecast to need.
-    costs : RunCosts or None
-        None if they were not measured.
-    version : str
-        Of diffclass.
-    """
-
-    memory: Forecast | None = None
-    costs: RunCosts | None = field(default=None, metadata=MERGED)
+    memory: Forecast | None = None  # what the run was forecast to need
+    costs: RunCosts | None = field(default=None, metadata=MERGED)  # None: not measured
     version: str = __version__
