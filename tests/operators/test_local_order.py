@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator
-from diffclass.label_diffusion import Labels, diffusion, held_out_labels
+from diffclass.label_diffusion import Labels, diffusion
 from diffclass.label_diffusion.held_out_labels import hold_out_labels
 from diffclass.operators import warped_operator
 from diffclass.operators.local_order import inverse, local_order, renumbered
@@ -75,7 +75,7 @@ def test_labels_diffuse_alike(operator, codes, label_mode, tau, monkeypatch):
 def test_labels_are_left_out_alike(operator, codes, monkeypatch):
     found = diffuse_labels(operator, codes, label_mode="absorbing", tau=30)
     plain = hold_out_labels(operator, Labels.of(codes), found)
-    monkeypatch.setattr(held_out_labels, "LOCAL_ORDER_POINTS", N)
+    monkeypatch.setattr(diffusion, "LOCAL_ORDER_POINTS", N)
     reordered = hold_out_labels(operator, Labels.of(codes), found)
     assert np.array_equal(plain.points, reordered.points)
     np.testing.assert_allclose(reordered.posteriors, plain.posteriors, rtol=1e-5)
