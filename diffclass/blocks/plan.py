@@ -161,7 +161,7 @@ class BlockPlan:
         return cls(
             block_points,
             held,
-            max(building, stepping + held),
+            max(building, min(stepping + held, memory)),  # rounding may exceed the budget
             on_disk + max(wanted * n_workers - held, 0),
         )
 
