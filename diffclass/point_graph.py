@@ -244,18 +244,42 @@ class PointGraph:
         return self.steps.affinities_and_novelty(X_new, dtype=self.operator.dtype)[0]
 
     def step_weights(self, X_new: ArrayLike) -> sp.csr_array:
-        """Return the weights k(x, y) q(y)^-alpha of the step from new points to those of the graph.
+        """Return the weights of the step from new points to the points of the graph.
 
-        Arguments, shape and errors are those of `affinities_to`. Rows are not divided by their
-        sums, which may be 0.
+        Parameters
+        ----------
+        X_new : array-like of shape (m, d)
+            As in `affinities_to`.
+
+        Returns
+        -------
+        csr_array of shape (m, n)
+            k(x, y) q(y)^-alpha. Rows are not divided by their sums, which may be 0.
+
+        Raises
+        ------
+        DataError
+            As `affinities_to`.
         """
         return self.steps.weights_and_novelty(X_new, dtype=self.operator.dtype)[0]
 
     def novelty(self, X_new: ArrayLike) -> np.ndarray:
         """Return how far new points lie from their neighbours, in units of these; see the module.
 
-        It is (m,), above `REACH` for points out of reach, 0 for a precomputed affinity. The
-        argument and errors are those of `affinities_to`.
+        Parameters
+        ----------
+        X_new : array-like of shape (m, d)
+            As in `affinities_to`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Above `REACH` for points out of reach; 0 for a precomputed affinity.
+
+        Raises
+        ------
+        DataError
+            As `affinities_to`.
         """
         return self.steps.affinities_and_novelty(X_new, dtype=self.operator.dtype)[1]
 

@@ -182,9 +182,15 @@ class DiffusionWavelets:
     def transform(self, f: ArrayLike) -> list[np.ndarray]:
         """Return the coefficients of functions in all wavelets and the last scaling functions.
 
-        Of functions (n,) or (n, m) these are n_levels + 1 arrays (n_coefficients,) or
-        (n_coefficients, m): of W_1, W_2, ..., and of the last V. The sum of their squares is sum pi
-        f^2.
+        Parameters
+        ----------
+        f : array-like of shape (n,) or (n, m)
+            One function per column.
+
+        Returns
+        -------
+        list of n_levels + 1 ndarrays of shape (n_coefficients,) or (n_coefficients, m)
+            Of W_1, W_2, ..., and of the last V. The sum of their squares is sum pi f^2.
         """
         coefficients = self._root * self._columns(f)
         found = []
@@ -194,9 +200,21 @@ class DiffusionWavelets:
         return [part.reshape(-1, *np.shape(f)[1:]) for part in (*found, coefficients)]
 
     def inverse_transform(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the functions (n,) or (n, m) that have the coefficients that `transform` returns.
+        """Return the functions that have these coefficients.
 
-        Raises `ParameterError` if the coefficients are not as many as the functions.
+        Parameters
+        ----------
+        coefficients : sequence of n_levels + 1 ndarrays
+            As returned by `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, m)
+
+        Raises
+        ------
+        ParameterError
+            If the coefficients are not as many as the functions.
         """
         sizes = [*(-np.diff(self.ranks)), self.ranks[-1]]
         given = [len(part) for part in coefficients]
@@ -231,7 +249,17 @@ class DiffusionWavelets:
     def wavelets(self, level: int, which: ArrayLike | None = None) -> np.ndarray:
         """Return wavelets: a basis of W_level, what V_{level - 1} has beyond V_level.
 
-        Levels count from 1; ``which`` and the result are as in `scaling_functions`.
+        Parameters
+        ----------
+        level : int
+            From 1 to the number of levels.
+        which : array-like of int of shape (m,), optional
+            Numbers of the functions; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Functions on the points, orthonormal in the weights pi.
         """
         ranks = self.ranks
         units = _unit_columns(int(ranks[level - 1] - ranks[self._checked_level(level, 1)]), which)

@@ -113,10 +113,18 @@ def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOpe
 
 
 def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarray:
-    """Return V = H 1 (n,), the potential of `schroedinger_operator` at the points.
+    """Return V = H 1, the potential of `schroedinger_operator` at the points.
 
-    It is in inverse squared units of the points, depends on the density's second derivatives, and
-    is reliable only where many points weigh.
+    Parameters
+    ----------
+    operator, epsilon
+        As in `schroedinger_operator`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In inverse squared units of the points. It depends on the density's second derivatives and
+        is reliable only where many points weigh.
     """
     return schroedinger_operator(operator, epsilon) @ np.ones(len(operator))
 
@@ -124,8 +132,17 @@ def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarr
 def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray:
     """Return 4 (1 - lambda) / epsilon, the eigenvalues of -Delta + 2 (1 - alpha) grad U . grad.
 
-    lambda are eigenvalues of A, epsilon is in squared units of the points. They are at least 0, and
-    equal to first order in epsilon.
+    Parameters
+    ----------
+    eigenvalues : ndarray
+        The eigenvalues lambda_l of A.
+    epsilon : float
+        In squared units of the points.
+
+    Returns
+    -------
+    ndarray
+        At least 0. The equality holds to first order in epsilon.
     """
     return 4 * (1 - np.asarray(eigenvalues)) / check_positive(epsilon, "epsilon")
 
@@ -133,8 +150,17 @@ def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray
 def heat_steps(time: float, epsilon: float) -> int:
     """Return 4 time / epsilon, the number of steps n for which A^n is closest to exp(time Delta).
 
-    Both are in squared units of the points: the time, at least 0, and the bandwidth epsilon of the
-    kernel exp(-|x - y|^2 / epsilon). The result is rounded to the nearest step.
+    Parameters
+    ----------
+    time : float
+        In squared units of the points, at least 0.
+    epsilon : float
+        The bandwidth of the kernel exp(-|x - y|^2 / epsilon).
+
+    Returns
+    -------
+    int
+        Rounded to the nearest step.
     """
     steps = 4 * check_positive(time, "time", zero=True) / check_positive(epsilon, "epsilon")
     return round(steps)

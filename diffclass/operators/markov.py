@@ -221,9 +221,21 @@ class MarkovOperator:
         *,
         tolerance: float | None = None,
     ) -> np.ndarray:
-        """Add `expected_visits` of columns to a float64 array in place, and return A^t f.
+        """Add `expected_visits` to an array in place, and return A^t f.
 
-        Both are (n, m), the columns in the operator's dtype.
+        Parameters
+        ----------
+        visits : ndarray of float64 of shape (n, m)
+            The array that is added to.
+        columns : ndarray of shape (n, m)
+            The functions f, in the operator's dtype.
+        n_steps, tolerance
+            As in `expected_visits`.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            A^t f.
         """
         tolerance = self._checked_tolerance(tolerance)
         if tolerance and n_steps > 1:
@@ -255,8 +267,24 @@ class MarkovOperator:
     ) -> np.ndarray:
         """Move mass forward: (A')^t m is where mass m is after t steps. Its sum is kept.
 
-        Shapes, times, dtype and errors are those of `apply`; the tolerance is for the norm sum m^2
-        / pi.
+        Parameters
+        ----------
+        mass : array-like of shape (n,) or (n, m)
+            One distribution per column.
+        n_steps : int or sequence of int, default=1
+            The times t, at least 0.
+        tolerance : float, optional
+            As in `apply`, for the norm sum m^2 / pi.
+
+        Returns
+        -------
+        ndarray of the shape of mass, or (n_times, ...) for a sequence of times
+            In the operator's dtype.
+
+        Raises
+        ------
+        ParameterError
+            As `apply`.
         """
         # A' = D A D^-1, so `apply` can take the t steps
         columns = self._columns(mass)
@@ -284,9 +312,18 @@ class MarkovOperator:
         return replace(self, affinity=self.affinity.astype(np.float64))
 
     def on(self, processor: Processor) -> MarkovOperator:
-        """Return the same walk, whose steps another processor takes; results differ by rounding.
+        """Return the same walk, whose steps another processor takes.
 
-        Steps of columns and large times are taken there, eigenpairs and all else as before.
+        Parameters
+        ----------
+        processor : Processor
+            Such as `diffclass.operators.Cuda`; see `diffclass.operators.processor`. Steps of
+            columns and large times are taken there, eigenpairs and all else as before.
+
+        Returns
+        -------
+        MarkovOperator
+            Its results differ by rounding.
         """
         return self if processor == self.processor else replace(self, processor=processor)
 
@@ -348,9 +385,15 @@ class MarkovOperator:
     def hops(self, groups: ArrayLike) -> np.ndarray:
         """Count the edges between each point and the nearest point of each group.
 
-        The result is int32 (n, n_groups). ``groups`` (n,) is the group of each point, numbered from
-        0, -1 for no group. The result is -1 where no path leads to the group. Costs one
-        breadth-first search per group.
+        Parameters
+        ----------
+        groups : array-like of int of shape (n,)
+            Group of each point, numbered from 0; -1 for no group.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n, n_groups)
+            -1 where no path leads to the group. Costs one breadth-first search per group.
         """
         groups = np.asarray(groups, dtype=np.int64)
         n_groups = int(groups.max(initial=-1)) + 1

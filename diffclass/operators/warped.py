@@ -175,7 +175,22 @@ class WarpedOperator:
     def forward(self, mass: ArrayLike, n_steps: int = 1) -> np.ndarray:
         """Move mass forward: column i is (A_i')^t m_i. The sum of each column is kept.
 
-        Shapes, dtype and errors are those of `apply`.
+        Parameters
+        ----------
+        mass : array-like of shape (n, n_classes)
+            One distribution per class.
+        n_steps : int, default=1
+            t, at least 0.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the operator's dtype.
+
+        Raises
+        ------
+        ParameterError
+            As `apply`.
         """
         return (
             self.advance(self._columns(mass) / self.smoothed_scores, n_steps) * self.smoothed_scores

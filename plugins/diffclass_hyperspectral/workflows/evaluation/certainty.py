@@ -48,10 +48,27 @@ def measure_certainty(
     probability: np.ndarray | None = None,
     min_margin: float = 0.0,
 ) -> Certainty:
-    """Compare margins and probabilities (of the class given) with the truth, (rows, columns) each.
+    """Compare margins and probabilities with the truth.
 
-    Class 0 is none, NaN no data; ``min_margin`` is a threshold to put into the table. `DataError`:
-    margins are given, and no pixel of known truth has one.
+    Parameters
+    ----------
+    truth, class_map : ndarray of int of shape (rows, columns)
+        0 where unknown, and where no class was given.
+    margin : ndarray of shape (rows, columns) or None
+        0 to 1; NaN without data.
+    probability : ndarray of shape (rows, columns), optional
+        Of the class given; NaN without data.
+    min_margin : float, default=0
+        A threshold to put into the table.
+
+    Returns
+    -------
+    Certainty
+
+    Raises
+    ------
+    DataError
+        Where margins are given, and no pixel of known truth has one.
     """
     right = truth == class_map
     by_margin, by_probability = (
@@ -98,10 +115,19 @@ def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray)
 def probability_of_class(
     class_map: np.ndarray, probabilities: Raster, class_ids: np.ndarray
 ) -> np.ndarray:
-    """Return each pixel's probability of the class it was given, float32 (rows, columns).
+    """Return each pixel's probability of the class it was given.
 
-    ``class_ids`` are the classes of the layers; NaN where the map has a class without a layer, or
-    none.
+    Parameters
+    ----------
+    class_map : ndarray of int of shape (rows, columns)
+    probabilities : Raster of shape (rows, columns, n_classes)
+    class_ids : ndarray of int of shape (n_classes,)
+        Class of each of its layers.
+
+    Returns
+    -------
+    ndarray of float32 of shape (rows, columns)
+        NaN where the map has a class without a layer, or none.
     """
     out = np.full(class_map.shape, np.nan, dtype=np.float32)
     for rows, block in blocks_of(probabilities):
