@@ -293,7 +293,7 @@ def cluster_at(address: str) -> Iterator[DaskEngine]:
     Raises
     ------
     ClusterError
-        If nobody answers there.
+        If no scheduler answers there.
     """
     distributed = require_distributed()
     try:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.engine import Engine
-from diffclass.blocks.neighbors import NOBODY
+from diffclass.blocks.neighbors import NO_NEIGHBOR
 from diffclass.neighbors.graph import symmetrized
 
 
@@ -111,7 +111,7 @@ def _directed_edges(arrays: BlockArrays, b: int) -> tuple[np.ndarray, np.ndarray
     targets = np.array(arrays.load("neighbors/places", b))
     lengths = np.array(arrays.load("neighbors/lengths", b))
     targets, lengths = _with_joined(arrays, b, targets, lengths)
-    exists = targets != NOBODY
+    exists = targets != NO_NEIGHBOR
     rows = np.arange(arrays.starts[b], arrays.starts[b + 1], dtype=arrays.place_dtype)
     sources = np.broadcast_to(rows[:, None], targets.shape)[exists]
     lengths = lengths[exists]
@@ -134,13 +134,13 @@ def _with_joined(
     if len(joined) == 0:
         return targets, lengths
     if targets.shape[1] == 0:
-        targets = np.full((len(places), 1), NOBODY, dtype=targets.dtype)
+        targets = np.full((len(places), 1), NO_NEIGHBOR, dtype=targets.dtype)
         lengths = np.full((len(places), 1), np.inf, dtype=lengths.dtype)
     chiefs, which = np.unique(representatives[joined], return_inverse=True)
     is_own = (chiefs >= arrays.starts[b]) & (chiefs < arrays.starts[b + 1])
     alone = is_own.copy()
     alone[is_own] = representatives[chiefs[is_own] - arrays.starts[b]] != chiefs[is_own]
-    for values, name, nothing in ((targets, "places", NOBODY), (lengths, "lengths", np.inf)):
+    for values, name, nothing in ((targets, "places", NO_NEIGHBOR), (lengths, "lengths", np.inf)):
         given = np.full((len(chiefs), values.shape[1]), nothing, dtype=values.dtype)
         read = arrays.at(f"neighbors/{name}", chiefs)
         given[:, : read.shape[1]] = read

@@ -19,7 +19,7 @@ from diffclass.neighbors.search import row_distances
 _QUERIES = 256
 _LEAST_CROSSING = 0.95  # of the edges between blocks, relative to what is found within them
 _CUT_OFF, _ENOUGH_PAIRS = 0.5, 20  # share of its crossing edges below which a block counts as lost
-NOBODY = -1
+NO_NEIGHBOR = -1
 
 
 def find_neighbors(
@@ -34,7 +34,7 @@ def find_neighbors(
 
     For each block b it writes "neighbors/places.b", of shape (n_own, k), and "neighbors/lengths.b",
     the distances, ascending. Where fewer are found, and for points that are joined to others (see
-    `partition`), the place is `NOBODY`.
+    `partition`), the place is `NO_NEIGHBOR`.
 
     It returns recall: share of the true neighbours that were found, measured on 256 points;
     crossing_recall: share of the true edges between blocks that were found, measured on about
@@ -68,10 +68,10 @@ def search_block(arrays: BlockArrays, n_neighbors: int, seed: int, b: int) -> No
 
 
 def _lists(graph: sp.csr_array, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a graph as places and lengths, filled up with nobody."""
+    """Return the rows of a graph as columns and distances, padded to one width."""
     degrees = np.diff(graph.indptr)
     exists = np.arange(degrees.max()) < degrees[:, None]
-    found = np.full(exists.shape, NOBODY, dtype=places.dtype)
+    found = np.full(exists.shape, NO_NEIGHBOR, dtype=places.dtype)
     lengths = np.full(exists.shape, np.inf, dtype=graph.dtype)
     found[exists], lengths[exists] = places[graph.indices], graph.data
     return found, lengths
@@ -85,7 +85,7 @@ def _searched(arrays: BlockArrays, places: np.ndarray) -> np.ndarray:
 def merge_lists(arrays: BlockArrays, k: int, b: int) -> None:
     """Keep the k nearest of all lists of each point of a block."""
     n_own = arrays.starts[b + 1] - arrays.starts[b]
-    places = np.full((n_own, k), NOBODY, dtype=arrays.place_dtype)
+    places = np.full((n_own, k), NO_NEIGHBOR, dtype=arrays.place_dtype)
     lengths = np.full((n_own, k), np.inf, dtype=np.float32)
     for a in range(arrays.n_blocks):
         rows, part = _rows_of(arrays, a, b)
@@ -122,7 +122,7 @@ def _nearest(places: np.ndarray, lengths: np.ndarray, k: int) -> tuple[np.ndarra
     order = np.argsort(lengths, axis=1, kind="stable")[:, :k]
     lengths = np.take_along_axis(lengths, order, axis=1)
     places = np.take_along_axis(places, order, axis=1)
-    places[np.isinf(lengths)] = NOBODY
+    places[np.isinf(lengths)] = NO_NEIGHBOR
     return places, lengths
 
 

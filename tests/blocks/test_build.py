@@ -25,7 +25,7 @@ from diffclass.blocks import (
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
 from diffclass.blocks.cell_bins import sample_size
 from diffclass.blocks.edges import join_neighbors
-from diffclass.blocks.neighbors import NOBODY
+from diffclass.blocks.neighbors import NO_NEIGHBOR
 from diffclass.blocks.operator import normalise
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
@@ -99,7 +99,7 @@ def directed_neighbors() -> sp.csr_array:
 def write_lists(scratch: Scratch, starts: tuple[int, ...], graph: sp.csr_array) -> None:
     """Write the rows of a graph as lists of equal lengths, filled up with nobody."""
     longest = np.diff(graph.indptr).max()
-    found = np.full((graph.shape[0], longest), NOBODY, dtype=np.int32)
+    found = np.full((graph.shape[0], longest), NO_NEIGHBOR, dtype=np.int32)
     lengths = np.full(found.shape, np.inf, dtype=np.float32)
     for x in range(graph.shape[0]):
         row = slice(graph.indptr[x], graph.indptr[x + 1])

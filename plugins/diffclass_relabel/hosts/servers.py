@@ -114,7 +114,7 @@ def _not_yet() -> Response:
 
 
 _LONGEST_GOODBYE = 2  # seconds for open connections when the server ends
-_WAITING = 100  # connections that nobody has answered yet
+_WAITING = 100  # connections that wait to be accepted
 
 
 def bound_socket(host: str, port: int, *, rather: int = 0) -> socket.socket:

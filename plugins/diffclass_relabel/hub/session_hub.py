@@ -306,7 +306,7 @@ class SessionHub:
             self._refining = asyncio.create_task(self._refine())
 
     async def _prepare(self) -> None:
-        """Compute what suggestions need while nobody has asked for them yet."""
+        """Compute what suggestions need before they are asked for."""
         try:
             work = self._editor.session.prepare_suggestions
             await self._workers.answer_slow("prepare", work)
@@ -322,7 +322,7 @@ class SessionHub:
         self._tell_all(changes_frame(shown), kind="changes")
 
     def _noted(self) -> Snapshot:
-        """Take a snapshot of the session with a new map; nobody waits for it."""
+        """Take a snapshot of the session with a new map, in the background."""
         self._queries.numbers.note()
         return self._snapshot()
 

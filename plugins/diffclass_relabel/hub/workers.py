@@ -1,7 +1,7 @@
 """The threads that work for a session, so that the event loop only passes messages on.
 
 The map waits for nothing else: it has a thread of its own, and what runs in the background keeps to
-one core and is cancelled when nobody wants it any more.
+one core and is cancelled when its answer is no longer wanted.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ NO_REFERENCE = "there is no reference; start diffclass relabel with --reference 
 
 
 def names_of(classes: Iterable[ClassInfo]) -> dict[int, str | None]:
-    """Return the names of a session's classes by id, None for those that nobody has named."""
+    """Return the names of a session's classes by id, None for those without a name."""
     return {info.id: given_name(info.id, info.name) for info in classes}
 
 
@@ -217,7 +217,7 @@ def new_classes_warning(found: LabelImport, path: Path) -> str:
 
 
 def _settled(match: ClassMatch, by: str | None) -> tuple[Mapping[int, int], bool]:
-    """Return the session's class of each of the file's, and whether nobody need be asked."""
+    """Return the session's class of each of the file's, and whether it needs no confirmation."""
     if by is not None:
         return match.assignment, True
     if match.by == "ids" and match.is_borne_out:
