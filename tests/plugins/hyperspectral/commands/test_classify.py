@@ -306,6 +306,13 @@ def test_evaluate(call, files, tissue):
     assert call("evaluate", "found.npy", "some.npy")["kappa"] == 1
 
 
+def test_evaluate_reads_like_text(files, capsys):
+    assert run(words_of(["evaluate", "truth.hdr", "truth.hdr"], files)) == 0
+    text = capsys.readouterr().out
+    assert "overall accuracy 100.00%" in text
+    assert "cytoplasm" in text
+
+
 def test_in_a_process_of_its_own(files):
     words = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o", "map.npy"]
     done = in_a_process(*words, *FAST, "--json", "--threads", "1", folder=files)

@@ -144,8 +144,8 @@ def assert_axe_finds_nothing_serious(tab):
     assert grave == []
 
 
-# colours go by the scheme alone, sizes by the device
-@pytest.mark.parametrize(("scheme", "tablet"), [("light", False), ("dark", True)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tablet", [False, True])
 def test_axe_finds_nothing_serious_and_icons_stand_out(painted_url, open_tab, scheme, tablet):
     if not AXE.is_file():
         lacking(f"no axe-core; run npm install in {WEB}")
