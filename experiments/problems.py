@@ -5,7 +5,8 @@ the project), and the synthetic families of `experiments.few_labels.families`, w
 drawn anew in every draw. They are split in two halves, fixed before any default was chosen on those
 that were added last. Defaults of the library are chosen on CHOOSING alone: digits, tissue, Jasper
 Ridge, MNIST, and of each pair of families the first. REPORTING is only reported: Salinas-A, Indian
-Pines, Potsdam, Cora, and of each pair of families the second.
+Pines, Potsdam, Cora, both networks' embeddings of aerial photographs, and of each pair of families
+the second.
 """
 
 from __future__ import annotations
@@ -198,6 +199,12 @@ def cora() -> Problem:
     return Problem("Cora", None, truth, affinity=affinity[kept][:, kept])
 
 
+def embeddings(network: str) -> Problem:
+    """Aerial photographs of 19 classes as unit vectors of a vision-language network."""
+    file = np.load(DATA / "embeddings" / f"{network}.npz")
+    return Problem(TITLES[network], file["images"].astype(np.float32), file["classes"] + 1)
+
+
 _ALLOWED = {
     "collections": {"defaultdict"},
     "__builtin__": {"list"},
@@ -244,6 +251,8 @@ REAL_REPORTING: Makers = {
     "potsdam-spectral": partial(potsdam, spatial=False),
     "potsdam-spatial": partial(potsdam, spatial=True),
     "cora": cora,
+    "georsclip_vit_l_14": partial(embeddings, "georsclip_vit_l_14"),
+    "clip_rn50": partial(embeddings, "clip_rn50"),
 }
 REAL = REAL_CHOOSING | REAL_REPORTING
 TITLES = {  # the name of a problem where it is not that by which it is asked for
@@ -256,6 +265,8 @@ TITLES = {  # the name of a problem where it is not that by which it is asked fo
     "potsdam-spectral": "Potsdam, spectral",
     "potsdam-spatial": "Potsdam, spatial",
     "cora": "Cora",
+    "georsclip_vit_l_14": "GeoRSCLIP embeddings",
+    "clip_rn50": "CLIP embeddings",
 }
 CHOOSING: Makers = REAL_CHOOSING | {name: partial(_family, name) for name in list(FAMILIES)[::2]}
 REPORTING: Makers = REAL_REPORTING | {name: partial(_family, name) for name in list(FAMILIES)[1::2]}

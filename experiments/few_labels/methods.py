@@ -1,7 +1,8 @@
 """The methods of the benchmark: each maps a problem, labels and points to the points' classes.
 
 Ours diffuse labels on the graph that `DiffusionClassifier` builds by default. 1-NN, the support
-vector machine and the forest learn from the features of the labelled points. LabelSpreading and
+vector machine, the forest and logistic regression (on standardised features, at scikit-learn's
+defaults) learn from the features of the labelled points. LabelSpreading and
 LabelPropagation are scikit-learn's with ``kernel="knn"`` at its defaults (7 neighbours, 30 and 1000
 steps): their default, an RBF kernel, is a dense n x n matrix, 3.5 GB for 21,025 pixels. Their graph
 is the same for all draws and made once; where a problem is a graph, it is that graph. The methods
@@ -20,8 +21,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 from sklearn.svm import SVC
 
@@ -127,6 +131,10 @@ OF_POINTS: dict[str, Method] = {
     "SVM": partial(learned, learner=support_vectors),
     "random forest": partial(
         learned, learner=lambda labels: RandomForestClassifier(N_TREES, random_state=0)
+    ),
+    "logistic regression": partial(
+        learned,
+        learner=lambda labels: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     ),
 }
 OTHERS: dict[str, Method] = OF_POINTS | {
