@@ -21,6 +21,7 @@ from types import ModuleType
 
 _SUBMODULES = (
     "cell_tree",
+    "coverage",
     "decisions",
     "edges",
     "gaussians",

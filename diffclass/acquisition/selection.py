@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import check_choice, check_positive
-from diffclass.acquisition.gaussian_process import process_eigenpairs
-from diffclass.acquisition.rules import RULES, LabelledGraph, Rule
+from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass.acquisition.coverage import medoids
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator
 from diffclass.progress import checkpoint, stage
-from diffclass.spectral.eigenpairs import Eigenpairs
+from diffclass.spectral.distances import diffusion_coordinates
+from diffclass.spectral.eigenpairs import leading_eigenpairs
 
+RULES = ("coverage", "margin")
 # Scores that differ by less than this share are equal, so that rounding does not decide.
 _TIE = 1e-6
+# Smaller scores are 0, so that single precision, which has nothing below, ranks as double does.
+_LEAST = 1e-30
+# Eigenpairs of the coordinates, where there are no features; they need not be accurate.
+_N_PAIRS, _TOLERANCE, _TIME = 50, 0.01, 8
+
+# takes the points chosen so far, which are free and how many are wanted; returns points and scores
+Choice = Callable[[list[int], np.ndarray, int], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,8 @@ class Suggestions:
     points : ndarray of int of shape (n_suggested,)
         Their numbers; fewer than asked for where no more are far enough apart.
     scores : ndarray of shape (n_suggested,)
-        The score of each point when it was chosen; scales differ from rule to rule.
+        Of "coverage", the share of what is left to learn that a label there takes away, after those
+        before it; of "margin", 1 - margin. Both 0 to 1.
     rule : str
         The rule's name.
     """
@@ -46,35 +56,37 @@ class Suggestions:
 
 def suggest(
     operator: Operator,
-    diffusion: LabelDiffusion,
-    labelled: ArrayLike,
+    diffusion: LabelDiffusion | None = None,
+    labelled: ArrayLike = (),
     n_points: int = 10,
     *,
-    rule: str | Rule = "hybrid",
-    eigenpairs: Eigenpairs | None = None,
+    rule: str = "coverage",
+    features: ArrayLike | None = None,
     candidates: ArrayLike | None = None,
     coordinates: ArrayLike | None = None,
     min_distance: float = 0.0,
+    random_state: RandomState = 0,
 ) -> Suggestions:
-    """Choose points to label next, one by one, the best score first.
+    """Choose points to label next, or first, the best first.
 
     Parameters
     ----------
     operator : MarkovOperator or WarpedOperator
-        The walk on n points that diffused the labels. If it is warped, rules that walk or need
-        eigenpairs go by the mean of its walks, `WarpedOperator.merged`.
-    diffusion : LabelDiffusion
-        Of the labels so far, by this operator. Rules that ask where classes are close go by its
-        posteriors, and so by its prior and its warping.
-    labelled : array-like of int
-        Numbers of the labelled points, at least one; they are never suggested.
+        The walk on n points. Of a warped one, where it is needed, the mean of its walks.
+    diffusion : LabelDiffusion, optional
+        Of the labels so far, by this operator; None without labels.
+    labelled : array-like of int, default=()
+        Numbers of the points not to ask about again: the labelled ones, and those asked about whose
+        class nobody knows. They are never suggested.
     n_points : int, default=10
-        Number of points to suggest.
-    rule : str or Rule, default="hybrid"
-        A name in `RULES` (see `diffclass.acquisition.rules`), or a rule.
-    eigenpairs : Eigenpairs, optional
-        Eigenpairs for the rules that use them; by default those of `process_eigenpairs` for these
-        labels and so many points.
+        Number of points to suggest. Better ask for as many as will be labelled at once: the choice
+        depends on it.
+    rule : {"coverage", "margin"}, default="coverage"
+        "coverage" takes points that much in doubt lies near (see `diffclass.acquisition.coverage`),
+        "margin" those of least margin, where classes meet; it needs a diffusion.
+    features : array-like of shape (n, p), optional
+        In which near points are alike, such as those that the graph was made of. By default
+        diffusion coordinates of 50 eigenpairs at t = 8, which take longer.
     candidates : array-like of bool of shape (n,), optional
         Which points may be suggested; all by default.
     coordinates : array-like of shape (n, d), optional
@@ -82,6 +94,8 @@ def suggest(
     min_distance : float, default=0
         Least distance between two suggestions, in units of the coordinates, or in hops on the graph
         where none are given. A suggestion may be near a label.
+    random_state : int, RandomState or None, default=0
+        Draws the points that coverage looks at, where there are more than 2,000.
 
     Returns
     -------
@@ -91,75 +105,141 @@ def suggest(
     Raises
     ------
     ParameterError
-        If the rule is unknown, a point does not exist, or a mask has another length.
+        If the rule is unknown, a point does not exist, or an array has another length.
     DataError
-        If nothing is labelled.
+        By margin, if there is no diffusion.
 
     Notes
     -----
-    Cost: the eigenpairs, if none are given; then, for each suggestion, one pass over n x m numbers
-    (the rules by variance), tau products with one column (unexplored) or almost nothing (margin).
+    Cost: see `diffclass.acquisition.medoids`; the eigenpairs where there are no features.
 
     Examples
     --------
     Three blobs, two of them labelled; where to look next?
 
     >>> import numpy as np
-    >>> from diffclass import diffuse_labels, markov_operator
-    >>> from diffclass.acquisition import suggest
+    >>> from diffclass import diffuse_labels, markov_operator, suggest
     >>> centres = np.repeat([[0, 0], [6, 0], [3, 5]], 30, axis=0)
     >>> X = np.random.default_rng(0).normal(size=(90, 2)) + centres
     >>> y = np.full(90, -1); y[0] = 0; y[30] = 1
     >>> A = markov_operator(X, n_neighbors=8)
-    >>> found = suggest(A, diffuse_labels(A, y), [0, 30], 1, rule="vopt")
+    >>> found = suggest(A, diffuse_labels(A, y), [0, 30], 1, features=X)
     >>> bool(found.points[0] >= 60)
     True
+
+    Nothing is labelled; which three points first?
+
+    >>> sorted((suggest(A, n_points=3, features=X).points // 30).tolist())
+    [0, 1, 2]
     """
-    operator = operator.merged()
-    labels = _numbers(labelled, len(operator))
+    check_choice(rule, "rule", RULES)
     check_positive(n_points, "n_points", integer=True)
     check_positive(min_distance, "min_distance", zero=True)
-    free = _free(candidates, labels, len(operator))
-    places = None if coordinates is None else _places(coordinates, len(operator))
-    name, scorer = _rule(rule)
-    if eigenpairs is None and scorer.uses_eigenpairs:
-        eigenpairs = process_eigenpairs(operator, labels, int(n_points))
+    n = len(operator)
+    labels = _numbers(labelled, n)
+    free = _free(candidates, labels, n)
+    places = None if coordinates is None else _rows(coordinates, "coordinates", n)
+    doubt = None if diffusion is None else closeness(diffusion)
+    operator = operator.merged()
+
+    def near(point: int) -> np.ndarray:
+        return _near(operator, point, places, min_distance)
+
     # several threads of BLAS mostly wait for each other
     with stage("suggestions"), threadpool_limits(1, user_api="blas"):
-        scorer.start(LabelledGraph(operator, diffusion, labels, eigenpairs))
-        points: list[int] = []
-        scores: list[float] = []
-        while len(points) < n_points and free.any():
-            checkpoint()
-            point, score = _best(scorer.scores(), free)
-            points.append(point)
-            scores.append(score)
-            free &= ~_near(operator, point, places, min_distance)
-            scorer.observe(point)
-    return Suggestions(np.array(points, dtype=np.intp), np.array(scores), name)
+        if rule == "margin":
+            choice = _by_margin(doubt)
+        else:
+            given = _coordinates_of(operator) if features is None else _features(features, n)
+            choice = _by_coverage(given, doubt, labels, random_state)
+        points, scores = well_apart(choice, free, n_points, near)
+    return Suggestions(points, scores, rule)
 
 
-def _best(scores: np.ndarray, free: np.ndarray) -> tuple[int, float]:
-    """Return the free point of the largest score, the first of equals, and its score."""
-    best = scores[free].max()
-    point = int((free & (scores >= best - _TIE * abs(best))).argmax())
-    return point, float(scores[point])
+def _by_coverage(
+    features: np.ndarray,
+    doubt: np.ndarray | None,
+    labels: np.ndarray,
+    random_state: RandomState,
+) -> Choice:
+    def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        seen = np.append(labels, np.array(chosen, dtype=np.intp))
+        return medoids(
+            features, n, doubt=doubt, labelled=seen, free=free, random_state=random_state
+        )
+
+    return choice
 
 
-def _rule(rule: str | Rule) -> tuple[str, Rule]:
-    if isinstance(rule, Rule):
-        return type(rule).__name__, rule
-    check_choice(rule, "rule", tuple(RULES))
-    return rule, RULES[rule]()
+def _by_margin(doubt: np.ndarray | None) -> Choice:
+    if doubt is None:
+        raise DataError("nothing is labelled, so there is no margin; label at least one point")
+    return lambda chosen, free, n: _largest(doubt, free, n)
+
+
+def well_apart(
+    choice: Choice, free: np.ndarray, n_points: int, near: Callable[[int], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of a choice, and their scores, without those near to an earlier one.
+
+    Where some are left out, others are chosen in their place, as long as any point is free.
+
+    - `free` (n,) bool: points that may be chosen
+    - `near`: returns, as bool (n,), which points are too near to a point, itself included
+    """
+    free = free.copy()
+    points: list[int] = []
+    scores: list[float] = []
+    while len(points) < n_points and free.any():
+        checkpoint()
+        found = choice(points, free, int(min(n_points - len(points), free.sum())))
+        for point, score in zip(*(values.tolist() for values in found), strict=True):
+            if free[point]:
+                points.append(point)
+                scores.append(score)
+                free &= ~near(point)
+    return np.array(points, dtype=np.intp), np.array(scores)
+
+
+def closeness(diffusion: LabelDiffusion) -> np.ndarray:
+    """Return 1 - margin of each point, of shape (n,); small ones as accurate as large ones."""
+    shares = diffusion.values * diffusion.class_weight
+    total, rows = shares.sum(axis=1), np.arange(len(shares))
+    shares[rows, shares.argmax(axis=1)] = 0  # 1 - (p_(1) - p_(2)) = the others + p_(2)
+    rest = shares.sum(axis=1) + shares.max(axis=1)
+    close = np.divide(rest, total, out=np.ones_like(total), where=total > 0)
+    return np.where(close < _LEAST, 0, close)
+
+
+def _largest(scores: np.ndarray, free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the free points of the n largest scores; of equal ones the first."""
+    points = np.flatnonzero(free)
+    found = scores[points]
+    if n < len(points):
+        least = np.partition(found, -n)[-n] * (1 - _TIE)
+        points, found = points[found >= least], found[found >= least]
+    # scores within a tie have the same logarithm, rounded
+    with np.errstate(divide="ignore"):
+        ranks = np.floor(np.log(found) / _TIE)
+    order = np.lexsort((points, -ranks))[:n]
+    return points[order], found[order]
+
+
+def _coordinates_of(operator: MarkovOperator) -> np.ndarray:
+    pairs = min(_N_PAIRS, len(operator))
+    found = leading_eigenpairs(
+        operator, pairs, which="algebraic", tolerance=_TOLERANCE, random_state=0, dtype=np.float32
+    )
+    return diffusion_coordinates(found, _TIME)
 
 
 def _numbers(labelled: ArrayLike, n: int) -> np.ndarray:
     numbers = np.unique(np.asarray(labelled))
     if not len(numbers):
-        raise DataError("nothing is labelled; label at least one point")
+        return np.zeros(0, dtype=np.intp)
     if numbers.dtype.kind not in "iu" or numbers[0] < 0 or numbers[-1] >= n:
         raise ParameterError(f"labelled has to hold numbers of points, 0 to {n - 1}")
-    return numbers
+    return numbers.astype(np.intp)
 
 
 def _free(candidates: ArrayLike | None, labels: np.ndarray, n: int) -> np.ndarray:
@@ -170,11 +250,18 @@ def _free(candidates: ArrayLike | None, labels: np.ndarray, n: int) -> np.ndarra
     return free
 
 
-def _places(coordinates: ArrayLike, n: int) -> np.ndarray:
-    places = np.asarray(coordinates, dtype=np.float64)
-    if places.ndim != 2 or len(places) != n:
-        raise ParameterError(f"coordinates has shape {places.shape}; it needs {n} rows")
-    return places
+def _rows(values: ArrayLike, name: str, n: int) -> np.ndarray:
+    rows = np.asarray(values)
+    if rows.ndim != 2 or len(rows) != n:
+        raise ParameterError(f"{name} has shape {rows.shape}; it needs {n} rows")
+    return rows
+
+
+def _features(values: ArrayLike, n: int) -> np.ndarray:
+    features = _rows(values, "features", n)
+    if not np.isfinite(features).all():
+        raise DataError("features hold NaN or infinite values")
+    return features
 
 
 def _near(

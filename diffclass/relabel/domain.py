@@ -81,8 +81,8 @@ class CoarseStates:
         return new_stroke(stroke.number, stroke.class_id, self._coarse.restrict(stroke.points))
 
 
-# takes what is labelled, which are candidates (or None), and coordinates of all (or None)
-Suggest = Callable[[np.ndarray, ArrayLike | None, ArrayLike | None], Suggestions]
+# takes what is labelled; features, candidates and coordinates of all by name, or None
+Suggest = Callable[..., Suggestions]
 _OF_POINTS = "values", "codes", "probability", "margin"  # what a diffusion says of each point
 
 
@@ -131,11 +131,10 @@ class Points:
         suggest: Suggest,
         *,
         labelled: np.ndarray,
-        candidates: ArrayLike | None,
-        coordinates: ArrayLike | None,
+        **of_points: ArrayLike | None,
     ) -> Suggestions:
         """Return the points that ``suggest`` chooses to label next."""
-        return suggest(labelled, candidates, coordinates)
+        return suggest(labelled, **of_points)
 
 
 class Aggregates:
@@ -191,7 +190,7 @@ class Aggregates:
         *,
         labelled: np.ndarray,
         candidates: ArrayLike | None,
-        coordinates: ArrayLike | None,
+        **of_points: ArrayLike | None,
     ) -> Suggestions:
         """Return the first candidate of each aggregate that ``suggest`` chooses."""
         coarse = self._coarse
@@ -202,8 +201,11 @@ class Aggregates:
             own, first = np.unique(coarse.aggregates[wanted], return_index=True)
             points[own] = wanted[first]
             candidate_aggregates = np.isin(np.arange(len(coarse)), own)
-        places = None if coordinates is None else np.asarray(coordinates)[points]
-        found = suggest(coarse.restrict(labelled), candidate_aggregates, places)
+        of_aggregates = {
+            name: None if values is None else np.asarray(values)[points]
+            for name, values in of_points.items()
+        }
+        found = suggest(coarse.restrict(labelled), candidates=candidate_aggregates, **of_aggregates)
         return replace(found, points=points[found.points])
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from diffclass._compiled._threads import threads
 from diffclass._validation import RandomState, check_choice, check_positive
-from diffclass.acquisition import Rule, Suggestions, suggest
+from diffclass.acquisition import Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.early_stopping import MarginCurve
@@ -30,7 +30,6 @@ from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.engine import Engine
-from diffclass.relabel.kept_eigenpairs import KeptEigenpairs
 from diffclass.relabel.operations import OPERATIONS, Operation, Redo, Undo, decoded
 from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
 from diffclass.relabel.state import History, State
@@ -89,7 +88,7 @@ class RelabelSession:
     coarse_answers : bool, default=True
         Whether answers come from the aggregates too; otherwise these only make provisional maps.
     random_state : int, RandomState or None, default=0
-        Seeds the computation of eigenpairs, which some suggestions need.
+        Draws the points that suggestions look at.
 
     Notes
     -----
@@ -142,8 +141,7 @@ class RelabelSession:
             coarse=coarse,
             coarse_answers=coarse_answers,
         )
-        self._eigenpairs = KeptEigenpairs(random_state)
-        self._rule: str | Rule = "hybrid"
+        self._random_state = random_state
         first = next_state(
             State.without_labels(len(operator)),
             {"op": "tau", "tau": rule.by if tau is None else tau},
@@ -350,76 +348,59 @@ class RelabelSession:
         self,
         n_points: int = 10,
         *,
-        rule: str | Rule = "hybrid",
+        rule: str = "coverage",
+        asked: ArrayLike = (),
+        features: ArrayLike | None = None,
         candidates: ArrayLike | None = None,
         coordinates: ArrayLike | None = None,
         min_distance: float = 0.0,
     ) -> Suggestions:
-        """Choose points to label next, from the map of the last update.
+        """Choose points to label next, from the map of the last update, or first.
 
         Parameters
         ----------
         n_points : int, default=10
             Number of points.
-        rule, candidates, coordinates, min_distance
+        asked : array-like of int, default=()
+            Points not to suggest, besides the labelled ones: asked about, and passed over.
+        rule, features, candidates, coordinates, min_distance
             As in `diffclass.suggest`.
 
         Returns
         -------
         Suggestions
-            Best first. Eigenpairs, if the rule needs them, are kept until the walk is another, and
-            more are computed once labels have used them up.
+            Best first.
 
         Raises
         ------
         ParameterError
             As `diffclass.suggest`.
         DataError
-            If nothing is labelled or there is no map yet.
+            By margin, if nothing is labelled or there is no map yet.
         """
         with self._computing:
             diffusion = self._engine.diffusion_for_suggestions(self._mapped, self._map)
             operator = self._engine.walk_for_suggestions(self._mapped)
-        if diffusion is None:
-            raise DataError("there is no map to go by; label at least one point, then update")
-        self._rule = rule
 
-        def suggested(
-            labelled: np.ndarray, candidates: ArrayLike | None, coordinates: ArrayLike | None
-        ) -> Suggestions:
+        def suggested(labelled: np.ndarray, **of_points: ArrayLike | None) -> Suggestions:
             return suggest(
                 operator,
                 diffusion,
                 labelled,
                 n_points,
                 rule=rule,
-                eigenpairs=self._eigenpairs.needed_by(rule, operator, labelled, n_points),
-                candidates=candidates,
-                coordinates=coordinates,
                 min_distance=min_distance,
+                random_state=self._random_state,
+                **of_points,
             )
 
         return self._engine.answers.suggest(
             suggested,
-            labelled=np.flatnonzero(self.label_ids),
+            labelled=np.union1d(np.flatnonzero(self.label_ids), np.asarray(asked, dtype=np.intp)),
+            features=features,
             candidates=candidates,
             coordinates=coordinates,
         )
-
-    def prepare_suggestions(self, n_points: int = 10) -> None:
-        """Compute the eigenpairs that the next suggestions need, so that these come at once.
-
-        They are those of the rule that was asked for last, "hybrid" at first.
-
-        Parameters
-        ----------
-        n_points : int, default=10
-            How many suggestions are to come.
-        """
-        with self._computing:
-            operator = self._engine.walk_for_suggestions(self._mapped)
-        labelled = self._engine.answers.restrict_points(np.flatnonzero(self.label_ids))
-        self._eigenpairs.needed_by(self._rule, operator, labelled, n_points)
 
     def margin_curve(self) -> MarginCurve:
         """Return mean margin and coverage of the present labels at times up to ``max_time``.

@@ -1,15 +1,26 @@
-"""Accuracy against the number of labels: what to label next by each rule, and at random.
+"""Accuracy against the number of labels: which points to label, from none to 100, by each rule.
 
-    python -m experiments.few_labels.acquisition [--quick] [--held-out] [problem ...]
+    python -m experiments.few_labels.acquisition [--quick] [problem ...]
 
-Each draw starts from one random label per class and adds batches of as many labels as there are
-classes, at least ten, two hops apart, among the points whose class is known; the truth is the
-answer. Accuracy is that of free labels at the tau chosen by margin, on the known points that are
-not yet labelled. Rules that ask for the hardest points take them out of that set. With --held-out,
-half of the known points, drawn at random, are never asked for, and all scores are on them.
+Half of the known points, drawn at random, are never asked about, and accuracy is measured on them.
+Each rule chooses among all others, also among those whose class nobody knows: these are asked about
+in vain. Asked for are as many points as give the labels wanted, by the share of the points whose
+class is known. Budgets are as many labels as classes, three times as many, 48 and 100; the map at
+each budget decides what is asked next. Labels diffuse by default, with times up to 256.
 
-Every run goes to acquisition.csv (acquisition_held_out.csv), the picture beside it, the table to
-standard output. "40 against 100" is the mean accuracy at 40 labels less that of random at 100.
+    coverage      `diffclass.suggest`, by the features (diffusion coordinates where there are none)
+    margin        `diffclass.suggest(rule="margin")`, after as many random labels as classes: the
+                  uncertainty sampling of GraphLearning, modAL and others
+    k-means       the points nearest to the centres of as many clusters as are asked for
+    TypiClust     G. Hacohen et al. 2022: in as many clusters as there will be labels, the most
+                  typical point of the largest without a label; by the features
+    VOpt          M. Ji and J. Han 2012, as GraphLearning has it: what lowers the mean variance of
+                  a Gaussian process on 50 eigenpairs most
+    random        points of known class at random
+    3 per class   three random labels of each class, listed with as many labels as classes
+
+Every run goes to acquisition.csv, the picture beside it, the table to standard output. "met at" is
+the median number of labels with which every class has one, more than 100 where they do not.
 """
 
 from __future__ import annotations
@@ -17,166 +28,273 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.neighbors import NearestNeighbors
 
-from diffclass import Eigenpairs, MarkovOperator, StoppingRule, diffuse_labels, suggest
-from diffclass.acquisition import RULES, process_eigenpairs
+from diffclass import (
+    MarkovOperator,
+    StoppingRule,
+    diffuse_labels,
+    leading_eigenpairs,
+    suggest,
+)
+from diffclass.label_diffusion import LabelDiffusion
 from experiments.few_labels.draws import draw_labels
 from experiments.measures import mapped_classes
-from experiments.problems import PROBLEMS, Problem, default_operator
+from experiments.problems import HALVES, REAL, Problem, default_operator, problem_of
 
-BUDGETS = (10, 20, 40, 60, 100, 200)
-RANDOM, DEFAULT = "random", "hybrid"
-NAMES = ("digits", "salinas-spectral", "pines-spatial")
-LEAST_BATCH, HOPS_APART = 10, 2
-free_labels = partial(diffuse_labels, label_mode="free", tau=StoppingRule(max_time=256))
+BUDGETS = (48, 100)
+COVERAGE, RANDOM, THREE = "coverage", "random", "3 per class"
+FAMILIES = ("three-blobs", "unbalanced-blobs", "moons", "six-sizes", "eight-sizes")
 OUTPUT = Path(__file__).with_name("acquisition.csv")
+_FEW_POINTS = 3_000  # that k-means sees whole
+_N_TYPICAL = 20  # neighbours that say how typical a point is
+_N_PAIRS, _OFFSET, _NOISE = 50, 0.01, 0.1  # of VOpt's process
 
 Row = dict[str, Any]
-
-
-def compute(names: list[str], *, quick: bool = False, held_out: bool = False) -> Iterator[Row]:
-    """Yield one row per problem, rule, draw and number of labels."""
-    budgets = [budget for budget in BUDGETS if not quick or budget <= 40]
-    for name in names:
-        problem = PROBLEMS[name]()
-        operator = default_operator(problem)
-        eigenpairs = process_eigenpairs(operator)
-        for rule in (RANDOM, *RULES):
-            for seed in range(2 if quick else 10):
-                head = {"problem": problem.name, "rule": rule, "seed": seed}
-                run = Run(problem, operator, eigenpairs, seed=seed, held_out=held_out)
-                for n_labels, accuracy in run.label(rule, budgets):
-                    yield head | {"n_labels": n_labels, "accuracy": accuracy}
 
 
 class Run:
     """One draw's labels, growing by a rule."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        operator: MarkovOperator,
-        eigenpairs: Eigenpairs,
-        *,
-        seed: int,
-        held_out: bool,
-    ):
-        self.truth, self.operator, self.eigenpairs = problem.truth, operator, eigenpairs
-        self.y, _ = draw_labels(problem.truth, 1, seed)
+    def __init__(self, problem: Problem, operator: MarkovOperator, rule: str, seed: int):
+        self.problem, self.operator, self.rule, self.seed = problem, operator, rule, seed
+        self.truth, n = problem.truth, len(problem.truth)
         self.random = np.random.default_rng(seed)
-        self.batch = max(LEAST_BATCH, int(np.count_nonzero(self.y >= 0)))
-        self.diffusion = free_labels(operator, self.y)
-        self.scored = problem.truth > 0
-        self.asked = self.scored.copy()
-        if held_out:
-            self.scored &= (self.random.random(len(self.y)) < 0.5) & (self.y < 0)
-            self.asked &= ~self.scored
+        known = self.truth > 0
+        self.scored = known & (self.random.random(n) < 0.5)
+        self.free = ~self.scored
+        self.answered = (known & self.free).sum() / self.free.sum()
+        self.seen = np.zeros(0, dtype=np.intp)
+        self.y = np.full(n, -1)
+        self.met_at = 0  # number of labels when every class had one
+        self.diffusion: LabelDiffusion | None = None
 
-    def label(self, rule: str, budgets: list[int]) -> Iterator[tuple[int, float]]:
-        """Yield the number of labels and the accuracy at each budget that can be met."""
-        for budget in budgets:
-            while (n_labels := np.count_nonzero(self.y >= 0)) < budget:
-                new = self._chosen(rule, min(self.batch, budget - n_labels))
-                self.y[new] = self.truth[new]
-                if rule != RANDOM or len(new) + n_labels == budget:
-                    self.diffusion = free_labels(self.operator, self.y)
-            if n_labels == budget:
-                yield budget, self._accuracy()
+    def label(self, budget: int) -> float:
+        """Ask until there are so many labels, and return the accuracy, 0 to 1."""
+        while (missing := budget - self.n_labels) > 0 and self.free.any():
+            n_asked = int(np.ceil(missing / self.answered))
+            for point in RULES[self.rule](self, n_asked).tolist():
+                if self.n_labels < budget:
+                    self._ask(point)
+        self.diffusion = _diffused(self.operator, self.y)
+        return self.accuracy(self.diffusion)
 
-    def _chosen(self, rule: str, n_points: int) -> np.ndarray:
-        free = self.asked & (self.y < 0)
-        if rule == RANDOM:
-            return self.random.choice(np.flatnonzero(free), n_points, replace=False)
-        labelled = np.flatnonzero(self.y >= 0)
-        self.eigenpairs = process_eigenpairs(
-            self.operator, labelled, n_points, known=self.eigenpairs
+    def accuracy(self, diffusion: LabelDiffusion) -> float:
+        """Return the accuracy of a map on the points never asked about."""
+        return float((mapped_classes(diffusion) == self.truth)[self.scored].mean())
+
+    @property
+    def n_labels(self) -> int:
+        return int(np.count_nonzero(self.y >= 0))
+
+    def _ask(self, point: int) -> None:
+        self.seen, self.free[point] = np.append(self.seen, point), False
+        if self.truth[point] > 0:
+            self.y[point] = self.truth[point]
+            n_classes = len(np.unique(self.truth[self.truth > 0]))
+            if not self.met_at and len(np.unique(self.y[self.y >= 0])) == n_classes:
+                self.met_at = self.n_labels
+
+
+def _diffused(operator: MarkovOperator, y: np.ndarray) -> LabelDiffusion:
+    return diffuse_labels(operator, y, tau=StoppingRule(max_time=256))
+
+
+def _coverage(run: Run, n: int) -> np.ndarray:
+    return suggest(
+        run.operator, run.diffusion, run.seen, n, features=run.problem.points,
+        candidates=run.free, random_state=run.seed,
+    ).points  # fmt: skip
+
+
+def _margin(run: Run, n: int) -> np.ndarray:
+    if run.diffusion is None:
+        return _random(run, n)
+    return suggest(
+        run.operator, run.diffusion, run.seen, n, rule="margin", candidates=run.free
+    ).points
+
+
+def _random(run: Run, n: int) -> np.ndarray:
+    return run.random.permutation(np.flatnonzero(run.free))[:n]
+
+
+def _clusters(run: Run, k: int) -> tuple[np.ndarray, np.ndarray]:
+    points = run.problem.points
+    if len(points) < _FEW_POINTS:
+        model = KMeans(k, n_init=1, random_state=run.seed)
+    else:
+        model = MiniBatchKMeans(k, n_init=3, batch_size=4096, random_state=run.seed)
+    return model.fit_predict(points), model.cluster_centers_
+
+
+def _centres(run: Run, n: int) -> np.ndarray:
+    """Nearest to new centres for all labels so far and to come, but for those labelled already."""
+    centres = _clusters(run, len(run.seen) + n)[1]
+    allowed = np.flatnonzero(run.free | np.isin(np.arange(len(run.free)), run.seen))
+    near = allowed[pairwise_distances_argmin(centres, run.problem.points[allowed])]
+    fresh = np.setdiff1d(near, run.seen)
+    return run.random.permutation(fresh if len(fresh) else _random(run, n))
+
+
+def _typical(run: Run, n: int) -> np.ndarray:
+    cluster = _clusters(run, len(run.seen) + n)[0]
+    sizes = np.bincount(cluster).astype(float)
+    sizes[np.unique(cluster[run.seen])] = 0
+    points, chosen = run.problem.points, []
+    for number in np.argsort(-sizes)[:n]:
+        own = np.flatnonzero(cluster == number)
+        asked = run.free[own]
+        if sizes[number] and asked.any():
+            n_near = min(_N_TYPICAL, len(own) - 1)
+            far = np.zeros(len(own))
+            if n_near > 0:
+                found = NearestNeighbors(n_neighbors=n_near).fit(points[own]).kneighbors()
+                far = found[0].mean(axis=1)
+            chosen.append(own[np.where(asked, far, np.inf).argmin()])
+    return np.array(chosen if chosen else _random(run, n))
+
+
+def _vopt(run: Run, n: int) -> np.ndarray:
+    psi, values = _pairs(run.operator)
+    prior = 1 / (1 - values + _OFFSET)
+    M = np.diag(prior / prior.sum())
+    chosen: list[int] = []
+    for point in [*run.seen.tolist(), *[-1] * n]:
+        if point < 0:
+            moved = psi @ M
+            variance = np.einsum("xl,xl->x", moved, psi)
+            score = np.where(run.free, (moved**2).sum(axis=1) / (_NOISE + variance), -1)
+            score[chosen] = -1
+            point = int(score.argmax())
+            chosen.append(point)
+        gain = M @ psi[point]
+        M = M - np.outer(gain, gain) / (_NOISE + psi[point] @ gain)
+    return np.array(chosen)
+
+
+_PAIRS: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+
+def _pairs(operator: MarkovOperator) -> tuple[np.ndarray, np.ndarray]:
+    if id(operator) not in _PAIRS:
+        _PAIRS.clear()
+        found = leading_eigenpairs(
+            operator, _N_PAIRS, which="algebraic", tolerance=1e-4, random_state=0, dtype=np.float32
         )
-        return suggest(
-            self.operator,
-            self.diffusion,
-            labelled,
-            n_points,
-            rule=rule,
-            eigenpairs=self.eigenpairs,
-            candidates=free,
-            min_distance=HOPS_APART,
-        ).points
-
-    def _accuracy(self) -> float:
-        found = mapped_classes(self.diffusion)
-        return float((found == self.truth)[self.scored & (self.y < 0)].mean())
+        _PAIRS[id(operator)] = found.right, np.minimum(found.eigenvalues, 1)
+    return _PAIRS[id(operator)]
 
 
-def grouped(rows: list[Row]) -> dict[str, dict[str, dict[int, np.ndarray]]]:
-    """Return accuracies in percent by problem, rule and number of labels."""
-    groups: dict[str, dict[str, dict[int, list[float]]]] = {}
-    for row in rows:
-        budgets = groups.setdefault(row["problem"], {}).setdefault(row["rule"], {})
-        budgets.setdefault(int(row["n_labels"]), []).append(100 * float(row["accuracy"]))
-    return {
-        problem: {
-            rule: {budget: np.array(values) for budget, values in budgets.items()}
-            for rule, budgets in rules.items()
-        }
-        for problem, rules in groups.items()
-    }
+RULES: dict[str, Callable[[Run, int], np.ndarray]] = {
+    COVERAGE: _coverage,
+    "margin": _margin,
+    "k-means": _centres,
+    "TypiClust": _typical,
+    "VOpt": _vopt,
+    RANDOM: _random,
+}
+OF_FEATURES = ("k-means", "TypiClust")
 
 
-def table(rows: list[Row]) -> list[str]:
+def compute(name: str, *, quick: bool = False) -> Iterator[Row]:
+    """Yield one row per rule, draw and number of labels of a problem."""
+    for seed in range(2 if quick else 10):
+        problem = problem_of(name, seed)
+        if seed == 0 or name not in REAL:
+            operator = default_operator(problem)
+        n_classes = len(np.unique(problem.truth[problem.truth > 0]))
+        budgets = sorted({n_classes, 3 * n_classes, *BUDGETS[: 1 if quick else None]})
+        known = int(np.count_nonzero(problem.truth))
+        budgets = [budget for budget in budgets if budget < known / 3]  # half is never asked about
+        for rule in RULES:
+            if problem.points is None and rule in OF_FEATURES:
+                continue
+            run = Run(problem, operator, rule, seed)
+            head = {"problem": problem.name, "rule": rule, "seed": seed}
+            rows = [
+                head | {"n_classes": n_classes, "n_labels": budget, "accuracy": run.label(budget)}
+                for budget in budgets
+            ]
+            yield from (row | {"met_at": run.met_at} for row in rows)
+        asked = np.where(run.scored, 0, problem.truth)  # of the same points
+        labels = draw_labels(asked, 3, seed)[0]
+        accuracy = run.accuracy(_diffused(operator, labels))
+        yield head | {
+            "rule": THREE, "n_classes": n_classes, "n_labels": n_classes, "accuracy": accuracy,
+            "met_at": 0,
+        }  # fmt: skip
+
+
+def table(rows: Sequence[Row]) -> list[str]:
     """Return the rows of a Markdown table."""
-    budgets = sorted({int(row["n_labels"]) for row in rows})
-    goal = 100 in budgets
     lines = [
-        f"| problem | rule | {' | '.join(map(str, budgets))} |" + " 40 against 100 |" * goal,
-        "|---|---|" + "---|" * (len(budgets) + goal),
+        "| half | problem | rule | one for each class | three | 48 | 100 | met at |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for problem, rules in grouped(rows).items():
-        for rule, found in rules.items():
-            cells = [_cell(found.get(budget)) for budget in budgets]
-            if goal:
-                cells.append(f"{found[40].mean() - rules[RANDOM][100].mean():+.1f}")
-            lines.append(f"| {problem} | {rule} | {' | '.join(cells)} |")
+    for problem in dict.fromkeys(row["problem"] for row in rows):
+        half = next(name for name, titles in HALVES.items() if problem in titles)
+        here = [row for row in rows if row["problem"] == problem]
+        n_classes = int(here[0]["n_classes"])
+        for rule in dict.fromkeys(row["rule"] for row in here):
+            own = [row for row in here if row["rule"] == rule]
+            cells = [_cell(own, budget) for budget in (n_classes, 3 * n_classes, *BUDGETS)]
+            met = [int(row["met_at"]) or np.inf for row in own]
+            median = np.median(met)
+            cells.append("" if rule == THREE else f"{median:.0f}" if median < np.inf else "> 100")
+            lines.append(f"| {half} | {problem} | {rule} | {' | '.join(cells)} |")
     return lines
 
 
-def _cell(values: np.ndarray | None) -> str:
-    return "" if values is None else f"{values.mean():.1f} ± {values.std(ddof=1):.1f}"
+def _cell(rows: Sequence[Row], budget: int) -> str:
+    found = [100 * float(row["accuracy"]) for row in rows if int(row["n_labels"]) == budget]
+    return f"{np.mean(found):.1f} ± {np.std(found, ddof=1):.1f}" if found else ""
 
 
-def plot(rows: list[Row]) -> Any:
-    """Draw one panel per problem: random in black, its accuracy at 100 labels dotted."""
+def plot(rows: Sequence[Row]) -> Any:
+    """Draw accuracy against labels, one panel per problem, with bands of one standard error."""
     from matplotlib.figure import Figure
 
     from diffclass.plots import DEFAULT_PALETTE
 
-    groups = grouped(rows)
-    figure = Figure(figsize=(3.8 * len(groups), 4), layout="constrained")
-    for axes, (problem, rules) in zip(
-        np.atleast_1d(figure.subplots(1, len(groups))), groups.items(), strict=True
-    ):
-        axes.axhline(rules[RANDOM][100].mean(), color="black", linestyle=":", linewidth=1)
-        for place, (rule, found) in enumerate(rules.items()):
-            color = "black" if rule == RANDOM else DEFAULT_PALETTE[(place - 1) % 8]
-            means = [values.mean() for values in found.values()]
-            width = 2.5 if rule in (RANDOM, DEFAULT) else 1.2
-            axes.plot(
-                list(found), means, color=color, linewidth=width, marker="o", markersize=3,
-                label=rule,
-            )  # fmt: skip
-        axes.set(xscale="log", title=problem, xlabel="labels")
-        axes.set_xticks(BUDGETS, [str(budget) for budget in BUDGETS])
+    problems = list(dict.fromkeys(row["problem"] for row in rows))
+    n_columns = min(4, len(problems))
+    n_rows = -(-len(problems) // n_columns)
+    figure = Figure(figsize=(3.6 * n_columns, 3.0 * n_rows), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(n_rows, n_columns)).ravel()
+    for axes, problem in zip(panels, problems, strict=False):
+        for place, rule in enumerate(RULES):
+            own = [row for row in rows if (row["problem"], row["rule"]) == (problem, rule)]
+            if not own:
+                continue
+            budgets = sorted({int(row["n_labels"]) for row in own})
+            found = np.array(
+                [
+                    [100 * float(row["accuracy"]) for row in own if int(row["n_labels"]) == budget]
+                    for budget in budgets
+                ]
+            )
+            mean, error = found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(found.shape[1])
+            color = "black" if rule == RANDOM else DEFAULT_PALETTE[place]
+            width = 2.5 if rule == COVERAGE else 1.2
+            axes.plot(budgets, mean, color=color, linewidth=width, label=rule)
+            axes.fill_between(budgets, mean - error, mean + error, color=color, alpha=0.2, lw=0)
+        axes.set(xscale="log", title=problem)
+        axes.set_xticks(budgets, [str(budget) for budget in budgets])
         axes.minorticks_off()
-    figure.axes[0].set_ylabel("accuracy on unlabelled points, %")
-    handles, names = axes.get_legend_handles_labels()
-    figure.legend(
-        handles, names, loc="outside lower center", ncols=min(len(names), 5 * len(groups) // 2)
-    )
+    for axes in panels[len(problems) :]:
+        axes.set_axis_off()
+    figure.supxlabel("labels")
+    figure.supylabel("accuracy on points never asked about, %")
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
     return figure
 
 
@@ -184,19 +302,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--quick", action="store_true", help="two draws, nothing written")
-    parser.add_argument("--held-out", action="store_true", help="half is never asked for")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    names = arguments.problems or list(NAMES)
-    rows = list(compute(names, quick=arguments.quick, held_out=arguments.held_out))
+    rows: list[Row] = []
+    for name in arguments.problems or [*REAL, *FAMILIES]:
+        found = list(compute(name, quick=arguments.quick))
+        rows += found
+        print("\n".join(table(found)), flush=True)
     if not arguments.quick:
-        output = OUTPUT.with_stem("acquisition_held_out") if arguments.held_out else OUTPUT
-        with output.open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        with OUTPUT.open("w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(row | {"accuracy": f"{row['accuracy']:.5f}"} for row in rows)
-        plot(rows).savefig(output.with_suffix(".png"), dpi=80)
-    print("\n".join(table(rows)))
+        plot(rows).savefig(OUTPUT.with_suffix(".png"), dpi=80)
 
 
 if __name__ == "__main__":

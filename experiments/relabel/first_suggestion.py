@@ -1,13 +1,12 @@
 """How long suggestions take, the first after many strokes and those after one more.
 
-    python -m experiments.relabel.first_suggestion [--strokes 200] [--size 512 217] [--accurate]
+    python -m experiments.relabel.first_suggestion [--strokes 200] [--size 512 217]
 
 A synthetic scene of 100 bands and 16 classes, as in `experiments.relabel.latency`: one stroke in
 each class, then more at seeded random places, 3 x 10 pixels each, none followed by a suggestion and
-nothing prepared meanwhile. Ten points are then asked for by the page's rule, on one thread as on
-the page: the first time all eigenpairs have to be computed. One more stroke and its map come before
-each of the next five. With ``--accurate`` the rule is "uncertainty", which goes by the eigenpairs
-even where the labels have used them up. Compiled loops are on disk from a run before.
+nothing asked meanwhile. Ten points are then asked for by the page's rule, on one thread as on
+the page. One more stroke and its map come before each of the next five. Compiled loops are on disk
+from a run before.
 
 Seconds of the processor and of the clock go to standard output; on a busy machine only the
 processor's tell.
@@ -51,12 +50,14 @@ def paint(
     session.apply({"op": "stroke", "class": class_id, "points": points})
 
 
-def seconds_of_suggestions(workspace: Workspace, session: RelabelSession, rule: str) -> str:
+def seconds_of_suggestions(workspace: Workspace, session: RelabelSession) -> str:
     """Ask for ten points and tell how long it took."""
     places = np.column_stack(np.unravel_index(workspace.pixels, workspace.shape))
     clock, processor = time.perf_counter(), time.process_time()
     with background(lambda: True):
-        session.suggest(10, rule=rule, coordinates=places, min_distance=LEAST_DISTANCE)
+        session.suggest(
+            10, features=workspace.features, coordinates=places, min_distance=LEAST_DISTANCE
+        )
     processor, clock = time.process_time() - processor, time.perf_counter() - clock
     return f"processor {processor:.2f} s, clock {clock:.2f} s"
 
@@ -65,10 +66,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strokes", type=int, default=200, help="before the first suggestion")
     parser.add_argument("--size", type=int, nargs=2, default=(512, 217))
-    parser.add_argument("--accurate", action="store_true", help="by the rule uncertainty")
     arguments = parser.parse_args()
     shape = arguments.size[0], arguments.size[1]
-    rule = "uncertainty" if arguments.accurate else "hybrid"
     workspace = workspace_of(shape)
     warm_up(workspace)
     session, random = workspace.new_session(), np.random.default_rng(0)
@@ -78,11 +77,11 @@ def main() -> None:
     for number in range(arguments.strokes):
         paint(session, 1 + number % N_CLASSES, shape, random)
     session.update()
-    print(f"first: {seconds_of_suggestions(workspace, session, rule)}", flush=True)
+    print(f"first: {seconds_of_suggestions(workspace, session)}", flush=True)
     for number in range(N_NEXT):
         paint(session, 1 + number % N_CLASSES, shape, random)
         session.update()
-        print(f"next: {seconds_of_suggestions(workspace, session, rule)}", flush=True)
+        print(f"next: {seconds_of_suggestions(workspace, session)}", flush=True)
 
 
 if __name__ == "__main__":

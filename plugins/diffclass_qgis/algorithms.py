@@ -188,19 +188,10 @@ SUGGEST = Algorithm(
             "RULE",
             kinds.CHOICE,
             "Rule",
-            "hybrid: what lowers the variance of the whole map most, then where classes are close "
-            "(margin). unexplored: where few labels arrive. distance: dense and far from labels. "
-            "The others come from Gaussian processes.",
-            default="hybrid",
-            choices=(
-                "hybrid",
-                "margin",
-                "unexplored",
-                "distance",
-                "vopt",
-                "model-change",
-                "uncertainty",
-            ),
+            "coverage: pixels that stand for many others in doubt. margin: pixels where classes "
+            "are close.",
+            default="coverage",
+            choices=("coverage", "margin"),
         ),
         advanced_option(
             "MIN_DISTANCE",

@@ -111,8 +111,7 @@ def test_questions_are_answered_by_the_aggregates(operator, coarse):
     ids, margin = session.tau_preview(int(curve.times[3]))
     assert ids.shape == margin.shape == (N,)
     assert (ids[:200] == 1).mean() > 0.9
-    session.prepare_suggestions(3)
-    for rule in ("hybrid", "distance", "margin"):
+    for rule in RULES:
         found = session.suggest(5, rule=rule, coordinates=blobs(), min_distance=0.5)
         assert len(set(coarse.aggregates[found.points])) == len(found)
         assert not np.isin(coarse.aggregates[found.points], coarse.restrict(np.arange(9))).any()

@@ -15,12 +15,12 @@ from diffclass import (
     MarkovOperator,
     StoppingRule,
     diffuse_labels,
-    leading_eigenpairs,
     markov_operator,
     suggest,
     warped_operator,
 )
-from diffclass.exceptions import CancelledError, DataError, ParameterError
+from diffclass.acquisition import RULES
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.label_walk import curve_times
 from diffclass.relabel import ClassInfo, RelabelSession
 from tests import naive
@@ -468,8 +468,9 @@ def test_refuses_what_needs_labels(operator):
         session.apply({"op": "warp"})
     with pytest.raises(ParameterError, match="nothing to undo"):
         session.apply({"op": "undo"})
-    with pytest.raises(DataError, match="no map to go by"):
-        session.suggest(3)
+    with pytest.raises(DataError, match="no margin"):
+        session.suggest(3, rule="margin")
+    assert len(session.suggest(3)) == 3  # what to label first
     for question in (session.margin_curve, lambda: session.tau_preview(3)):
         with pytest.raises(DataError, match="paint a stroke first"):
             question()
@@ -626,9 +627,9 @@ def test_a_warped_session_may_lose_all_labels(session):
     session.apply({"op": "warp"})
     session.apply({"op": "erase", "points": list(range(N))})
     session.update()
-    session.prepare_suggestions()
-    with pytest.raises(DataError, match="no map to go by"):
-        session.suggest()
+    assert len(session.suggest(4)) == 4
+    with pytest.raises(DataError, match="no margin"):
+        session.suggest(rule="margin")
 
 
 def test_warping_replays_whenever_it_was_updated(operator):
@@ -777,86 +778,22 @@ def test_the_audit_finds_a_wrong_stroke(session):
     assert (found.point, found.stroke, found.class_id, found.says_id) == (6, 5, 2, 1)
 
 
-@pytest.mark.parametrize("rule", ["hybrid", "margin", "unexplored", "distance", "vopt"])
+@pytest.mark.parametrize("rule", RULES)
 def test_suggestions_are_those_of_the_same_map(session, operator, rule):
     more_strokes(session)
     labelled = np.flatnonzero(session.label_ids)
     places = np.arange(2.0 * N).reshape(N, 2)
-    found = session.suggest(4, rule=rule, coordinates=places, min_distance=5)
-    eigenpairs = leading_eigenpairs(operator, 50, which="algebraic", tolerance=1e-4)
+    seen = [17, 31]
+    found = session.suggest(4, rule=rule, asked=seen, coordinates=places, min_distance=5)
     expected = suggest(
-        operator, fresh(operator, session), labelled, 4, rule=rule, eigenpairs=eigenpairs,
+        operator, fresh(operator, session), [*labelled, *seen], 4, rule=rule,
         coordinates=places, min_distance=5,
     )  # fmt: skip
     assert found.rule == rule
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-3, atol=1e-5)
-    assert not set(found.points) & set(labelled)
+    assert not set(found.points) & {*labelled, *seen}
     with pytest.raises(ParameterError, match="rule"):
         session.suggest(2, rule="best")
-
-
-def test_eigenpairs_of_a_warped_walk_are_computed_once(session, monkeypatch):
-    """They are most of the work, and were computed again for each suggestion."""
-    from diffclass.relabel import kept_eigenpairs
-
-    computed = []
-    compute = kept_eigenpairs.growing_eigenpairs
-
-    def counted(operator, *arguments, known, **more):
-        computed.append(known is None)
-        return compute(operator, *arguments, known=known, **more)
-
-    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", counted)
-    session.apply({"op": "warp"})
-    session.update()
-    session.prepare_suggestions(2)
-    first = session.suggest(2)
-    again = session.suggest(2)
-    assert computed == [True, False, False]
-    np.testing.assert_array_equal(first.points, again.points)
-    operator = session._engine.walk_for_suggestions(session._mapped)
-    expected = suggest(
-        operator, session.map.diffusion, np.flatnonzero(session.label_ids), 2, rule="hybrid"
-    )
-    np.testing.assert_array_equal(first.points, expected.points)
-    session.apply({"op": "unwarp"})
-    session.update()
-    session.suggest(2)
-    assert computed == [True, False, False, True]
-
-
-def test_who_is_given_up_leaves_the_eigenpairs_found_until_then(session, monkeypatch):
-    from diffclass.relabel import kept_eigenpairs
-
-    def given_up(operator, *arguments, **options):
-        yield next(compute(operator, *arguments, **options))
-        raise CancelledError
-
-    compute = kept_eigenpairs.growing_eigenpairs
-    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", given_up)
-    with pytest.raises(CancelledError):
-        session.prepare_suggestions()
-    left = session._eigenpairs.known
-    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", compute)
-    session.prepare_suggestions()
-    assert session._eigenpairs.known is left
-
-
-def test_eigenpairs_are_prepared_for_the_rule_asked_last(session, monkeypatch):
-    from diffclass.relabel import kept_eigenpairs
-
-    def noting(*arguments, used_up_as_well, **options):
-        asked.append(used_up_as_well)
-        return compute(*arguments, used_up_as_well=used_up_as_well, **options)
-
-    asked, compute = [], kept_eigenpairs.growing_eigenpairs
-    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", noting)
-    session.prepare_suggestions()
-    session.suggest(2, rule="uncertainty")
-    session.prepare_suggestions()
-    session.suggest(2, rule="margin")
-    session.prepare_suggestions()
-    assert asked == [False, True, True]
 
 
 def test_suggestions_go_by_the_last_map_and_spare_new_labels(session):

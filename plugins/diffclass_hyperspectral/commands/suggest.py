@@ -38,19 +38,22 @@ from diffclass_hyperspectral.commands._scenes import (
 @dataclass(frozen=True)
 class _Given:
     labels: Path | None = option(
-        f"{LABEL_FORMATS} Without labels: one pixel per mode of the density, found without "
-        "--rule and the options of the diffusion.",
+        f"{LABEL_FORMATS} Without labels: pixels that stand for most others, found without --rule "
+        "and the options of the diffusion.",
     )
     output: Path = option("Pixels: .geojson, .json, .csv.", short="-o", required=True)
     rule: str = option(
-        "hybrid: vopt, then margin. margin: where classes are close. unexplored: where few "
-        "labels arrive. distance: dense and far from labels. vopt: what lowers a Gaussian "
-        "process's variance most. model-change: what moves it most. uncertainty: margin times its "
-        "standard deviation.",
+        "coverage: pixels that stand for many others in doubt. margin: pixels where classes are "
+        "close.",
         type=NameIn("rule", "diffclass.acquisition:RULES"),
-        default="hybrid",
+        default="coverage",
     )
-    number: int = option("Pixels.", short="-n", type=click.IntRange(1), default=10)
+    number: int = option(
+        "Pixels; best as many as will be labelled at once.",
+        short="-n",
+        type=click.IntRange(1),
+        default=10,
+    )
     min_distance: float = option(
         "Least distance between two of them, in pixels.", type=click.FloatRange(0), default=5.0
     )
@@ -123,8 +126,9 @@ def suggest(
             crs = None if place is None else place.crs
             write_suggestions(given.output, run.pixels, crs=crs, overwrite=running.overwrite)
     if len(run.pixels) < n:
-        which = "modes" if given.labels is None else "unlabelled pixels"
-        console.say(f"only {len(run.pixels)} {which} lie {given.min_distance:g} pixels apart")
+        which = "" if given.labels is None else "unlabelled "
+        apart = f"{given.min_distance:g} pixels apart"
+        console.say(f"only {len(run.pixels)} {which}pixels lie {apart}")
     report = replace(run.report, costs=costs_of(console))
     give_report(console, report, given.report, overwrite=running.overwrite)
     return 0 if run.is_covered else BOUND_MISSED

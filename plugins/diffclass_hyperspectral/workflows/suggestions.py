@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from diffclass import suggest
+from diffclass.acquisition import MEDOID_BYTES, medoids, well_apart
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Forecast
+from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.mode_clustering import DiffusionModes
 from diffclass.output import replacing
+from diffclass.progress import stage
+from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.georeference import parsed_crs
 from diffclass_hyperspectral.io.labels import LabelImage
@@ -35,7 +37,7 @@ from diffclass_hyperspectral.workflows.classification import (
     classify_scene,
 )
 from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
-from diffclass_hyperspectral.workflows.clustering import cluster_scene
+from diffclass_hyperspectral.workflows.parameters import check_whole
 from diffclass_hyperspectral.workflows.reports import Facts, RunReport
 
 __all__ = [
@@ -139,7 +141,7 @@ def suggest_for_scene(
     labels: LabelImage,
     n_pixels: int = 10,
     *,
-    rule: str = "hybrid",
+    rule: str = "coverage",
     min_distance: float = 0.0,
     features: SceneFeatures | None = None,
     classifier: DiffusionClassifier | None = None,
@@ -152,7 +154,7 @@ def suggest_for_scene(
     scene : Scene
     labels : LabelImage
     n_pixels, rule, min_distance
-        As for `suggest_pixels`.
+        As for `diffclass.suggest`, in pixels.
     features, classifier
         As for `classify_scene`.
     before : callable, optional
@@ -195,46 +197,61 @@ def suggest_first(
     random_state: int = 0,
     before: Callable[[Forecast], object] | None = None,
 ) -> SuggestionRun:
-    """Choose the first pixels to label where there is no label yet: one per mode of the density.
+    """Choose the first pixels to label where there is no label yet: those that stand for most.
 
     Parameters
     ----------
     scene : Scene
     n_pixels : int, default=10
-        Number of modes that are looked for; see `diffclass.DiffusionModes`.
+        Number of pixels. Better ask for as many as will be labelled at once.
     min_distance : float, default=0
-        Least distance between the centres of two of them, in pixels; of two that are nearer the
-        less clear mode is left out.
+        Least distance between the centres of two of them, in pixels.
     features : SceneFeatures, optional
-        As for `cluster_scene`.
+        Fitted here; spectral components by default.
     random_state : int, default=0
-        Seeds the neighbour search and the eigensolver.
+        Draws the pixels that are looked at, where there are more than 2,000.
     before : callable, optional
         Called with the forecast of memory before the scene is read.
 
     Returns
     -------
     SuggestionRun
-        With the rule "modes", whose score is sqrt(density) times the diffusion distance to the
-        nearest denser pixel.
+        With the rule "coverage", by the features; see `diffclass.acquisition.coverage`.
 
     Raises
     ------
-    DataError, ParameterError
-        As `cluster_scene`.
+    DataError
+        Where no pixel has data or every band is constant.
+    ParameterError
+        For parameters out of range.
     """
-    model = DiffusionModes(n_pixels, random_state=random_state)
-    found = cluster_scene(scene, features=features, model=model, before=before)
-    scores = dict(zip(found.modes or (), model.mode_scores_[found.order], strict=True))
-    kept: list[tuple[int, int]] = []
-    for place in sorted(scores, key=lambda place: -scores[place]):
-        if all(np.hypot(*np.subtract(place, other)) >= min_distance for other in kept):
-            kept.append(place)
+    features = SceneFeatures() if features is None else features
+    features.check_parameters()
+    check_whole(n_pixels, "n_pixels", least=1)
+    size = scene_size(scene, features)
+    costs = feature_costs(scene, features, size.points) | {"suggestions": Cost(MEDOID_BYTES)}
+    memory = Forecast.of(costs)
+    if before is not None:
+        before(memory)
+    with stage("features"):
+        points, valid = features.fit_transform_points(scene)
+    places = np.column_stack(np.unravel_index(np.flatnonzero(valid), scene.shape[:2]))
+
+    def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        return medoids(points, n, labelled=chosen, free=free, random_state=random_state)
+
+    def near(point: int) -> np.ndarray:
+        away = np.linalg.norm(places - places[point], axis=1)
+        return (away < min_distance) | (away == 0)
+
+    with stage("suggestions"):
+        found, scores = well_apart(choice, np.ones(len(points), dtype=bool), n_pixels, near)
+    chosen = zip(places[found].tolist(), scores, strict=True)
     pixels = tuple(
-        _pixel(scene, rank, place, scores[place], rule="modes")
-        for rank, place in enumerate(kept, start=1)
+        _pixel(scene, rank, (row, column), score, rule="coverage")
+        for rank, ((row, column), score) in enumerate(chosen, start=1)
     )
-    report = SuggestionReport("modes", min_distance, None, pixels, memory=found.memory)
+    report = SuggestionReport("coverage", min_distance, None, pixels, memory=memory)
     return SuggestionRun(None, report)
 
 
@@ -244,7 +261,7 @@ def suggest_pixels(
     result: SceneClassification,
     n_pixels: int = 10,
     *,
-    rule: str = "hybrid",
+    rule: str = "coverage",
     min_distance: float = 0.0,
 ) -> list[SuggestedPixel]:
     """Choose unlabelled pixels of a scene, classified with all its labels, to label next.
@@ -265,6 +282,7 @@ def suggest_pixels(
         np.flatnonzero(ids > 0),
         n_pixels,
         rule=rule,
+        features=result.model.features.transform_points(scene)[0] if rule == "coverage" else None,
         coordinates=places,
         min_distance=min_distance,
     )

@@ -67,7 +67,6 @@ class SessionHub:
         self._workers = Workers()
         self._pictures = Pictures(editor.workspace)
         self._queries = Queries(editor, self._workers, self._pictures)
-        self._preparing: asyncio.Task[None] | None = None
         self._waiting: deque[_Waiting] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._update: asyncio.Task[bool] | None = None
@@ -299,21 +298,9 @@ class SessionHub:
         self._tell_state()
 
     def _work_ahead(self) -> None:
-        """Prepare suggestions and choose the time of the map while the user paints."""
-        if self._preparing is None:
-            self._preparing = asyncio.create_task(self._prepare())
+        """Choose the time of the map while the user paints."""
         if not self._state["refined"]:
             self._refining = asyncio.create_task(self._refine())
-
-    async def _prepare(self) -> None:
-        """Compute what suggestions need before they are asked for."""
-        try:
-            work = self._editor.session.prepare_suggestions
-            await self._workers.answer_slow("prepare", work)
-        except CancelledError:
-            return
-        finally:
-            self._preparing = None
 
     def _show(self, shown: ShownMap) -> None:
         """Send a new map to all clients; the state has to follow."""

@@ -89,12 +89,16 @@ def _contradicted(pixels: np.ndarray, found: list[Contradiction]) -> Contradicte
     }
 
 
-def suggestions(editor: SessionEditor, n: int = 10, rule: str = "hybrid") -> SuggestAnswer:
-    """Return pixels to label next, the best first."""
+def suggestions(
+    editor: SessionEditor, n: int = 10, rule: str = "coverage", passed: Sequence[int] = ()
+) -> SuggestAnswer:
+    """Return pixels to label next, or first, the best first; those passed over count as seen."""
     workspace = editor.workspace
     found = editor.session.suggest(
         n,
         rule=rule,
+        asked=[workspace.point_of(pixel) for pixel in passed],
+        features=workspace.features,
         coordinates=np.column_stack(np.unravel_index(workspace.pixels, workspace.shape)),
         min_distance=LEAST_DISTANCE,
     )

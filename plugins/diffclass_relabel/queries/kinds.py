@@ -101,6 +101,7 @@ class Suggest(Query, frozen=True):
     answer = protocol.SuggestAnswer
     n: Count | None = None
     rule: RuleName | None = None
+    passed: list[Pixel] | None = None
 
 
 class Curve(Query, frozen=True):

@@ -64,7 +64,7 @@ def forecast_session(
 
 
 _MOST_POINTS = 1024  # more than are solved densely, so that the eigensolver's loops are met too
-_N_ERRANDS = 18
+_N_ERRANDS = 14
 _LATE = 512  # steps after which columns are nearly constant, and take a series
 
 
@@ -120,10 +120,6 @@ def _errands(session: RelabelSession) -> list[Callable[[], object]]:
         lambda: session.tau_preview(2),
         session.margin_curve,
         lambda: session.suggest(2),
-        lambda: session.suggest(2, rule="unexplored"),
-        lambda: session.suggest(2, rule="uncertainty"),
-        lambda: session.suggest(2, rule="distance"),
-        lambda: session.suggest(2, rule="model-change"),
         session.refine,
         apply(op="tau", tau=_LATE),
         *(apply(op="label_mode", mode=mode) for mode in ("free", "absorbing", "summed")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from diffclass.acquisition import N_PAIRS
+from diffclass.acquisition import MEDOID_BYTES
 from diffclass.blocks import BlockPlan, scratch_costs
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
@@ -47,8 +47,8 @@ def forecast_classification(
     costs |= diffusion_costs(size, warped=warped)
     is_known = classifier.kernel is None and not warped and not classifier.join_features
     if suggesting:
-        # three vectors of each eigenpair: its own, scaled by degrees, and weighed by the labels
-        costs["suggestions"] = Cost((44 - RESULT_BYTES) * values + 8 * size.points * 3 * N_PAIRS)
+        # the posteriors once more, the doubts, and the distances
+        costs["suggestions"] = Cost(8 * values + 16 * size.points + MEDOID_BYTES)
     found = Forecast.of(costs | {"writing": Cost()})
     if not is_known or suggesting or classifier.device != "cpu":
         return found

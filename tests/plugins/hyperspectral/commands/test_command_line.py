@@ -307,7 +307,7 @@ def test_the_doctor(call):
     [
         ("diffclass class", "classify"),
         ("diffclass classify --labels-p", "--labels-per-class"),
-        ("diffclass suggest --rule unex", "unexplored"),
+        ("diffclass suggest --rule cov", "coverage"),
     ],
 )
 def test_a_shell_completes_commands_and_options(typed, offered):

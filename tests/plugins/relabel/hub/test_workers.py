@@ -11,7 +11,6 @@ import time
 import numpy as np
 import pytest
 
-from diffclass.acquisition.gaussian_process import TOLERANCE
 from diffclass.exceptions import CancelledError
 from diffclass.progress import checkpoint
 from diffclass_relabel.hub.workers import Workers
@@ -109,25 +108,14 @@ def test_the_server_ends_without_waiting_for_answers(editor):
     asyncio.run(end())
 
 
-def test_suggestions_are_prepared_while_nobody_asks(painted, editor):
-    end = time.monotonic() + 30
-    kept = editor.session._eigenpairs
-    while kept.known is None or not kept.known.meet(TOLERANCE):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    prepared = kept.known
-    assert painted.ask("suggest", n=5)["kind"] == "answer"
-    assert editor.session._eigenpairs.known is prepared
-
-
-def test_a_session_opened_with_its_map_prepares_them_without_a_stroke(editor, tissue, serve):
+def test_a_session_opened_with_its_map_is_refined_without_a_stroke(editor, tissue, serve):
     for operation in three_classes(tissue):
         editor.apply(operation)
     editor.apply({"op": "tau", "tau": "auto"})
     editor.update()
     serve(editor)
     end = time.monotonic() + 30
-    while editor.session._eigenpairs.known is None or not editor.session.is_refined:
+    while not editor.session.is_refined:
         assert time.monotonic() < end
         time.sleep(0.01)
 

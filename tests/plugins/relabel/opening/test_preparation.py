@@ -167,7 +167,7 @@ with event.install_recorder("numba:compile") as compiled:
         do("stroke", **{"class": class_id, "pixels": pixels})
     do("erase", pixels=[105, 5])
     why(editor, 200), audit(editor), curve(editor), preview_frame(editor, 5)
-    for rule in ("hybrid", "margin", "vopt", "unexplored"):
+    for rule in ("coverage", "margin"):
         suggestions(editor, 3, rule)
     do("tau", tau=100)
     do("tau", tau="margin")

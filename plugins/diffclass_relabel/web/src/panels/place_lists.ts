@@ -34,7 +34,7 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, { go
 
   const show = () => {
     const places = suggestions.places();
-    ask.disabled = suggestions.busy || !session.hasMap;
+    ask.disabled = suggestions.busy;
     ask.textContent = suggestions.busy ? "Looking\u2026" : "Suggest";
     empty.hidden = places.length > 0;
     list.replaceChildren(...places.map(({ place, pixel, done }, k) => {

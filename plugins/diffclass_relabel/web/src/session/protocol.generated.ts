@@ -60,7 +60,7 @@ export type Question =
   /** the strokes with pixels that all other strokes contradict */
   | { ask: "audit" }
   /** pixels to label next */
-  | { ask: "suggest"; n?: number; rule?: "hybrid" | "margin" | "unexplored" | "distance" | "vopt" | "model-change" | "uncertainty" }
+  | { ask: "suggest"; n?: number; rule?: "coverage" | "margin"; passed?: number[] }
   /** mean margin and coverage by time */
   | { ask: "curve" }
   /** the connected piece of the map around a pixel */

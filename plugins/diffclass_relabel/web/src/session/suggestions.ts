@@ -2,27 +2,22 @@
 
 import { Emitter } from "../base/events";
 import type { Place } from "../base/raster";
-import { MOST_SUGGESTIONS, type Question, type SuggestAnswer } from "./protocol.generated";
+import type { Question, SuggestAnswer } from "./protocol.generated";
 import type { Session } from "./session";
 
 export type Rule = NonNullable<Extract<Question, { ask: "suggest" }>["rule"]>;
 
 /** Rules of the server: what the list says, and what it does. */
 export const RULES: Record<Rule, [string, string]> = {
-  hybrid: ["Explore first", "Where labels tell most about the scene, then where classes meet"],
+  coverage: ["Coverage", "What stands for many pixels in doubt; without labels, for many pixels"],
   margin: ["Least margin", "Where two classes are nearly as likely"],
-  uncertainty: ["Uncertain", "Small margins far from labels"],
-  unexplored: ["Unexplored", "Where few labels arrive"],
-  distance: ["Far and dense", "Far from labels, where many pixels are alike"],
-  vopt: ["Mean variance", "Lowers the mean variance of a Gaussian process most"],
-  "model-change": ["Most change", "Where a label would change the map most"],
 };
 
 export class Suggestions extends Emitter<{ changed: void }> {
   list: SuggestAnswer | null = null;
   /** Which one was jumped to, -1 before the first. */
   current = -1;
-  rule: Rule = "hybrid";
+  rule: Rule = "coverage";
   count = 10;
   busy = false;
   /** Pixels that were walked past without a label. */
@@ -51,16 +46,10 @@ export class Suggestions extends Emitter<{ changed: void }> {
   private async refill(): Promise<void> {
     this.busy = true;
     this.emit("changed");
-    const n = Math.min(this.count + this.passed.size, MOST_SUGGESTIONS);
-    const answer = await this.session.ask({ ask: "suggest", n, rule: this.rule });
+    const answer = await this.session.ask({ ask: "suggest", n: this.count, rule: this.rule, passed: [...this.passed] });
     this.busy = false;
-    if (answer) [this.list, this.current] = [this.fresh(answer), -1];
+    if (answer) [this.list, this.current] = [answer, -1];
     this.emit("changed");
-  }
-
-  private fresh({ pixels, scores, rule }: SuggestAnswer): SuggestAnswer {
-    const kept = pixels.map((_, k) => k).filter((k) => !this.passed.has(pixels[k])).slice(0, this.count);
-    return { pixels: kept.map((k) => pixels[k]), scores: kept.map((k) => scores[k]), rule };
   }
 
   /** Goes to the next (1) or previous (-1) pixel without a label; asks for new ones at the end. */
