@@ -25,6 +25,7 @@ from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
+from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.early_stopping import MarginCurve, map_at_tau
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores, posteriors_of
@@ -62,7 +63,7 @@ class BlockDiffusion:
         Folder in scratch that holds the arrays of each block.
     class_weight : ndarray of shape (n_classes,)
         The weights of the classes; they sum to 1.
-    weighting : {"equal", "balanced", "matched"}
+    weighting : {"equal", "balanced", "loosened", "matched"}
         How they were chosen.
     tau : int
         The time in steps.
@@ -257,9 +258,12 @@ def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -
         return values
 
     with stage("calibration"):
-        values = chosen.values_by_folds(walk_without, _one_by_one)
-        posteriors = posteriors_of(values, found.class_weight)
-        held_out = HeldOutLabels(chosen.points, chosen.codes, posteriors)
+        if found.weighting in SIZED:
+            held_out = HeldOutLabels.none(labels.n_classes)
+        else:
+            values = chosen.values_by_folds(walk_without, _one_by_one)
+            posteriors = posteriors_of(values, found.class_weight)
+            held_out = HeldOutLabels(chosen.points, chosen.codes, posteriors)
         return calibrated(*_map_around(found, labels, engine), held_out)
 
 
