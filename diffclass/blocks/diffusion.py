@@ -44,11 +44,14 @@ class BlockMap(Decision):
         As in `diffclass.label_diffusion.Decision`; int16 and float32.
     posteriors : ndarray of float32 of shape (n, n_classes)
         Uniform where no label has arrived.
+    weighting : str
+        As of `BlockDiffusion`.
     label_mode : str
         "absorbing".
     """
 
     posteriors: np.ndarray
+    weighting: str
     label_mode: str = "absorbing"
 
 
@@ -119,7 +122,7 @@ class BlockDiffusion:
         codes, probability, margin, posteriors = (
             scratch.load(f"{folder}/{part}") for part in _PARTS
         )
-        return BlockMap(codes, probability, margin, posteriors)
+        return BlockMap(codes, probability, margin, posteriors, self.weighting)
 
     def _rows(self, part: str, order: np.ndarray, rows: slice) -> np.ndarray:
         """Return an array of some points next to one another, in memory."""
