@@ -24,9 +24,8 @@ The mean over the classes, `diffclass.label_diffusion.maps.Cut`, is of no use he
 smallest class, on few points, would decide.
 
 Sources: M. Jacobs, E. Merkurjev and S. Esedoglu, Auction dynamics: a volume constrained MBO scheme,
-2018, section 3 (rounds with least and most volumes, there by auction); J. Calder et al., Poisson
-learning, 2020, section 2.4 (PoissonMBO: one weight per class). The choice is measured in
-experiments/few_labels/sizes.py.
+2018 (rounds with least and most volumes, there by auction); J. Calder et al., Poisson learning,
+2020 (PoissonMBO: rounds with one weight per class). What was measured is in DECISIONS.md.
 """
 
 from __future__ import annotations
