@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from diffclass.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -50,7 +52,8 @@ def class_prior_of(text: str, labels: LabelImage, scene: Scene) -> Prior:
     """
     if text.strip() == UNIFORM:
         return UNIFORM
-    ids = sorted(class_id for class_id, count in labels.counts().items() if count)
+    given = labels.on(scene).ids[scene.valid]
+    ids = np.unique(given[given > 0]).tolist()
     found: dict[int, tuple[float, float]] = {}
     for entry in text.split(","):
         name, is_given, size = (part.strip() for part in entry.rpartition("="))
@@ -77,8 +80,8 @@ def _id_of(name: str, labels: LabelImage, labelled: Sequence[int]) -> int:
         )
     if class_id not in labelled:
         raise ParameterError(
-            f"--class-sizes: class {name!r} has no label, so nothing can be mapped as it; label a "
-            "pixel of it, or leave its size out"
+            f"--class-sizes: class {name!r} has no label on a pixel with data, so nothing can be "
+            "mapped as it; label a pixel of it, or leave its size out"
         )
     return class_id
 
