@@ -100,9 +100,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, by the margin
         alone, or with limits of one's own (see `diffclass.StoppingRule`).
-    class_prior : array-like of shape (n_classes,) or "uniform", optional
-        Expected sizes of the classes among the points, in the order of ``classes_``. The map's
-        classes get these shares, unless that cuts the graph clearly more.
+    class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
+        Expected sizes of the classes, in the order of ``classes_``: numbers in proportion to them,
+        or a pair of the least and the most share of the points that each class may have, 0 to 1.
+        They are met exactly, within a factor of eight or not at all, as far as the graph agrees;
+        ``diffusion_.weighting`` says which. See `diffclass.diffuse_labels`. Where they are met, no
+        label can be held out of the map: calibration goes by the map alone, prediction sets hold
+        all classes, and joined features do not count.
     warp : Warp, optional
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.

@@ -13,7 +13,7 @@ from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion.label_walk import MapSums
 from diffclass.label_diffusion.maps import decide, posteriors_of
-from diffclass.label_diffusion.walk import HEIGHT
+from diffclass.label_diffusion.walk import HEIGHT, map_columns
 
 # The columns of which a series is the sum, (n_own, 1 or 2, m), and the sum so far.
 Series = tuple[np.ndarray, np.ndarray]
@@ -85,12 +85,25 @@ def series_added(state: np.ndarray, series: Series) -> np.ndarray:
     return np.maximum(state + series[1], 0)
 
 
-def save_values(state: np.ndarray, scale: float, least: float, scratch: Scratch, name: str) -> None:
-    """Write N_i in double precision; what is below the least that counts is 0."""
+def labels_and_map(block: WalkBlock, held: Maps) -> np.ndarray:
+    """Return the columns of the first map, with the labels set."""
+    codes, labels = held[0][:, 0], block.labels.first(len(block))
+    columns = map_columns(codes, block.labels.stopped.shape[1], block.affinity.dtype)
+    labels.start(columns)
+    return columns
+
+
+def values_of(state: np.ndarray, scale: float, least: float) -> np.ndarray:
+    """Return N_i in double precision; what is below the least that counts is 0."""
     values = state.astype(np.float64)
     values[values < least] = 0
     values *= scale
-    scratch.save(name, values)
+    return values
+
+
+def save_values(state: np.ndarray, scale: float, least: float, scratch: Scratch, name: str) -> None:
+    """Write N_i; see `values_of`."""
+    scratch.save(name, values_of(state, scale, least))
 
 
 def volume(block: WalkBlock) -> float:

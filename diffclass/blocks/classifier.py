@@ -273,8 +273,9 @@ def _diffused(
     operator: BlockOperator, labels: Labels, rules: DiffusionRules, engine: Engine
 ) -> BlockDiffusion:
     """Diffuse labels, unless an earlier run with the same labels and rules did."""
-    digest = hashlib.sha256(repr(replace(rules, prior=None)).encode())
-    for values in (labels.points, labels.codes, labels.weight, labels.groups, rules.prior):
+    digest, sizes = hashlib.sha256(repr(replace(rules, sizes=None)).encode()), rules.sizes
+    given = (None, None) if sizes is None else (sizes.least, sizes.most)
+    for values in (labels.points, labels.codes, labels.weight, labels.groups, *given):
         digest.update(b"-" if values is None else values.tobytes())
     name = f"diffusion-{digest.hexdigest()[:12]}"
 

@@ -25,6 +25,7 @@ from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
+from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.early_stopping import MarginCurve, map_at_tau
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores, posteriors_of
@@ -43,11 +44,14 @@ class BlockMap(Decision):
         As in `diffclass.label_diffusion.Decision`; int16 and float32.
     posteriors : ndarray of float32 of shape (n, n_classes)
         Uniform where no label has arrived.
+    weighting : str
+        As of `BlockDiffusion`.
     label_mode : str
         "absorbing".
     """
 
     posteriors: np.ndarray
+    weighting: str
     label_mode: str = "absorbing"
 
 
@@ -62,7 +66,7 @@ class BlockDiffusion:
         Folder in scratch that holds the arrays of each block.
     class_weight : ndarray of shape (n_classes,)
         The weights of the classes; they sum to 1.
-    weighting : {"equal", "balanced", "matched"}
+    weighting : {"equal", "balanced", "loosened", "matched"}
         How they were chosen.
     tau : int
         The time in steps.
@@ -118,7 +122,7 @@ class BlockDiffusion:
         codes, probability, margin, posteriors = (
             scratch.load(f"{folder}/{part}") for part in _PARTS
         )
-        return BlockMap(codes, probability, margin, posteriors)
+        return BlockMap(codes, probability, margin, posteriors, self.weighting)
 
     def _rows(self, part: str, order: np.ndarray, rows: slice) -> np.ndarray:
         """Return an array of some points next to one another, in memory."""
@@ -257,9 +261,12 @@ def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -
         return values
 
     with stage("calibration"):
-        values = chosen.values_by_folds(walk_without, _one_by_one)
-        posteriors = posteriors_of(values, found.class_weight)
-        held_out = HeldOutLabels(chosen.points, chosen.codes, posteriors)
+        if found.weighting in SIZED:
+            held_out = HeldOutLabels.none(labels.n_classes)
+        else:
+            values = chosen.values_by_folds(walk_without, _one_by_one)
+            posteriors = posteriors_of(values, found.class_weight)
+            held_out = HeldOutLabels(chosen.points, chosen.codes, posteriors)
         return calibrated(*_map_around(found, labels, engine), held_out)
 
 

@@ -25,7 +25,7 @@ from diffclass.blocks.reach import LabelDistance, fill_unreached
 from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
 from diffclass.label_diffusion.long_walk import is_late, walk_by_series
-from diffclass.label_diffusion.maps import Cut, counted_every, cut_of_sums, equal_weights
+from diffclass.label_diffusion.maps import counted_every, crossing_of_sums, equal_weights
 from diffclass.label_diffusion.walk import HEIGHT, least_arrived
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
@@ -127,10 +127,23 @@ class BlockWalk(LabelWalk[_Kept]):
         every = np.arange(0, self.n_points, counted_every(self.n_points))
         return self.graph.rows_at(values, every)
 
-    def cut(self, values: Handles, class_weight: np.ndarray) -> Cut:
-        """Return the cut of the map with certain weights of the classes."""
-        sums = self._map_sums(self._maps(values, class_weight[None]), None)
-        return cut_of_sums(sums.classes[0])
+    def map_of(self, values: Handles, class_weight: np.ndarray) -> Handles:
+        """Return the map with certain weights of the classes."""
+        return self._maps(values, class_weight[None])
+
+    def spread(self, codes: Handles, n_steps: int) -> Handles:
+        """Return a map diffused some steps, with labels that absorb the walk."""
+        depth, least = self.graph.depth, least_arrived(self.dtype)
+        columns = self.graph.each(block_tasks.labels_and_map, codes)
+        with self.graph.rounds("diffusion: sizes", n_steps) as round_begun:
+            for taken in range(0, n_steps, depth):
+                columns = self._walked(columns, min(depth, n_steps - taken))
+                round_begun(columns)
+        return [self.graph.submit(block_tasks.values_of, own, 1 / HEIGHT, least) for own in columns]
+
+    def crossing(self, codes: Handles) -> float:
+        """Return the share of the walk's steps that leave their class in a map."""
+        return crossing_of_sums(self._map_sums(codes, None).classes[0])
 
     def values(self) -> Handles:
         """N_i, at least 0, in double precision."""

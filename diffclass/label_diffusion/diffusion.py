@@ -43,6 +43,7 @@ from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
+from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.early_stopping import (
     EarlyStop,
     MapAtTau,
@@ -83,13 +84,16 @@ class LabelDiffusion:
     classes : ndarray of shape (n_classes,)
         The labels' values, sorted.
     values : ndarray of float64 of shape (n, n_classes)
-        N_i at tau, at least 0; 0 for all classes where no label has arrived.
+        N_i at tau, at least 0; 0 for all classes where no label has arrived. With loosened or
+        matched weights, the map diffused once more; see `diffclass.label_diffusion.class_sizes`.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i; they sum to 1.
     label_mode : {"absorbing", "summed", "free"}
         How the labels counted.
-    weighting : {"equal", "balanced", "matched"}
-        How they were chosen; see `diffclass.label_diffusion.maps`.
+    weighting : {"equal", "balanced", "loosened", "matched"}
+        How they were chosen; see `diffclass.label_diffusion.maps`. Given sizes of the classes were
+        met as far as the graph has room for them (matched), within a factor of eight (loosened) or
+        not at all, as they cannot help (equal, balanced).
     codes : ndarray of int of shape (n,)
         Index of the class of the largest posterior. -1 where no label is within reach: no path
         leads to any, or, by a given tau, none as short as the walk. (With tau chosen by margin,
@@ -149,16 +153,18 @@ def diffuse_labels(
     label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "auto" takes absorbing labels or, with one label per
-        class, ``tau="auto"``, no prior and up to 65,536 points, summed ones of tau = 256 if their
-        map cuts the graph less. With a warped operator, summed labels count as free ones.
+        class, ``tau="auto"`` and up to 65,536 points, summed ones of tau = 256 if their map cuts
+        the graph less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
         limits of one's own (see `diffclass.label_diffusion.parameters`). Free, summed and warped
         labels, whose classes have the same mass, always go by the margin. Summed labels have the
         tau of free ones; the sum ends at 3 tau, or at 6 tau with one label per class.
-    class_prior : array-like of shape (n_classes,) or "uniform", optional
-        Expected sizes of the classes among the points. The map's classes get these shares, unless
-        that cuts the graph clearly more.
+    class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
+        Expected sizes of the classes: numbers in proportion to them, or a pair of the least and the
+        most share of the points that each class may have, 0 to 1. The map meets them exactly,
+        within a factor of eight or not at all, whichever the graph agrees with best; ``weighting``
+        says which. See `diffclass.label_diffusion.class_sizes`.
     label_weight : array-like of shape (n,), optional
         Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
         the walk stops at an absorbing one.
@@ -175,7 +181,8 @@ def diffuse_labels(
     Raises
     ------
     ParameterError
-        If a name is unknown, a time below 1, or a prior or weight of the wrong shape or sign.
+        If a name is unknown, a time below 1, sizes cannot all be met, or sizes or weights are of
+        the wrong shape or out of range.
     DataError
         If y or groups has another length, or y holds no label.
 
@@ -190,8 +197,8 @@ def diffuse_labels(
     Cost: tau products of the operator with n_classes columns, and some more in which the rule sees
     the margin fall; up to 3 or 6 tau for summed labels. From about 20,000 steps on, far fewer: in
     the order of sqrt(tau) once values are of similar size everywhere, none once they are at their
-    limits; a million steps take seconds to a minute for thousands of points. Memory: four to five
-    arrays of n x n_classes.
+    limits; a million steps take seconds to a minute for thousands of points. Sizes of the classes
+    take up to 960 more. Memory: four to five arrays of n x n_classes.
 
     References
     ----------
@@ -273,7 +280,7 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
             walk.advance_map(_SUMMED_TAU)
             stopped = EarlyStop(_SUMMED_TAU, found.curve, n_steps=walk.time)
             summed = read_map(walk, stopped, rules)
-            if _cuts_less(walk.operator, summed, found):
+            if _is_better(walk.operator, summed, found):
                 found, label_mode = summed, "summed"
     return LabelDiffusion(
         classes=labels.classes,
@@ -287,6 +294,12 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
         tau=found.tau,
         curve=found.curve,
     )
+
+
+def _is_better(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:
+    if not {summed.weighting, found.weighting}.isdisjoint(SIZED):
+        return summed.crossing < found.crossing
+    return _cuts_less(operator, summed, found)
 
 
 def _cuts_less(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from diffclass.label_diffusion.class_sizes import with_sizes
 from diffclass.label_diffusion.label_walk import LabelWalk, curve_times, cut_times
-from diffclass.label_diffusion.maps import Cut, balanced_weights, equal_weights, matched_weights
+from diffclass.label_diffusion.maps import Cut, balanced_weights, equal_weights
 from diffclass.label_diffusion.parameters import DiffusionRules, StoppingRule
 
 COVERED = 0.999
@@ -158,8 +159,6 @@ class CurveRecord:
 # Balanced weights are taken if they cut the graph less by half the error of the difference: they
 # assume more than equal ones.
 _BALANCING_ERRORS = 0.5
-# Matched weights are taken unless they cut the graph more by the error of the difference.
-_MATCHING_ERRORS = 1.0
 
 
 @dataclass(frozen=True)
@@ -188,9 +187,7 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
     by_cut = tau.by == "auto" and walk.goes_by_cut
     max_time, kept_share = tau.limits(walk.n_points, usual_share=usual_share, goes_by_cut=by_cut)
     if by_cut:
-        curve, weighting, best = _walk_to_best(
-            walk, max_time, kept_share, balancing=rules.prior is None, is_large=rules.is_large
-        )
+        curve, weighting, best = _walk_to_best(walk, max_time, kept_share, is_large=rules.is_large)
         stopped = EarlyStop(walk.restore(weighting + best), curve, weighting, is_by_cut=True)
     else:
         curve = _walk_to_best_margin(walk, max_time, kept_share)
@@ -229,10 +226,10 @@ def _walk_to_best_margin(walk: LabelWalk, max_time: int, kept_share: float) -> M
 
 
 def _walk_to_best(
-    walk: LabelWalk, max_time: int, kept_share: float, *, balancing: bool, is_large: bool
+    walk: LabelWalk, max_time: int, kept_share: float, *, is_large: bool
 ) -> tuple[MarginCurve, str, str]:
     """Walk until the map settles; checkpoint the best times of each weighting and choose."""
-    weightings = ("equal", "balanced") if balancing else ("equal",)
+    weightings = "equal", "balanced"
     choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
     record = CurveRecord(kept_share)
     times = _covered_times(walk, cut_times(max_time))
@@ -251,7 +248,7 @@ def _walk_to_best(
         if (is_large and is_over) or is_settled(seen.changed):
             break
     weighting, equal = "equal", choices["equal"]
-    if balancing and choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):
+    if choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):
         weighting = "balanced"
     return record.curve, weighting, choices[weighting].best
 
@@ -270,10 +267,11 @@ class MapAtTau:
     tau: int
     curve: MarginCurve
     is_by_cut: bool  # as of `EarlyStop`
-    weighting: str  # how the weights were chosen: "equal", "balanced" or "matched"
+    weighting: str  # how the weights were chosen, as of `LabelDiffusion`
     class_weight: np.ndarray
     values: Any  # as of `LabelWalk.values`
     decision: Any  # a `Decision`; None if it is on files
+    crossing: float  # by which sizes were judged; NaN without any
 
 
 def map_at_tau(walk: LabelWalk, rules: DiffusionRules) -> MapAtTau:
@@ -285,26 +283,19 @@ def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapA
     """Choose the weights of the classes and find the class of each point, wherever columns lie."""
 
     def work() -> MapAtTau:
-        values = walk.values()
-        weighting, weight = _chosen_weights(walk, values, stopped.weighting, rules.prior)
+        values, weighting, crossing = walk.values(), stopped.weighting, np.nan
+        if weighting == "balanced":
+            weight = balanced_weights(walk.mass_of(values))
+        else:
+            weight = equal_weights(walk.n_classes)
+        if rules.sizes is not None:
+            sized = with_sizes(walk, values, weight, rules.sizes)
+            values, weight, crossing = sized.values, sized.class_weight, sized.crossing
+            weighting = sized.weighting or weighting
         decision = walk.decide(values, weight, stopped.n_steps)
         return MapAtTau(
-            stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision
-        )
+            stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision,
+            crossing,
+        )  # fmt: skip
 
     return walk.retry(work)
-
-
-def _chosen_weights(
-    walk: LabelWalk, values: Any, weighting: str, prior: np.ndarray | None
-) -> tuple[str, np.ndarray]:
-    """Return how the classes are weighed, and their weights."""
-    if weighting == "balanced":
-        return weighting, balanced_weights(walk.mass_of(values))
-    equal = equal_weights(walk.n_classes)
-    if prior is not None:
-        matched = matched_weights(walk.counted(values), prior)
-        cut, less = walk.cut(values, equal), walk.cut(values, matched)
-        if not less.is_below(cut, n_errors=_MATCHING_ERRORS):
-            return "matched", matched
-    return weighting, equal

@@ -22,6 +22,7 @@ from functools import partial
 import numpy as np
 
 from diffclass._compiled._threads import in_threads
+from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.diffusion import LabelDiffusion, in_local_order, start_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import posteriors_of
@@ -43,6 +44,12 @@ class HeldOutLabels:
     # (m, n_classes), without the label; uniform where no other label arrives
     posteriors: np.ndarray
 
+    @classmethod
+    def none(cls, n_classes: int) -> HeldOutLabels:
+        """Return no labels, where all that is known of the points knows them too."""
+        none = np.zeros(0, dtype=np.intp)
+        return cls(none, none, np.zeros((0, n_classes)))
+
 
 def hold_out_labels(
     operator: Operator,
@@ -57,9 +64,8 @@ def hold_out_labels(
     diffusions.
     """
     chosen = ChosenLabels.of(labels)
-    if operator.knows_labels or not len(chosen.points):
-        none = np.zeros(0, dtype=np.intp)
-        return HeldOutLabels(none, none, np.zeros((0, labels.n_classes)))
+    if operator.knows_labels or diffusion.weighting in SIZED or not len(chosen.points):
+        return HeldOutLabels.none(labels.n_classes)
     if diffusion.label_mode == "absorbing" and chosen.are_alone:
         values = _without_returns(operator.unwarped, diffusion, chosen)
     else:

@@ -132,8 +132,19 @@ class LabelWalk(ABC, Generic[_Map]):
         """Return the values of every `counted_every`-th point."""
 
     @abstractmethod
-    def cut(self, values: Any, class_weight: np.ndarray) -> Cut:
-        """Return the cut of the map with certain weights of the classes."""
+    def map_of(self, values: Any, class_weight: np.ndarray) -> Any:
+        """Return the map with certain weights of the classes."""
+
+    @abstractmethod
+    def spread(self, codes: Any, n_steps: int) -> Any:
+        """Return values: a map diffused some steps, with labels that absorb the walk.
+
+        The state of the walk stays as it is.
+        """
+
+    @abstractmethod
+    def crossing(self, codes: Any) -> float:
+        """Return the share of the walk's steps that leave their class in a map."""
 
     @abstractmethod
     def decide(self, values: Any, class_weight: np.ndarray, n_steps: int | None) -> Decision | None:

@@ -8,9 +8,10 @@ class wins the tie.
 take the values as they are: the class that a walk is most likely to meet first. *Balanced* ones,
 w_i = 1 / <N_i, pi>, give all classes the same mass (class-mass normalisation, X. Zhu et al. 2003,
 section 4). They help where few labels of similar classes have come by different luck: one label in
-a dense place draws more walks than another. *Matched* ones make the map's classes as large as given
-shares say. The mass of a class is of no use for that: long after the labels have covered the graph
-it hardly depends on the class's size. The cut of the maps decides between equal weights and others.
+a dense place draws more walks than another. The cut of the maps decides between the two. *Matched*
+and *loosened* ones bring the classes of the map to given sizes; see
+`diffclass.label_diffusion.class_sizes`. The mass of a class is of no use for that: long after the
+labels have covered the graph it hardly depends on the class's size.
 
 The *cut* of a map says how likely a step of the walk is to leave its class. A walk that starts in
 class i, in its stationary measure, is in another class after one step with probability
@@ -140,8 +141,6 @@ def posteriors_of(values: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
 
 
 _MOST_COUNTED = 50_000  # points on which shares are counted: to 0.2 %
-_ROUNDS = 60
-_SHRINKING = 0.7  # of the steps, every ten rounds
 
 
 def equal_weights(n_classes: int) -> np.ndarray:
@@ -158,33 +157,6 @@ def balanced_weights(mass: np.ndarray) -> np.ndarray:
 def counted_every(n_points: int) -> int:
     """Return the distance of the points on which shares are counted."""
     return 1 + n_points // _MOST_COUNTED
-
-
-def matched_weights(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the weights, of sum 1, at which the map's classes have given shares of the points.
-
-    ``values`` (m, n_classes) are N_i of every `counted_every`-th point; rows of zeros do not count.
-    The logarithm of each weight goes up or down by that of the ratio of the given and the present
-    share, with shrinking steps; the closest shares win. Points whose values allow no choice, as in
-    a component with labels of one class, keep their class, so shares may stay apart from those
-    given.
-    """
-    shares = np.maximum(shares, np.finfo(float).tiny)
-    with np.errstate(divide="ignore"):
-        logs = np.log(values[values.any(axis=1)])
-    n_classes, step = len(shares), 1.0
-    bias, best, least = np.zeros(n_classes), np.zeros(n_classes), np.inf
-    for round_number in range(1, _ROUNDS + 1):
-        counts = np.bincount((logs + bias).argmax(axis=1), minlength=n_classes)
-        distance = np.abs(counts / max(len(logs), 1) - shares).sum()
-        if distance < least:
-            best, least = bias.copy(), distance
-        present = (counts + 0.5) / (len(logs) + 0.5 * n_classes)
-        bias += step * np.log(shares / present)
-        if round_number % 10 == 0:
-            step *= _SHRINKING
-    weight = np.exp(best - best.max())
-    return weight / weight.sum()
 
 
 @dataclass(frozen=True)
@@ -224,6 +196,12 @@ def cut_of_sums(sums: np.ndarray) -> Cut:
     size = np.maximum(sums[2], 1)
     error = np.sqrt(np.sum(np.maximum(share * (1 - share), 0) / size)) / n_classes
     return Cut(float(share.mean()), float(error))
+
+
+def crossing_of_sums(sums: np.ndarray) -> float:
+    """Return the share of the walk's steps that leave their class, from `class_sums`."""
+    leaving, volume, _ = sums.sum(axis=1)
+    return float(leaving / volume) if volume > 0 else 1.0
 
 
 def class_sums(

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import check_choice, check_positive, check_share
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.class_sizes import ClassSizes
 from diffclass.label_diffusion.labels import Labels
 from diffclass.sizes import LATE_TIMES_POINTS, LONG_WALK_POINTS
 
@@ -139,25 +140,6 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
     return tau
 
 
-def checked_prior(class_prior: ArrayLike | None, n_classes: int) -> np.ndarray | None:
-    """Return the expected shares of the classes, of sum 1."""
-    if class_prior is None:
-        return None
-    if isinstance(class_prior, str):
-        check_choice(class_prior, "class_prior", ("uniform",))
-        return np.full(n_classes, 1 / n_classes)
-    try:
-        prior = np.asarray(class_prior, dtype=np.float64)
-    except (TypeError, ValueError):
-        prior = np.empty(0)
-    if prior.shape != (n_classes,) or not (np.isfinite(prior) & (prior > 0)).all():
-        raise ParameterError(
-            f"class_prior needs one number above 0 for each of the {n_classes} classes"
-        )
-    prior = prior / prior.max()
-    return prior / prior.sum()
-
-
 @dataclass(frozen=True, eq=False)
 class DiffusionRules:
     """How labels count, and how the time and the weights of the classes are chosen.
@@ -168,8 +150,8 @@ class DiffusionRules:
     ----------
     label_mode : {"auto", "absorbing", "summed", "free"}
     tau : int or StoppingRule
-    prior : ndarray of shape (n_classes,) or None
-        Expected shares of the classes. Without them, weights may be balanced.
+    sizes : ClassSizes or None
+        Least and most shares of the classes.
     per_class : float
         Median number of observations per class.
     is_large : bool
@@ -179,7 +161,7 @@ class DiffusionRules:
 
     label_mode: str
     tau: int | StoppingRule
-    prior: np.ndarray | None
+    sizes: ClassSizes | None
     per_class: float
     is_large: bool
 
@@ -197,12 +179,12 @@ class DiffusionRules:
         Raises
         ------
         ParameterError
-            If a name is unknown, a time below 1, or a prior of the wrong shape or sign.
+            If a name is unknown, a time below 1, or sizes are of the wrong number or out of range.
         """
         return cls(
             check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES),
             checked_tau(tau),
-            checked_prior(class_prior, labels.n_classes),
+            ClassSizes.of(class_prior, labels.n_classes),
             labels.per_class,
             labels.n_points > LONG_WALK_POINTS,
         )
@@ -215,8 +197,7 @@ class DiffusionRules:
     @property
     def may_sum(self) -> bool:
         """Whether summed labels are tried after absorbing ones."""
-        is_open = self.label_mode == "auto" and self.prior is None
-        return is_open and self.per_class < 2 and not self.is_large
+        return self.label_mode == "auto" and self.per_class < 2 and not self.is_large
 
     @property
     def usual_share(self) -> float:

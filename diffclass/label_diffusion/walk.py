@@ -6,6 +6,7 @@ There is one file for each way in which labels count: `absorbing_walk`, `free_wa
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,15 @@ from numpy.typing import ArrayLike
 from diffclass.label_diffusion.label_walk import LabelWalk, MapSums, hop_coverage
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import (
-    Cut,
     Decision,
+    class_sums,
     counted_every,
-    cut_of,
+    crossing_of_sums,
     decide,
     equal_weights,
 )
 from diffclass.label_diffusion.reach import Reach
+from diffclass.operators.absorbing import AbsorbingLabels, AbsorbingSteps
 from diffclass.operators.markov import MarkovOperator
 
 # Height of a label's indicator. It is large, so that what arrives after a long way does not
@@ -38,6 +40,14 @@ def least_arrived(dtype: np.dtype) -> float:
     `diffclass.label_diffusion.reach`.
     """
     return 2.0**24 * max(float(np.finfo(dtype).tiny), HEIGHT * float(np.finfo(np.float64).tiny))
+
+
+def map_columns(codes: np.ndarray, n_classes: int, dtype: np.dtype) -> np.ndarray:
+    """Return columns of `HEIGHT` where a map has their class; (n, n_classes)."""
+    columns = np.zeros((len(codes), n_classes), dtype=dtype)
+    mapped = np.flatnonzero(codes >= 0)
+    columns[mapped, codes[mapped]] = HEIGHT
+    return columns
 
 
 class Walk(LabelWalk[np.ndarray]):
@@ -104,9 +114,38 @@ class Walk(LabelWalk[np.ndarray]):
         """Return the values of every `counted_every`-th point."""
         return values[:: counted_every(len(values))]
 
-    def cut(self, values: np.ndarray, class_weight: np.ndarray) -> Cut:
-        """Return the cut of the map with certain weights of the classes."""
-        return cut_of(self.operator, decide(values, class_weight).codes, len(class_weight))
+    def map_of(self, values: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
+        """Return the map with certain weights of the classes; (n,), -1 for none."""
+        return decide(values, class_weight).codes
+
+    def spread(self, codes: np.ndarray, n_steps: int) -> np.ndarray:
+        """Return a map diffused some steps, with labels that absorb the walk."""
+        steps = self._absorbing_steps
+        columns = map_columns(codes, self.n_classes, self.operator.dtype)
+        steps.labels.start(columns)
+        columns, _ = steps.steps(columns, np.empty_like(columns), n_steps)
+        values = columns.astype(np.float64)
+        values[values < self.least] = 0
+        values /= HEIGHT
+        return values
+
+    @cached_property
+    def _absorbing_steps(self) -> AbsorbingSteps:
+        labels = self.labels
+        stops = AbsorbingLabels.at(
+            labels.points,
+            labels.codes,
+            labels.weight,
+            n_classes=labels.n_classes,
+            dtype=self.operator.dtype,
+            heights=HEIGHT,
+        )
+        return AbsorbingSteps(self.operator, stops)
+
+    def crossing(self, codes: np.ndarray) -> float:
+        """Return the share of the walk's steps that leave their class in a map."""
+        K, degrees = self.operator.affinity, self.operator.degrees
+        return crossing_of_sums(class_sums(K, degrees, codes, self.n_classes))
 
     def decide(self, values: np.ndarray, class_weight: np.ndarray, n_steps: int | None) -> Decision:
         """Fill unreached points in place, and find the class of each point; see `Reach`."""

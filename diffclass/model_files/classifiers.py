@@ -188,13 +188,30 @@ _STOPPING_RULE = Record(StoppingRule, {
 
 _WARP = Record(Warp, {"rounds": Whole(1), "floor": Number(), "forward_exponent": Number()})
 
+
+class _Pair(Listed):
+    """Two lists."""
+
+    def fits(self, value: Any) -> bool:
+        """Return whether it is a pair of lists or tuples."""
+        return super().fits(value) and len(value) == 2 and all(map(super().fits, value))
+
+
 _PARAMETERS: dict[str, Form] = {
     "n_neighbors": _NEIGHBORS,
     "kernel": Maybe(OneOf({"name": Text()} | _KERNELS)),
     "alpha": Number(),
     "label_mode": Text(),
     "tau": OneOf({"name": Text(), "number": Number(), "rule": _STOPPING_RULE}),
-    "class_prior": Maybe(OneOf({"name": Text(), "shares": Listed(Number())})),
+    "class_prior": Maybe(
+        OneOf(
+            {
+                "name": Text(),
+                "range": _Pair(Listed(Number()), make=tuple),
+                "shares": Listed(Number()),
+            }
+        )
+    ),
     "warp": Maybe(_WARP),
     "join_features": Flag(),
     "random_state": _SEED,

@@ -19,7 +19,7 @@ from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.diffusion import start_walk
 from diffclass.label_diffusion.early_stopping import AutoChoice, MarginChoice
 from diffclass.label_diffusion.label_walk import curve_times, cut_times, hop_coverage
-from diffclass.label_diffusion.maps import Cut, balanced_weights, cut_of, matched_weights
+from diffclass.label_diffusion.maps import Cut, balanced_weights, cut_of
 from diffclass.targets import encode_labels
 from tests import naive
 
@@ -104,37 +104,6 @@ def test_summed_labels_have_the_tau_of_free_ones(problem):
     np.testing.assert_array_equal(summed.curve.margin, free.curve.margin)
     again = diffuse_labels(A, codes, label_mode="summed", tau=summed.tau)
     np.testing.assert_allclose(again.values, summed.values, rtol=1e-10)
-
-
-@ALL
-@pytest.mark.parametrize("prior", ["uniform", [1, 2, 5], [1e-200, 1e100, 1e308]])
-def test_a_class_prior_weighs_the_classes(problem, labels, prior):
-    A, _, codes = problem
-    plain = diffuse_labels(A, codes, label_mode=labels, tau=40)
-    result = diffuse_labels(A, codes, label_mode=labels, tau=40, class_prior=prior)
-    np.testing.assert_allclose(result.values, plain.values, rtol=1e-12)
-    p = naive.posteriors(result.values, result.class_weight)
-    np.testing.assert_allclose(result.posteriors, p, rtol=1e-10)
-    assert result.class_weight.sum() == pytest.approx(1)
-    if result.weighting == "equal":  # the sizes would cut the graph clearly more
-        np.testing.assert_allclose(result.class_weight, 1 / 3)
-
-
-def test_matched_weights_give_the_shares(rng):
-    values = rng.gamma(0.3, size=(900, 4)) * [1, 5, 0.1, 1]
-    values[::10] = 0  # not counted
-    shares = np.array([0.55, 0.3, 0.1, 0.05])
-    weight = matched_weights(values, shares)
-    assert weight.sum() == pytest.approx(1)
-    classes = (values * weight).argmax(axis=1)[values.any(axis=1)]
-    np.testing.assert_allclose(np.bincount(classes) / len(classes), shares, atol=0.01)
-
-
-def test_matched_weights_leave_points_that_have_no_choice():
-    values = np.repeat([[1.0, 0], [0, 1], [1, 3]], [50, 30, 20], axis=0)
-    weight = matched_weights(values, np.array([0.1, 0.9]))
-    assert (values * weight).argmax(axis=1).tolist() == [0] * 50 + [1] * 50
-    assert np.isfinite(weight).all()
 
 
 def test_balanced_weights_give_the_same_mass(rng):
@@ -451,7 +420,7 @@ def test_a_single_label_per_class_is_summed_if_that_cuts_less(seed):
     assert (result.label_mode, result.tau) == (expected.label_mode, expected.tau)
     np.testing.assert_allclose(result.posteriors, expected.posteriors, atol=1e-12)
     np.testing.assert_array_equal(result.codes, expected.codes)
-    for other_way in ({"tau": 9}, {"tau": "margin"}, {"class_prior": np.ones(len(classes))}):
+    for other_way in ({"tau": 9}, {"tau": "margin"}):
         assert diffuse_labels(A, y, **other_way).label_mode == "absorbing"
 
 
@@ -635,10 +604,6 @@ def test_five_hundred_labels_in_one_class_and_five_in_the_others():
         ({"tau": True}, "tau"),
         ({"tau": StoppingRule(max_time=0)}, r"tau\.max_time"),
         ({"tau": StoppingRule("margin", max_time=2.5)}, r"tau\.max_time"),
-        ({"class_prior": [1, 1]}, "each of the 3 classes"),
-        ({"class_prior": [1, 1, 0]}, "above 0"),
-        ({"class_prior": [1, 1, np.nan]}, "above 0"),
-        ({"class_prior": "even"}, "'uniform'"),
         ({"label_weight": np.ones(3)}, "label_weight has shape"),
         ({"label_weight": np.full(60, 1.5)}, "between 0 and 1"),
         ({"label_weight": np.full(60, np.nan)}, "between 0 and 1"),

@@ -109,6 +109,7 @@ def test_the_same_model_makes_the_same_file(tmp_path, points):
         {"kernel": SharedNeighbors(Directed())},
         {"kernel": SharedNeighbors(LocalDiscriminant(Directed()))},
         {"warp": Warp(rounds=2)}, {"join_features": True}, {"class_prior": [0.2, 0.3, 0.5]},
+        {"class_prior": ([0.1, 0, 0.2], [0.5, 1, 1])},
         {"tau": 7}, {"tau": "margin"}, {"tau": StoppingRule("margin", max_time=40, kept_share=0.9)},
         {"search": ExactSearch(9)}, {"search": NNDescentSearch(8, random_state=3)},
         {"search": InvertedFileSearch(8, random_state=1)},

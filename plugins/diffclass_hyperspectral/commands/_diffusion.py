@@ -12,11 +12,13 @@ from click.shell_completion import CompletionItem
 
 from diffclass.command_line import option, refuse_without_effect
 from diffclass.extensions import KERNELS, extension_names
+from diffclass_hyperspectral.commands._class_sizes import class_prior_of
 from diffclass_hyperspectral.features import METRICS
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
+    from diffclass_hyperspectral.io.labels import LabelImage
     from diffclass_hyperspectral.io.scenes import Scene
 
 LABEL_FORMATS = (
@@ -128,6 +130,11 @@ class DiffusionOptions:
         "one label per class, summed if their map cuts the graph less.",
         type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
     )
+    class_sizes: str | None = option(
+        "What is known of the classes' sizes: NAME=SIZE,NAME=SIZE with 20%, 1200px, 3.5ha (also "
+        "m2, km2) or a range, 10-20%; or uniform. The map meets them as far as the graph agrees.",
+        metavar="SIZES",
+    )
     tau: int | None = option("Diffusion time in steps; chosen by default.")
     max_time: int | None = option("Last time to choose from.", hidden=True)
     rounds: int = option(
@@ -161,8 +168,11 @@ class DiffusionOptions:
         check_components(self.components, scene)
         return scene_features(self.features, self.metric, self.components)
 
-    def classifier(self, seed: int) -> DiffusionClassifier:
-        """Return the classifier that was asked for, all else with the library's defaults."""
+    def classifier(self, seed: int, labels: LabelImage, scene: Scene) -> DiffusionClassifier:
+        """Return the classifier that was asked for, all else with the library's defaults.
+
+        Sizes are those of the labels' classes in the scene.
+        """
         from diffclass import StoppingRule, Warp
         from diffclass.classifier import DiffusionClassifier
         from diffclass.kernels import kernel_named
@@ -171,7 +181,13 @@ class DiffusionOptions:
         processor_of(self.device)  # says now what is missing
         rule = None if self.max_time is None else StoppingRule(max_time=self.max_time)
         time = rule if self.tau is None else self.tau
-        given = {"n_neighbors": self.neighbors, "label_mode": self.label_mode, "tau": time}
+        sizes = self.class_sizes
+        given = {
+            "n_neighbors": self.neighbors,
+            "label_mode": self.label_mode,
+            "tau": time,
+            "class_prior": None if sizes is None else class_prior_of(sizes, labels, scene),
+        }
         return DiffusionClassifier(
             kernel=None if self.kernel == KERNEL_NAMES[0] else kernel_named(self.kernel),
             warp=Warp(self.rounds) if self.rounds else None,

@@ -341,7 +341,7 @@ def _by_labels(
     assert given.labels is not None
     features = fitting.diffusion.features_of(cube)
     labels = opened.read_labels(given.labels, given.label_variable)
-    classifier = fitting.diffusion.classifier(fitting.seed)
+    classifier = fitting.diffusion.classifier(fitting.seed, labels, cube)
     with opened_blocks(
         fitting.blocks, cube, features, classifier, files.output,
         console=console, n_classes=labels.n_classes,

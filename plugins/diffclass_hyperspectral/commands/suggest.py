@@ -119,7 +119,8 @@ def suggest(
         if given.labels is None:
             run = suggest_first(cube, n, random_state=running.seed, **shared)
         else:
-            shared |= {"rule": given.rule, "classifier": diffusion.classifier(running.seed)}
+            classifier = diffusion.classifier(running.seed, labels, cube)
+            shared |= {"rule": given.rule, "classifier": classifier}
             run = suggest_for_scene(cube, labels, n, **shared)
         with stage("writing"):
             place = cube.map_georeference

@@ -29,6 +29,8 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             f"{report['mean_margin']:.3f}, at most {max(curve['margin']):.3f}; labels covered "
             f"{curve['coverage'][-1]:.1%} of the graph by step {curve['times'][-1]}"
         )
+    if report.get("class_sizes"):
+        lines.append(f"sizes of the classes: {report['class_sizes']}")
     if report.get("crossing_recall") is not None:
         lines.append(
             f"{report['neighbor_recall']:.1%} of the true neighbours were found, and "
@@ -145,6 +147,8 @@ def summary_lines(
         f"unsure        {_share(n_unsure, n_data)} of the pixels have a margin below {UNSURE:g}"
         + ("" if "margin" in files else "; --margin FILE shows where")
     )
+    if facts.get("class_sizes"):
+        lines.append(f"class sizes   {facts['class_sizes']}")
     if facts["unclassified"]:
         lines.append(f"unclassified  {_unclassified(facts)}")
     if facts.get("beyond_classified") and facts["beyond_reach"]:

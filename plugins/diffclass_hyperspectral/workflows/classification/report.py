@@ -158,6 +158,8 @@ class FitReport(Facts):
     labels_without_data: int = 0  # not used
     crossing_recall: float | None = None  # share of the true edges between blocks; None in memory
     crossing_bound: float | None = None  # the least that is aimed at
+    # how far sizes of the classes were met; None where none were given
+    class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,7 @@ def report_fit(
         seed=seed,
         **_recalls(classifier),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
+        class_sizes=None if classifier.class_prior is None else _sizes_met(classifier),
         labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
     )
 
@@ -324,6 +327,13 @@ def report_classification(
         metric=result.model.features.metric,
         parameters=_parameters(result.model.classifier),
         fit=fit,
+    )
+
+
+def _sizes_met(classifier: Classifier) -> str:
+    weighting = classifier.diffusion_.weighting
+    return {"matched": "met", "loosened": "met within a factor of eight"}.get(
+        weighting, "not met: the graph speaks against them"
     )
 
 

@@ -1,0 +1,141 @@
+"""``--class-sizes``: what may be written, what the classifier gets, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from diffclass.command_line.main import run
+from diffclass.datasets import make_tissue_scene
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral import (
+    LabelImage,
+    Scene,
+    open_scene,
+    write_class_map,
+    write_raster,
+)
+from diffclass_hyperspectral.commands._class_sizes import class_prior_of
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+
+PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
+NAMES = {1: "corn", 2: "soy", 3: "oats", 5: "wood"}
+
+
+@pytest.fixture(scope="module")
+def labels():
+    ids = np.zeros((10, 20), dtype=np.uint8)
+    ids[0, 0], ids[3, 3], ids[5:7, 5] = 1, 2, 5
+    return LabelImage.from_array(ids, names=NAMES)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    cube = np.random.default_rng(0).random((10, 20, 4))
+    cube[:, 10:] = np.nan  # 100 pixels have data
+    return Scene.from_array(cube)
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("placed")
+    write_raster(folder / "scene.img", np.ones((10, 20, 4)), map_info=PLACE)
+    return open_scene(folder / "scene.img")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("uniform", "uniform"),
+        ("corn=20%,soy=30%,wood=50%", [0.2, 0.3, 0.5]),
+        (" soy = 30% , 1=20%, wood=51px", [0.2, 0.3, 0.51]),
+        ("corn=10-20%", ([0.1, 0, 0], [0.2, 1, 1])),
+        ("corn=20%,soy=30%,wood=30%", ([0.2, 0.3, 0.3], [0.2, 0.3, 0.3])),
+        ("wood=12.5-40px,5=", None),
+        ("soy=0-.5%,corn=7px", ([0.07, 0, 0], [0.07, 0.005, 1])),
+    ],
+)
+def test_what_the_classifier_gets(text, expected, labels, scene):
+    if expected is None:
+        with pytest.raises(ParameterError):
+            class_prior_of(text, labels, scene)
+    elif isinstance(expected, str):
+        assert class_prior_of(text, labels, scene) == expected
+    else:
+        np.testing.assert_allclose(class_prior_of(text, labels, scene), expected)
+
+
+def test_areas_are_shares_of_the_scene(labels, placed):
+    found = class_prior_of("corn=1.8-3.6ha,soy=36000m2,wood=0.09km2", labels, placed)  # of 18 ha
+    np.testing.assert_allclose(found, ([0.1, 0.2, 0.5], [0.2, 0.2, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("half", "is not NAME=SIZE"),
+        ("corn=10%,", "is not NAME=SIZE"),
+        ("maize=10%", "no class 'maize'.*1 corn"),
+        ("4=10%", "no class '4'"),
+        ("oats=10%", "has no label"),
+        ("corn=10%,1=20%", "twice"),
+        ("corn=10", "is no size; write"),
+        ("corn=much", "is no size"),
+        ("corn=20-10%", "not before it begins"),
+        ("corn=0%", "above 0"),
+        ("corn=101px", "whole scene, 100px"),
+        ("corn=1ha", "does not state the area"),
+    ],
+)
+def test_refuses_what_is_no_size(text, message, labels, scene):
+    with pytest.raises(ParameterError, match=message):
+        class_prior_of(text, labels, scene)
+
+
+@pytest.fixture(scope="module")
+def tissue():
+    return make_tissue_scene(48, 48, n_bands=12)
+
+
+@pytest.fixture
+def folder(tmp_path, tissue, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_raster("scene.img", tissue.cube, map_info=PLACE)
+    write_class_map("truth.img", tissue.truth, map_info=PLACE)
+    return tmp_path
+
+
+CLASSIFY = ["classify", "scene.img", "--labels", "truth.img", "-o", "map.img", "--components", "6"]
+
+
+@pytest.mark.parametrize("sizes", ["uniform", "1=5-95%"])
+def test_classify_says_how_far_sizes_were_met(folder, capsys, sizes):
+    words = [*CLASSIFY, "--labels-per-class", "5", "--class-sizes", sizes]
+    assert run([*words, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["class_sizes"].startswith(("met", "not met"))
+    assert run([*words, "--overwrite"]) == 0
+    assert "class sizes   " + report["class_sizes"] in capsys.readouterr().out
+
+
+def test_blocks_take_sizes_and_wrong_ones_are_said(folder, capsys):
+    blocks = ["--memory", "1GB", "--json"]
+    assert run([*CLASSIFY, "--labels-per-class", "5", "--class-sizes", "1=5-95%", *blocks]) == 0
+    assert json.loads(capsys.readouterr().out)["class_sizes"].startswith(("met", "not met"))
+    assert run([*CLASSIFY, "--class-sizes", "1=half", "--overwrite"]) == 2
+    assert "--class-sizes: 'half' of '1' is no size" in capsys.readouterr().err
+
+
+def test_without_sizes_nothing_is_said(folder, capsys):
+    assert run([*CLASSIFY, "--labels-per-class", "5", "--json"]) == 0
+    assert "class_sizes" not in json.loads(capsys.readouterr().out)
+
+
+def test_suggest_takes_sizes(folder, tissue):
+    here = np.arange(48 * 48).reshape(48, 48) % 29 == 0
+    np.save("some.npy", np.where(here, tissue.truth, 0))
+    words = ["suggest", "scene.img", "--labels", "some.npy", "-o", "next.csv", "-n", "3"]
+    assert run([*words, "--components", "6", "--class-sizes", "uniform"]) in (0, 4)
+    assert len((folder / "next.csv").read_text().splitlines()) == 4
