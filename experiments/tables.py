@@ -84,9 +84,6 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "calibration-each": lambda: calibration.each_table(read_rows("few_labels/calibration.csv")),
     "spatial": lambda: spatial.table(read_rows("few_labels/spatial.csv")),
     "acquisition": lambda: acquisition.table(read_rows("few_labels/acquisition.csv")),
-    "acquisition-held-out": lambda: acquisition.table(
-        read_rows("few_labels/acquisition_held_out.csv")
-    ),
     "anomalies": lambda: anomaly_scenes.table(read_rows("anomaly/scenes.csv")),
     "anomalies-made": lambda: anomaly_scenes.made_table(read_rows("anomaly/made.csv")),
     "clusters": lambda: comparison.table(read_rows(comparison.NAME)),
