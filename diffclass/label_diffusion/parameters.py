@@ -140,6 +140,12 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
     return tau
 
 
+# tau of the summed labels that are tried with one label per class. Their sum is long, as in Poisson
+# learning, which was made for so few. On large graphs it would take longer than all the rest, and
+# so would late times.
+SUMMED_TAU = 256
+
+
 @dataclass(frozen=True, eq=False)
 class DiffusionRules:
     """How labels count, and how the time and the weights of the classes are chosen.
@@ -196,8 +202,10 @@ class DiffusionRules:
 
     @property
     def may_sum(self) -> bool:
-        """Whether summed labels are tried after absorbing ones."""
-        return self.label_mode == "auto" and self.per_class < 2 and not self.is_large
+        """Whether summed labels are tried after absorbing ones, at a time that is allowed."""
+        last = self.tau.max_time if isinstance(self.tau, StoppingRule) else None
+        is_allowed = last is None or last >= SUMMED_TAU
+        return is_allowed and self.label_mode == "auto" and self.per_class < 2 and not self.is_large
 
     @property
     def usual_share(self) -> float:
