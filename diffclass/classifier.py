@@ -96,7 +96,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
-        class, summed ones unless the graph speaks against them; see `diffclass.diffuse_labels`.
+        class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, by the margin
         alone, or with limits of one's own (see `diffclass.StoppingRule`).

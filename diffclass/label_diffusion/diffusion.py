@@ -26,8 +26,8 @@ of Poisson's equation (J. Calder et al., Poisson learning, 2020, where labels ar
 another way).
 
 By default labels absorb the walk. With one label per class, what absorbs is nearly a single point,
-which most walks miss for long; a long sum is then taken unless the graph speaks against it. With
-more labels the sum is no candidate: where classes overlap it cuts less and is worse.
+which most walks miss for long; a long sum is then taken if its map cuts the graph less. With more
+labels the sum is no candidate: where classes overlap it cuts less and is worse.
 
 Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.maps`.
 """
@@ -55,10 +55,7 @@ from diffclass.label_diffusion.early_stopping import (
 from diffclass.label_diffusion.free_walk import FreeWalk, SummedWalk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import (
-    balanced_weights,
     cut_of,
-    decide,
-    equal_weights,
     posteriors_of,
 )
 from diffclass.label_diffusion.parameters import SUMMED_TAU, DiffusionRules, Tau, kept_share
@@ -70,11 +67,9 @@ from diffclass.operators.warped import Operator, WarpedOperator
 from diffclass.progress import stage
 from diffclass.sizes import LOCAL_ORDER_POINTS
 
-# Where weights of the same mass keep this share of the margin, the classes' masses differ by luck.
-_KEPT_MARGIN = 0.8
-# The sum may then cut the graph more by so many errors of the difference, and elsewhere has to cut
-# it less by half an error.
-_TOLERATED_ERRORS, _SUMMING_ERRORS = 1.5, 0.5
+# Summed labels are taken, with one label per class, if they cut the graph less by half the error of
+# the difference.
+_SUMMING_ERRORS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +150,8 @@ def diffuse_labels(
     label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "auto" takes absorbing labels or, with one label per
-        class, ``tau="auto"`` and up to 65,536 points, summed ones of tau = 256, unless their map
-        cuts the graph clearly more or their even masses contradict it. With a warped operator,
-        summed labels count as free ones.
+        class, ``tau="auto"`` and up to 65,536 points, summed ones of tau = 256 if their map cuts
+        the graph less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
         limits of one's own (see `diffclass.label_diffusion.parameters`). Free, summed and warped
@@ -283,7 +277,7 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
             walk.advance_map(SUMMED_TAU)
             stopped = EarlyStop(SUMMED_TAU, found.curve, n_steps=walk.time)
             summed = read_map(walk, stopped, rules)
-            if _takes_sum(walk.operator, summed, found):
+            if _is_better(walk.operator, summed, found):
                 found, label_mode = summed, "summed"
     return LabelDiffusion(
         classes=labels.classes,
@@ -299,28 +293,16 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
     )
 
 
-def _takes_sum(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:
-    """Say whether to take the long sum of one label per class, rather than absorbing labels.
-
-    The sum gives all classes the same mass, whatever luck their labels had. Absorbing labels tell
-    whether masses differ in truth: weights that give them the same mass then cost much of the mean
-    margin, since they move a border from a gap into a cluster.
-    """
+def _is_better(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:
     if not {summed.weighting, found.weighting}.isdisjoint(SIZED):
         return summed.crossing < found.crossing
+    return _cuts_less(operator, summed, found)
+
+
+def _cuts_less(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:
+    """Say whether summed labels reach as many points, and their map clearly cuts the graph less."""
     codes, others = summed.decision.codes, found.decision.codes
     if ((others >= 0) & (codes < 0)).any():
         return False
-    n_classes = len(found.class_weight)
-    cut, other = (cut_of(operator, of, n_classes) for of in (codes, others))
-    is_luck = _margin_kept_by_balance(operator, found.values) >= _KEPT_MARGIN
-    return cut.is_below(other, n_errors=-_TOLERATED_ERRORS if is_luck else _SUMMING_ERRORS)
-
-
-def _margin_kept_by_balance(operator: MarkovOperator, values: np.ndarray) -> float:
-    """Return the mean margin with balanced weights, as a share of that with equal ones."""
-    # not by BLAS, whose sums depend on the number of threads
-    mass = np.einsum("x,xi->i", operator.stationary_distribution, values)
-    weights = balanced_weights(mass), equal_weights(len(mass))
-    balanced, equal = (float(decide(values, weight).margin.mean()) for weight in weights)
-    return balanced / equal if equal > 0 else 1.0
+    cut, other = (cut_of(operator, of, len(found.class_weight)) for of in (codes, others))
+    return cut.is_below(other, n_errors=_SUMMING_ERRORS)

@@ -141,8 +141,8 @@ LABEL_MODE = advanced_option(
     kinds.CHOICE,
     "How labels count",
     "absorbing: the walk stops at them. summed, free: they diffuse away, and count over the whole "
-    "walk or at its end. auto: absorbing, or, with one label per class, summed unless the graph "
-    "speaks against it.",
+    "walk or at its end. auto: absorbing, or, with one label per class, summed if that map cuts "
+    "the graph less.",
     default="auto",
     choices=("auto", "absorbing", "free", "summed"),
 )

@@ -405,7 +405,7 @@ def test_the_default_tau_follows_the_rule(seed, max_time):
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_a_single_label_per_class_is_summed_unless_margin_and_cut_speak_against_it(seed):
+def test_a_single_label_per_class_is_summed_if_that_cuts_less(seed):
     A, y = random_problem(seed)
     assert diffuse_labels(A, np.arange(60) % 3).label_mode == "absorbing"
     y = np.where(np.arange(60) < 3, np.arange(60), -1)
@@ -414,13 +414,7 @@ def test_a_single_label_per_class_is_summed_unless_margin_and_cut_speak_against_
     summed = diffuse_labels(A, y, label_mode="summed", tau=256)
     cut, error = naive.cut(K, absorbing.codes, len(classes))
     other, other_error = naive.cut(K, summed.codes, len(classes))
-    pi, N = A.stationary_distribution, absorbing.values
-    equal, balanced = (
-        naive.margins(naive.posteriors(N, weight)).mean()
-        for weight in (np.ones(len(classes)), 1 / (pi @ N))
-    )
-    allowed = 1.5 if balanced >= 0.8 * equal else -0.5
-    takes_summed = other < cut + allowed * np.hypot(error, other_error)
+    takes_summed = other < cut - 0.5 * np.hypot(error, other_error)
     expected = summed if takes_summed else absorbing
     result = diffuse_labels(A, y)
     assert (result.label_mode, result.tau) == (expected.label_mode, expected.tau)
@@ -628,18 +622,3 @@ def test_refuses_labels(problem):
         diffuse_labels(A, codes[:-1])
     with pytest.raises(DataError, match="no label"):
         diffuse_labels(A, np.full(60, -1))
-
-
-@pytest.mark.parametrize("centers", [[[0, 0], [4, 0], [2, 4]], [[0, 0], [5, 0]]])
-def test_classes_of_unequal_size_are_not_drawn_as_equal_ones(centers):
-    """Summed labels reach 75 to 87 % here."""
-    sizes, spread = ([600, 100, 50], [1, 0.6, 0.4]) if len(centers) == 3 else ([1000, 50], 1)
-    X, truth = make_blobs(sizes, centers=centers, cluster_std=spread, random_state=0)
-    A = markov_operator(X, n_neighbors=12, kernel=SharedNeighbors())
-    right = []
-    for seed in range(8):
-        y = np.full(len(X), -1)
-        chosen = draw_per_class(truth, 1, random_state=seed)
-        y[chosen] = truth[chosen]
-        right.append((diffuse_labels(A, y).codes == truth).mean())
-    assert np.mean(right) > 0.9

@@ -127,7 +127,7 @@ class DiffusionOptions:
     label_mode: str | None = option(
         "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
         "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
-        "one label per class, summed unless the graph speaks against it.",
+        "one label per class, summed if their map cuts the graph less.",
         type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
     )
     class_sizes: str | None = option(
