@@ -294,7 +294,7 @@ def plot(rows: Sequence[Row]) -> Any:
     figure.supxlabel("labels")
     figure.supylabel("accuracy on points never asked about, %")
     handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
     return figure
 
 

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import shortest_path
 from diffclass import _compiled
 from diffclass._compiled import (
     cell_tree,
+    coverage,
     decisions,
     edges,
     gaussians,
@@ -58,6 +59,7 @@ def small_cases():
         edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
     edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
     pair = other.indptr, other.indices, other.data
+    coverage.gains(np.abs(f), scale[:5], np.abs(X).max(axis=1)[:5], out("gains", n))
     edges.leaving_class(indptr, indices, data, np.arange(n) % 3, out("leaving_class", n))
     edges.row_products(indptr, indices, data, *pair, n, out("row_products", m))
     both = (graph + graph.T).tocsr()
@@ -607,3 +609,11 @@ def test_points_join_the_seed_they_are_most_like(cases):
     graph, _ = small_graph()
     dense = abs(graph + graph.T).toarray()
     assert cases["aggregates"].tolist() == naive.neighbor_aggregates(dense, range(13)[::-1])
+
+
+def test_gains_are_numpys():
+    rng = np.random.default_rng(0)
+    distances, weight = rng.random((7, 9)).astype(np.float32), rng.random(9)
+    nearest, found = rng.random(9).astype(np.float32), np.empty(7)
+    coverage.gains(distances, weight, nearest, found)
+    np.testing.assert_allclose(found, np.maximum(nearest - distances, 0) @ weight, rtol=1e-6)

@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from diffclass.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -50,6 +48,8 @@ def class_prior_of(text: str, labels: LabelImage, scene: Scene) -> Prior:
         For text that is no size, for classes that are unknown, named twice or not labelled, and for
         areas in a scene whose pixels have none.
     """
+    import numpy as np
+
     if text.strip() == UNIFORM:
         return UNIFORM
     given = labels.on(scene).ids[scene.valid]

@@ -134,6 +134,7 @@ class DiffusionOptions:
         "What is known of the classes' sizes: NAME=SIZE,NAME=SIZE with 20%, 1200px, 3.5ha (also "
         "m2, km2) or a range, 10-20%; or uniform. The map meets them as far as the graph agrees.",
         metavar="SIZES",
+        hidden=True,
     )
     tau: int | None = option("Diffusion time in steps; chosen by default.")
     max_time: int | None = option("Last time to choose from.", hidden=True)
