@@ -7,6 +7,20 @@ chooses by it, or by the margin, points well apart.
 from __future__ import annotations
 
 from diffclass.acquisition.coverage import MEDOID_BYTES, medoids
-from diffclass.acquisition.selection import RULES, Suggestions, suggest, well_apart
+from diffclass.acquisition.selection import (
+    RULES,
+    Suggestions,
+    by_coverage,
+    suggest,
+    well_apart,
+)
 
-__all__ = ["MEDOID_BYTES", "RULES", "Suggestions", "medoids", "suggest", "well_apart"]
+__all__ = [
+    "MEDOID_BYTES",
+    "RULES",
+    "Suggestions",
+    "by_coverage",
+    "medoids",
+    "suggest",
+    "well_apart",
+]

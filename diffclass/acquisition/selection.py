@@ -151,19 +151,22 @@ def suggest(
             choice = _by_margin(doubt)
         else:
             given = _coordinates_of(operator) if features is None else _features(features, n)
-            choice = _by_coverage(given, doubt, labels, random_state)
+            choice = by_coverage(given, doubt, labels, random_state=random_state)
         points, scores = well_apart(choice, free, n_points, near)
     return Suggestions(points, scores, rule)
 
 
-def _by_coverage(
+def by_coverage(
     features: np.ndarray,
-    doubt: np.ndarray | None,
-    labels: np.ndarray,
-    random_state: RandomState,
+    doubt: np.ndarray | None = None,
+    labels: ArrayLike = (),
+    *,
+    random_state: RandomState = 0,
 ) -> Choice:
+    """Return the choice of `medoids`, to which labels and the points chosen so far are near."""
+
     def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        seen = np.append(labels, np.array(chosen, dtype=np.intp))
+        seen = np.append(np.asarray(labels, dtype=np.intp), np.array(chosen, dtype=np.intp))
         return medoids(
             features, n, doubt=doubt, labelled=seen, free=free, random_state=random_state
         )

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import suggest
-from diffclass.acquisition import MEDOID_BYTES, medoids, well_apart
+from diffclass.acquisition import MEDOID_BYTES, by_coverage, well_apart
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError, ParameterError
@@ -237,14 +237,12 @@ def suggest_first(
         points, valid = features.fit_transform_points(scene)
     places = np.column_stack(np.unravel_index(np.flatnonzero(valid), scene.shape[:2]))
 
-    def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        return medoids(points, n, labelled=chosen, free=free, random_state=random_state)
-
     def near(point: int) -> np.ndarray:
         away = np.linalg.norm(places - places[point], axis=1)
         return (away < min_distance) | (away == 0)
 
     with stage("suggestions"):
+        choice = by_coverage(points, random_state=random_state)
         found, scores = well_apart(choice, np.ones(len(points), dtype=bool), n_pixels, near)
     chosen = zip(places[found].tolist(), scores, strict=True)
     pixels = tuple(
