@@ -13,7 +13,7 @@ from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion.label_walk import MapSums
 from diffclass.label_diffusion.maps import decide, posteriors_of
-from diffclass.label_diffusion.walk import HEIGHT, map_columns
+from diffclass.label_diffusion.walk import HEIGHT, map_columns, values_of
 
 # The columns of which a series is the sum, (n_own, 1 or 2, m), and the sum so far.
 Series = tuple[np.ndarray, np.ndarray]
@@ -93,16 +93,8 @@ def labels_and_map(block: WalkBlock, held: Maps) -> np.ndarray:
     return columns
 
 
-def values_of(state: np.ndarray, scale: float, least: float) -> np.ndarray:
-    """Return N_i in double precision; what is below the least that counts is 0."""
-    values = state.astype(np.float64)
-    values[values < least] = 0
-    values *= scale
-    return values
-
-
 def save_values(state: np.ndarray, scale: float, least: float, scratch: Scratch, name: str) -> None:
-    """Write N_i; see `values_of`."""
+    """Write N_i; see `diffclass.label_diffusion.walk.values_of`."""
     scratch.save(name, values_of(state, scale, least))
 
 

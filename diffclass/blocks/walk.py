@@ -26,7 +26,7 @@ from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
 from diffclass.label_diffusion.long_walk import is_late, walk_by_series
 from diffclass.label_diffusion.maps import counted_every, crossing_of_sums, equal_weights
-from diffclass.label_diffusion.walk import HEIGHT, least_arrived
+from diffclass.label_diffusion.walk import HEIGHT, least_arrived, values_of
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
 _Found = TypeVar("_Found")
@@ -139,7 +139,7 @@ class BlockWalk(LabelWalk[_Kept]):
             for taken in range(0, n_steps, depth):
                 columns = self._walked(columns, min(depth, n_steps - taken))
                 round_begun(columns)
-        return [self.graph.submit(block_tasks.values_of, own, 1 / HEIGHT, least) for own in columns]
+        return [self.graph.submit(values_of, own, 1 / HEIGHT, least) for own in columns]
 
     def crossing(self, codes: Handles) -> float:
         """Return the share of the walk's steps that leave their class in a map."""

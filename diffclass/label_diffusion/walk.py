@@ -50,6 +50,14 @@ def map_columns(codes: np.ndarray, n_classes: int, dtype: np.dtype) -> np.ndarra
     return columns
 
 
+def values_of(state: np.ndarray, scale: float, least: float) -> np.ndarray:
+    """Return N_i in double precision; what is below the least that counts is 0."""
+    values = state.astype(np.float64)
+    values[values < least] = 0
+    values *= scale
+    return values
+
+
 class Walk(LabelWalk[np.ndarray]):
     """One column per class at one time: N = scale (limits[component] + state).
 
@@ -124,10 +132,7 @@ class Walk(LabelWalk[np.ndarray]):
         columns = map_columns(codes, self.n_classes, self.operator.dtype)
         steps.labels.start(columns)
         columns, _ = steps.steps(columns, np.empty_like(columns), n_steps)
-        values = columns.astype(np.float64)
-        values[values < self.least] = 0
-        values /= HEIGHT
-        return values
+        return values_of(columns, 1 / HEIGHT, self.least)
 
     @cached_property
     def _absorbing_steps(self) -> AbsorbingSteps:
