@@ -9,15 +9,16 @@ number mends most of it, the temperature T:
 It keeps the order of the classes at every point. It is found in two steps.
 
 *The map.* Neighbours are mostly of one class, and where a map is sure of itself they are so in the
-map. T is that at which the posteriors of a point predict best, by log loss, the map's classes four
-steps of the walk away. This needs no label; it is too sure of maps that are wrong but smooth.
+map. T_0 is that at which the posteriors of a point predict best, by log loss, the map's classes
+four steps of the walk away. This needs no label; it is too sure of maps that are wrong but smooth,
+so T_map = T_0^0.7.
 
 *Held-out labels* (`diffclass.label_diffusion.held_out_labels`) correct it by cross-validation: T
 minimises their log loss plus (log T - log T_map)^2 / (2 s^2) with s = 0.6. With one label per
 class, no label can be held out.
 
 In the log loss q_i counts as 0.995 q_i + 0.005 / n_classes, so that one wrong label is no disaster.
-The walk's four steps and s were chosen on other problems than those reported
+The walk's four steps, the power and s were chosen on other problems than those reported
 (experiments/few_labels/calibration.py).
 
 *Prediction sets* hold, for each point, the classes that may be its own, at a stated level. A class
@@ -52,6 +53,7 @@ from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 
 _EXPONENTS = np.geomspace(1 / 4, 4096, 141)  # 1/T; large where long sums are nearly equal
+_MAP_POWER = 0.7  # of T_0
 _SPREAD = 0.6  # s
 _FLOOR = 0.005
 MAP_STEPS = 4
@@ -68,7 +70,7 @@ class Calibration:
     temperature : float
         T; below 1 posteriors become surer than they were.
     map_temperature : float
-        T by the map alone.
+        T_map, by the map alone.
     n_held_out : int
         Number of labels, or groups of them, that were held out; with 0 the map alone decides.
     log_loss_before, log_loss_after : float
@@ -212,9 +214,10 @@ def counted_points(reached: np.ndarray) -> np.ndarray:
 
 
 def _map_exponent(posteriors: np.ndarray, around: np.ndarray) -> float:
-    """Return the exponent at which posteriors best predict the map some steps away."""
-    losses = _losses(posteriors, around).mean(axis=0)
-    return float(_EXPONENTS[(losses + _FLAT * np.log(_EXPONENTS) ** 2).argmin()])
+    """Return 1 / T_map, by what posteriors say of the map some steps away."""
+    losses, logs = _losses(posteriors, around).mean(axis=0), np.log(_EXPONENTS)
+    best = logs[(losses + _FLAT * logs**2).argmin()]
+    return float(_EXPONENTS[np.abs(logs - _MAP_POWER * best).argmin()])
 
 
 def _losses(posteriors: np.ndarray, classes: np.ndarray) -> np.ndarray:
