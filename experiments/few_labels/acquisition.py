@@ -6,18 +6,9 @@ Half of the known points, drawn at random, are never asked about, and accuracy i
 Each rule chooses among all others, also among those whose class nobody knows: these are asked about
 in vain. Asked for are as many points as give the labels wanted, by the share of the points whose
 class is known. Budgets are as many labels as classes, three times as many, 48 and 100; the map at
-each budget decides what is asked next. Labels diffuse by default, with times up to 256.
-
-    coverage      `diffclass.suggest`, by the features (diffusion coordinates where there are none)
-    margin        `diffclass.suggest(rule="margin")`, after as many random labels as classes: the
-                  uncertainty sampling of GraphLearning, modAL and others
-    k-means       the points nearest to the centres of as many clusters as are asked for
-    TypiClust     G. Hacohen et al. 2022: in as many clusters as there will be labels, the most
-                  typical point of the largest without a label; by the features
-    VOpt          M. Ji and J. Han 2012, as GraphLearning has it: what lowers the mean variance of
-                  a Gaussian process on 50 eigenpairs most
-    random        points of known class at random
-    3 per class   three random labels of each class, listed with as many labels as classes
+each budget decides what is asked next. Labels diffuse by default, with times up to 256. The rules
+are in `acquisition_rules`; "3 per class" are three random labels of each class, listed with as many
+labels as classes.
 
 Every run goes to acquisition.csv, the picture beside it, the table to standard output. "met at" is
 the median number of labels with which every class has one, more than 100 where they do not.
@@ -28,34 +19,23 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans
-from sklearn.metrics import pairwise_distances_argmin
-from sklearn.neighbors import NearestNeighbors
 
-from diffclass import (
-    MarkovOperator,
-    StoppingRule,
-    diffuse_labels,
-    leading_eigenpairs,
-    suggest,
-)
+from diffclass import MarkovOperator, StoppingRule, diffuse_labels
 from diffclass.label_diffusion import LabelDiffusion
+from experiments.few_labels.acquisition_rules import COVERAGE, OF_FEATURES, RANDOM, RULES
 from experiments.few_labels.draws import draw_labels
 from experiments.measures import mapped_classes
 from experiments.problems import HALVES, REAL, Problem, default_operator, problem_of
 
 BUDGETS = (48, 100)
-COVERAGE, RANDOM, THREE = "coverage", "random", "3 per class"
+THREE = "3 per class"
 FAMILIES = ("three-blobs", "unbalanced-blobs", "moons", "six-sizes", "eight-sizes")
 OUTPUT = Path(__file__).with_name("acquisition.csv")
-_FEW_POINTS = 3_000  # that k-means sees whole
-_N_TYPICAL = 20  # neighbours that say how typical a point is
-_N_PAIRS, _OFFSET, _NOISE = 50, 0.01, 0.1  # of VOpt's process
 
 Row = dict[str, Any]
 
@@ -105,103 +85,6 @@ class Run:
 
 def _diffused(operator: MarkovOperator, y: np.ndarray) -> LabelDiffusion:
     return diffuse_labels(operator, y, tau=StoppingRule(max_time=256))
-
-
-def _coverage(run: Run, n: int) -> np.ndarray:
-    return suggest(
-        run.operator, run.diffusion, run.seen, n, features=run.problem.points,
-        candidates=run.free, random_state=run.seed,
-    ).points  # fmt: skip
-
-
-def _margin(run: Run, n: int) -> np.ndarray:
-    if run.diffusion is None:
-        return _random(run, n)
-    return suggest(
-        run.operator, run.diffusion, run.seen, n, rule="margin", candidates=run.free
-    ).points
-
-
-def _random(run: Run, n: int) -> np.ndarray:
-    return run.random.permutation(np.flatnonzero(run.free))[:n]
-
-
-def _clusters(run: Run, k: int) -> tuple[np.ndarray, np.ndarray]:
-    points = run.problem.points
-    if len(points) < _FEW_POINTS:
-        model = KMeans(k, n_init=1, random_state=run.seed)
-    else:
-        model = MiniBatchKMeans(k, n_init=3, batch_size=4096, random_state=run.seed)
-    return model.fit_predict(points), model.cluster_centers_
-
-
-def _centres(run: Run, n: int) -> np.ndarray:
-    """Nearest to new centres for all labels so far and to come, but for those labelled already."""
-    centres = _clusters(run, len(run.seen) + n)[1]
-    allowed = np.flatnonzero(run.free | np.isin(np.arange(len(run.free)), run.seen))
-    near = allowed[pairwise_distances_argmin(centres, run.problem.points[allowed])]
-    fresh = np.setdiff1d(near, run.seen)
-    return run.random.permutation(fresh if len(fresh) else _random(run, n))
-
-
-def _typical(run: Run, n: int) -> np.ndarray:
-    cluster = _clusters(run, len(run.seen) + n)[0]
-    sizes = np.bincount(cluster).astype(float)
-    sizes[np.unique(cluster[run.seen])] = 0
-    points, chosen = run.problem.points, []
-    for number in np.argsort(-sizes)[:n]:
-        own = np.flatnonzero(cluster == number)
-        asked = run.free[own]
-        if sizes[number] and asked.any():
-            n_near = min(_N_TYPICAL, len(own) - 1)
-            far = np.zeros(len(own))
-            if n_near > 0:
-                found = NearestNeighbors(n_neighbors=n_near).fit(points[own]).kneighbors()
-                far = found[0].mean(axis=1)
-            chosen.append(own[np.where(asked, far, np.inf).argmin()])
-    return np.array(chosen if chosen else _random(run, n))
-
-
-def _vopt(run: Run, n: int) -> np.ndarray:
-    psi, values = _pairs(run.operator)
-    prior = 1 / (1 - values + _OFFSET)
-    M = np.diag(prior / prior.sum())
-    chosen: list[int] = []
-    for point in [*run.seen.tolist(), *[-1] * n]:
-        if point < 0:
-            moved = psi @ M
-            variance = np.einsum("xl,xl->x", moved, psi)
-            score = np.where(run.free, (moved**2).sum(axis=1) / (_NOISE + variance), -1)
-            score[chosen] = -1
-            point = int(score.argmax())
-            chosen.append(point)
-        gain = M @ psi[point]
-        M = M - np.outer(gain, gain) / (_NOISE + psi[point] @ gain)
-    return np.array(chosen)
-
-
-_PAIRS: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-
-
-def _pairs(operator: MarkovOperator) -> tuple[np.ndarray, np.ndarray]:
-    if id(operator) not in _PAIRS:
-        _PAIRS.clear()
-        found = leading_eigenpairs(
-            operator, _N_PAIRS, which="algebraic", tolerance=1e-4, random_state=0, dtype=np.float32
-        )
-        _PAIRS[id(operator)] = found.right, np.minimum(found.eigenvalues, 1)
-    return _PAIRS[id(operator)]
-
-
-RULES: dict[str, Callable[[Run, int], np.ndarray]] = {
-    COVERAGE: _coverage,
-    "margin": _margin,
-    "k-means": _centres,
-    "TypiClust": _typical,
-    "VOpt": _vopt,
-    RANDOM: _random,
-}
-OF_FEATURES = ("k-means", "TypiClust")
 
 
 def compute(name: str, *, quick: bool = False) -> Iterator[Row]:

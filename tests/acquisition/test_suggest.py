@@ -22,8 +22,9 @@ from diffclass.acquisition import RULES, coverage, medoids, well_apart
 from diffclass.acquisition.coverage import one_by_one
 from diffclass.acquisition.selection import closeness
 from diffclass.exceptions import DataError, ParameterError
-from experiments.few_labels.acquisition import OF_FEATURES, Run, plot, table
-from experiments.few_labels.acquisition import RULES as COMPARED
+from experiments.few_labels.acquisition import Run, plot, table
+from experiments.few_labels.acquisition_rules import OF_FEATURES
+from experiments.few_labels.acquisition_rules import RULES as COMPARED
 from experiments.problems import Problem
 
 N, LABELLED = 60, np.array([3, 20, 41])
