@@ -150,8 +150,10 @@ def suggest(
         if rule == "margin":
             choice = _by_margin(doubt)
         else:
-            given = _coordinates_of(operator) if features is None else _features(features, n)
-            choice = by_coverage(given, doubt, labels, random_state=random_state)
+            X = _coordinates_of(operator) if features is None else _features(features, n)
+            choice = by_coverage(
+                X, doubt, labels, typical=features is not None, random_state=random_state
+            )
         points, scores = well_apart(choice, free, n_points, near)
     return Suggestions(points, scores, rule)
 
@@ -161,6 +163,7 @@ def by_coverage(
     doubt: np.ndarray | None = None,
     labels: ArrayLike = (),
     *,
+    typical: bool = True,
     random_state: RandomState = 0,
 ) -> Choice:
     """Return the choice of `medoids`, to which labels and the points chosen so far are near."""
@@ -168,8 +171,9 @@ def by_coverage(
     def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         seen = np.append(np.asarray(labels, dtype=np.intp), np.array(chosen, dtype=np.intp))
         return medoids(
-            features, n, doubt=doubt, labelled=seen, free=free, random_state=random_state
-        )
+            features, n, doubt=doubt, labelled=seen, free=free, typical=typical,
+            random_state=random_state,
+        )  # fmt: skip
 
     return choice
 
