@@ -17,6 +17,7 @@ from diffclass.relabel.operations import (
     AddClass,
     Batch,
     ClassId,
+    ClassSize,
     EditWithoutPoints,
     Erase,
     Flag,
@@ -33,6 +34,7 @@ from diffclass.relabel.operations import (
     Remove,
     RemoveClass,
     RenameClass,
+    SetClassSizes,
     SetLabelMode,
     SetTau,
     Undo,
@@ -46,7 +48,7 @@ from diffclass.relabel.operations import (
     table_of,
     whole_number,
 )
-from diffclass.relabel.session import RelabelSession, background
+from diffclass.relabel.session import RelabelSession, SizesMet, background
 from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import DEFAULT_TAU
 from diffclass.relabel.strokes import ClassInfo, Stroke
@@ -64,6 +66,7 @@ __all__ = [
     "ClassId",
     "ClassInfo",
     "ClassMap",
+    "ClassSize",
     "Contradiction",
     "EditWithoutPoints",
     "Erase",
@@ -82,9 +85,11 @@ __all__ = [
     "Remove",
     "RemoveClass",
     "RenameClass",
+    "SetClassSizes",
     "SetLabelMode",
     "SetTau",
     "Share",
+    "SizesMet",
     "Stroke",
     "Undo",
     "UnwarpWalk",
