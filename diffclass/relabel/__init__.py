@@ -8,6 +8,7 @@ from __future__ import annotations
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import painting_cost
 from diffclass.relabel.edits import free_name
+from diffclass.relabel.known_sizes import KnownSizes
 from diffclass.relabel.operations import (
     LARGEST_CLASS_ID,
     LARGEST_NUMBER,
@@ -72,6 +73,7 @@ __all__ = [
     "Erase",
     "Flag",
     "HideClass",
+    "KnownSizes",
     "LockClass",
     "MergeClasses",
     "Message",

@@ -247,7 +247,8 @@ def _class_sizes(state: State, operation: SetClassSizes) -> State:
     if twice is not None:
         raise ParameterError(f"class {twice} is there twice")
     least = sum(size.least for size in sizes)
-    if least > 1 + _ROUNDED:
+    are_exact = all(size.least == size.most for size in sizes)
+    if least > 1 + (_ROUNDED if are_exact else 1e-9):
         raise ParameterError(
             f"the classes have at least {100 * least:.4g} % of all points between them; they can "
             "have 100 %"
