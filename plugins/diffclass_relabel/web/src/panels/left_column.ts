@@ -88,7 +88,7 @@ function doubtLegend(): HTMLElement {
 
 function optionRows(layers: Layers): HTMLElement {
   return el("div", { class: "checks" },
-    optionRow(layers, "greyUnder", "Grey picture under the map", "The colours of the map are then those of the class list (y)", "y"),
+    optionRow(layers, "greyUnder", "Grey under the map", "A grey picture: the colours of the map are those of the class list (y)", "y"),
     optionRow(layers, "outlines", "Map as outlines", "Borders of the map instead of areas (o)", "o"),
     optionRow(layers, "outlinesWhilePainting", "Outlines while painting", "See the picture under the stroke while you draw"),
   );
@@ -135,8 +135,8 @@ const MET = {
 export function sizesPanel(session: Session): HTMLElement {
   const note = el("div", { class: "legend", attributes: { id: "sizes-note", role: "status" } });
   const field = el("input", {
-    title: "What is known of the classes' sizes: NAME=SIZE, NAME=SIZE with 20%, 1200px, 3.5ha (also m2, km2) or a range, 10-20%; or uniform. "
-      + "Of a class without labels they are ignored until it has one.",
+    title: "What is known of classes' sizes: NAME=SIZE, ... with 20%, 1200px, 3.5ha (m2, km2) or a range, 10-20%; or uniform. "
+      + "Ignored for a class until it has a label.",
     attributes: { type: "text", "aria-label": "Class sizes", "aria-describedby": note.id, placeholder: "corn=10-20%, soy=3ha" },
     on: { change: () => void set() },
   });
@@ -154,6 +154,7 @@ export function sizesPanel(session: Session): HTMLElement {
     const text = field.value.trim();
     await session.apply({ op: "class_sizes", ...(text && { sizes: text }) }, { refused: (why) => (wrong = why) });
     show();
+    note.scrollIntoView({ block: "nearest" });
   };
   session.on("changed", show);
   return section("Class sizes", field, note);
