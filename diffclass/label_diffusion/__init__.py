@@ -12,6 +12,7 @@ joins the graph with what the features say.
 from __future__ import annotations
 
 from diffclass.label_diffusion.calibration import Calibration, calibrate
+from diffclass.label_diffusion.class_sizes import prior_of
 from diffclass.label_diffusion.costs import RESULT_BYTES, diffusion_costs
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
@@ -39,4 +40,5 @@ __all__ = [
     "join_features",
     "map_scores",
     "posteriors_of",
+    "prior_of",
 ]

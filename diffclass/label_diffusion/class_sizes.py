@@ -30,6 +30,7 @@ Sources: M. Jacobs, E. Merkurjev and S. Esedoglu, Auction dynamics: a volume con
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,19 @@ _SETTLED_SHARE = 0.001  # of the points
 _WEIGHT_ROUNDS = 80
 _SHRINKING = 0.7  # of the steps, every ten rounds
 _ROUNDING = 1e-9  # of sums of shares
+_MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers
+
+Prior = list[float] | tuple[list[float], list[float]]
+
+
+def prior_of(shares: Sequence[tuple[float, float] | None]) -> Prior:
+    """Return ``class_prior`` for the least and the most share of each class, None where unknown.
+
+    Exact shares of all classes stand in proportion if they add up to the whole but for rounding.
+    """
+    known = [(0.0, 1.0) if one is None else one for one in shares]
+    least, most = ([one[end] for one in known] for end in (0, 1))
+    return least if least == most and abs(sum(least) - 1) <= _MISSED else (least, most)
 
 
 @dataclass(frozen=True, eq=False)

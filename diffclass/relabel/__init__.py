@@ -8,6 +8,7 @@ from __future__ import annotations
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import painting_cost
 from diffclass.relabel.edits import free_name
+from diffclass.relabel.known_sizes import KnownSizes
 from diffclass.relabel.operations import (
     LARGEST_CLASS_ID,
     LARGEST_NUMBER,
@@ -17,6 +18,7 @@ from diffclass.relabel.operations import (
     AddClass,
     Batch,
     ClassId,
+    ClassSize,
     EditWithoutPoints,
     Erase,
     Flag,
@@ -33,6 +35,7 @@ from diffclass.relabel.operations import (
     Remove,
     RemoveClass,
     RenameClass,
+    SetClassSizes,
     SetLabelMode,
     SetTau,
     Undo,
@@ -46,7 +49,7 @@ from diffclass.relabel.operations import (
     table_of,
     whole_number,
 )
-from diffclass.relabel.session import RelabelSession, background
+from diffclass.relabel.session import RelabelSession, SizesMet, background
 from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import DEFAULT_TAU
 from diffclass.relabel.strokes import ClassInfo, Stroke
@@ -64,11 +67,13 @@ __all__ = [
     "ClassId",
     "ClassInfo",
     "ClassMap",
+    "ClassSize",
     "Contradiction",
     "EditWithoutPoints",
     "Erase",
     "Flag",
     "HideClass",
+    "KnownSizes",
     "LockClass",
     "MergeClasses",
     "Message",
@@ -82,9 +87,11 @@ __all__ = [
     "Remove",
     "RemoveClass",
     "RenameClass",
+    "SetClassSizes",
     "SetLabelMode",
     "SetTau",
     "Share",
+    "SizesMet",
     "Stroke",
     "Undo",
     "UnwarpWalk",

@@ -29,6 +29,7 @@ from diffclass.relabel.operations import (
     Remove,
     RemoveClass,
     RenameClass,
+    SetClassSizes,
     SetLabelMode,
     SetTau,
     UnwarpWalk,
@@ -39,6 +40,8 @@ from diffclass.relabel.operations import (
 )
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, new_stroke
+
+_ROUNDED = 0.05  # by which exact sizes may miss the whole
 
 
 def next_state(state: State, operation: Operation | Mapping[str, Any]) -> State:
@@ -164,8 +167,8 @@ def _merge_classes(state: State, operation: MergeClasses) -> State:
     moved = {
         stroke.number: replace(stroke, class_id=into.id) for stroke in state.strokes_of(source.id)
     }
-    classes = tuple(info for info in state.classes if info is not source)
-    return replace(state.with_strokes(moved), classes=classes)
+    # the size of what they are together is not known
+    return state.with_strokes(moved).without_class(source.id).without_sizes_of(into.id)
 
 
 def _remove_class(state: State, operation: RemoveClass) -> State:
@@ -177,7 +180,7 @@ def _remove_class(state: State, operation: RemoveClass) -> State:
             f"class {info.id} ({info.name}) has {n_labelled} labelled points; erase them or merge "
             "the class into another"
         )
-    return replace(state, classes=tuple(other for other in state.classes if other is not info))
+    return state.without_class(info.id)
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
@@ -232,7 +235,25 @@ def _free_color(state: State, class_id: int) -> str:
     return next((color for color in (own, *palette) if color not in taken), own)
 
 
-# --- the time and the walk
+# --- the sizes of the classes, the time and the walk
+
+
+def _class_sizes(state: State, operation: SetClassSizes) -> State:
+    sizes = operation.sizes
+    if sizes is None or isinstance(sizes, str):
+        return replace(state, sizes=sizes)
+    ids = [state.class_of(size.class_id).id for size in sizes]
+    twice = next((i for i in ids if ids.count(i) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"class {twice} is there twice")
+    least = sum(size.least for size in sizes)
+    are_exact = all(size.least == size.most for size in sizes)
+    if least > 1 + (_ROUNDED if are_exact else 1e-9):
+        raise ParameterError(
+            f"the classes have at least {100 * least:.4g} % of all points between them; they can "
+            "have 100 %"
+        )
+    return replace(state, sizes=tuple(sizes) or None)
 
 
 def _tau(state: State, operation: SetTau) -> State:
@@ -294,6 +315,7 @@ _EDITS: dict[type[Operation], Callable[[State, Any], State]] = {
     MergeClasses: _merge_classes,
     RemoveClass: _remove_class,
     SetTau: _tau,
+    SetClassSizes: _class_sizes,
     SetLabelMode: _label_mode,
     WarpWalk: _warp,
     UnwarpWalk: _unwarp,

@@ -107,8 +107,9 @@ class Engine:
         """Return whether no map of the state is left to compute; without labels there is none."""
         if not state.strokes or self.refined(state) is not None:
             return True
-        # for a given time on the same domain the provisional map is all there is
-        return state.rule != "auto" and self._refining(state) is self._provisional
+        # for a given time on the same domain, the provisional map is all there is without sizes
+        is_all = state.rule != "auto" and state.counted_sizes is None
+        return is_all and self._refining(state) is self._provisional
 
     def refine(self, state: State, operator: Operator) -> None:
         """Compute a state's refined map and keep it; see `refined_map_of`."""

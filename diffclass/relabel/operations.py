@@ -54,6 +54,29 @@ LabelMode = Annotated[
     Literal["auto", "summed", "free", "absorbing"],
     Meta(description='one of "auto", "summed", "free" and "absorbing"'),
 ]
+_Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class ClassSize(Struct, frozen=True):
+    """The least and the most share of the points that a class may have."""
+
+    class_id: ClassId = field(name="class")
+    least: _Share
+    most: _Share
+    written: str = ""  # as it was given, to be shown
+
+    def __post_init__(self) -> None:
+        if not self.least <= self.most or not self.most > 0:
+            raise ValueError("the least is above the most, or both are 0")
+
+
+Sizes = Annotated[
+    list[ClassSize] | Literal["uniform"],
+    Meta(
+        description='"uniform", or a list of {"class": id, "least": share, "most": share}, the '
+        "shares 0 to 1",
+    ),
+]
 
 
 def _snake_case(name: str) -> str:
@@ -178,6 +201,12 @@ class SetLabelMode(Operation, frozen=True, tag="label_mode"):
     mode: LabelMode
 
 
+class SetClassSizes(Operation, frozen=True, tag="class_sizes"):
+    """Set what is known of the classes' sizes; without any, forget it."""
+
+    sizes: Sizes | None = None
+
+
 class WarpWalk(Operation, frozen=True, tag="warp"):
     """Walk separately in each class, by the present posteriors, until ``unwarp`` or the next
     ``warp``.
@@ -205,7 +234,7 @@ EditWithoutPoints = (
 )
 
 
-Edit = Paint | Erase | EditWithoutPoints
+Edit = Paint | Erase | SetClassSizes | EditWithoutPoints
 
 
 class Batch(Operation, frozen=True):
@@ -310,11 +339,10 @@ def _explained(
         return str(error)  # of the message's own check
     info, value, number = known[place[1]], values[place[1]], place[2]
     items = get_args(_annotated(info.type).__origin__) if number else ()
-    if (
-        items and get_origin(items[0]) is not Annotated and get_args(items[0])
-    ):  # a list of operations: the one that is wrong says what is
+    kinds = [kind for kind in get_args(items[0]) if _is_message(kind)] if items else []
+    if kinds:  # a list of operations: the one that is wrong says what is
         try:
-            decoded(value[int(number)], table_of(get_args(items[0])))
+            decoded(value[int(number)], table_of(kinds))
         except ParameterError as inner:
             return str(inner)
     return _refusal(info, value)
@@ -327,6 +355,10 @@ def _refusal(info: FieldInfo, value: Any) -> str:
     if meta.title and isinstance(value, int) and not isinstance(value, bool):
         return f"{given}; {meta.title} are {meta.ge} to {meta.le}"
     return f"{given}; it is {meta.description}"
+
+
+def _is_message(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Message)
 
 
 def _annotated(hint: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
+from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.early_stopping import MarginCurve
 from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, StoppingRule, checked_rule
 from diffclass.operators.markov import MarkovOperator
@@ -30,11 +31,14 @@ from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.engine import Engine
+from diffclass.relabel.known_sizes import KnownSizes
 from diffclass.relabel.operations import OPERATIONS, Operation, Redo, Undo, decoded
 from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
 from diffclass.relabel.state import History, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import TimeSweep
+
+SizesMet = Literal["matched", "loosened", "unused", "waiting"]
 
 
 class RelabelSession:
@@ -47,7 +51,8 @@ class RelabelSession:
 
     With the rule "auto" that takes as long as a classification. `refine` computes it, in another
     thread if need be, and the next `update` shows it. Until then the map is provisional: of summed
-    labels (or those that ``label_mode`` names) at the time 12.
+    labels (or those that ``label_mode`` names) at the time 12. Sizes of the classes, given by the
+    operation "class_sizes", count in refined maps alone: where no others are to follow, one is.
 
     With ``coarse`` every map is provisional at first: each point takes the class of its aggregate,
     until `refine` has computed the map of the points. With ``coarse_answers`` suggestions, the
@@ -183,6 +188,8 @@ class RelabelSession:
             - ``tau`` (tau): set the time in steps, or the rule "auto" or "margin" that chooses it
             - ``label_mode`` (mode): set how labels count; "auto" leaves that to the rule of the
               time "auto"
+            - ``class_sizes`` (sizes (optional)): set what is known of the classes' sizes; without
+              any, forget it
             - ``warp``: walk separately in each class, by the present posteriors, until ``unwarp``
               or the next ``warp``
             - ``unwarp``: walk alike in all classes again
@@ -229,9 +236,9 @@ class RelabelSession:
     def refine(self) -> None:
         """Compute the refined map of the present labels, which the next `update` shows.
 
-        The rule "auto" then chooses time, mode and weights. Nothing is done where the provisional
-        map is the only one, or the refined one has been computed. It may run in another thread
-        and be cancelled (see `diffclass.relabel.background`).
+        The rule "auto" then chooses time, mode and weights, and sizes of the classes count. Nothing
+        is done where the provisional map is the only one, or the refined one has been computed. It
+        may run in another thread and be cancelled (see `diffclass.relabel.background`).
         """
         state = self._state
         if self._engine.is_refined(state):
@@ -560,6 +567,33 @@ class RelabelSession:
     def asked_label_mode(self) -> str:
         """How labels are to count: the same, or "auto"."""
         return self._state.label_mode
+
+    @property
+    def class_sizes(self) -> KnownSizes | None:
+        """What is known of the classes' sizes."""
+        return self._state.sizes
+
+    @property
+    def counted_sizes(self) -> KnownSizes | None:
+        """What of it can count: that of classes with labels, if all points can be theirs."""
+        return self._state.counted_sizes
+
+    @property
+    def sizes_met(self) -> SizesMet | None:
+        """How far the refined map meets sizes.
+
+        "matched", "loosened" (within a factor of eight), "unused" (the graph disagrees), "waiting"
+        (for labels of other classes); None if none are known, or the map is not refined yet.
+        """
+        if self.class_sizes is None:
+            return None
+        if self.counted_sizes is None:
+            return "waiting"
+        refined = self._engine.refined(self._state)
+        if refined is None or refined.diffusion is None:
+            return None
+        weighting = refined.diffusion.weighting
+        return cast(SizesMet, weighting if weighting in SIZED else "unused")
 
     @property
     def tau_mode(self) -> Literal["auto", "margin", "fixed"]:

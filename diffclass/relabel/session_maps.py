@@ -218,7 +218,7 @@ _MOST_ID_BYTES = 2**26
 
 
 class RefinedMaps:
-    """The newest refined maps, by the labels, walk and time of their states.
+    """The newest refined maps, by the labels, walk, time and sizes of their states.
 
     - `most`: maps to keep whole
 
@@ -232,7 +232,7 @@ class RefinedMaps:
 
     def add(self, state: State, refined: ClassMap) -> None:
         """Keep the map of a state; the oldest goes."""
-        key = _labels_walk_and_time(state)
+        key = _all_that_counts(state)
         n_ids = max(min(_MOST_IDS, _MOST_ID_BYTES // state.n_points), 1)
         # replaced as a whole: other threads read them meanwhile
         self._maps = _newest(self._maps, self._most - 1) | {key: refined}
@@ -240,11 +240,11 @@ class RefinedMaps:
 
     def of(self, state: State) -> ClassMap | None:
         """Return the map of a state, if it is kept."""
-        return self._maps.get(_labels_walk_and_time(state))
+        return self._maps.get(_all_that_counts(state))
 
     def ids_of(self, state: State) -> np.ndarray | None:
         """Return the classes of that map, which are kept for longer."""
-        return self._ids.get(_labels_walk_and_time(state))
+        return self._ids.get(_all_that_counts(state))
 
 
 def _newest(kept: dict[object, _T], number: int) -> dict[object, _T]:
@@ -252,9 +252,10 @@ def _newest(kept: dict[object, _T], number: int) -> dict[object, _T]:
     return dict(list(kept.items())[max(len(kept) - number, 0) :])
 
 
-def _labels_walk_and_time(state: State) -> tuple[object, ...]:
+def _all_that_counts(state: State) -> tuple[object, ...]:
     given = state.chosen_for or state.tau
-    return *state.labels_and_walk, "auto" if state.rule == "auto" else given
+    time = "auto" if state.rule == "auto" else given
+    return *state.labels_and_walk, time, state.counted_sizes
 
 
 class ProvisionalMaps:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.relabel.known_sizes import KnownSizes, counted_sizes
 from diffclass.relabel.strokes import ClassInfo, Stroke, StrokeTable, first_of_block, new_stroke
 
 _CHUNK = 1024  # entries of a chunk
@@ -94,6 +95,7 @@ class State:
     chosen_for: State | None = None
     # {"auto", "summed", "free", "absorbing"}; how labels count, as it was asked for
     label_mode: str = "auto"
+    sizes: KnownSizes | None = None  # what is known of the classes' sizes; refined maps go by it
     warped_by: State | None = None  # the state whose posteriors warp the walk
     next_number: int = 1  # number of the next stroke
 
@@ -117,6 +119,11 @@ class State:
         """Ids in `label_ids`, ascending; on aggregates newer strokes may hide a class."""
         ids = np.unique(self.label_ids)
         return tuple(ids[ids > 0].tolist())
+
+    @property
+    def counted_sizes(self) -> KnownSizes | None:
+        """The sizes that classes with labels are to have; None where none count."""
+        return counted_sizes(self.sizes, self.mapped_classes)
 
     def strokes_of(self, class_id: int) -> tuple[Stroke, ...]:
         """Return the strokes of a class, in order."""
@@ -192,7 +199,7 @@ class State:
     def walk_key(self) -> tuple[Any, ...]:
         """Everything but the labels that a map depends on: maps of it build on each other."""
         by_rule = self.rule == "auto"
-        return self.tau, by_rule, self.chosen_for, self.label_mode, self.warped_by
+        return self.tau, by_rule, self.chosen_for, self.label_mode, self.warped_by, self.sizes
 
     @property
     def map_key(self) -> tuple[Any, ...]:
@@ -203,6 +210,18 @@ class State:
         """Return the state in which a class of the same id is replaced."""
         classes = tuple(info if old.id == info.id else old for old in self.classes)
         return replace(self, classes=classes)
+
+    def without_class(self, class_id: int) -> State:
+        """Return the state without a class, which has no strokes any more, and its size."""
+        classes = tuple(info for info in self.classes if info.id != class_id)
+        return replace(self, classes=classes).without_sizes_of(class_id)
+
+    def without_sizes_of(self, *class_ids: int) -> State:
+        """Return the state in which nothing is known of the sizes of some classes."""
+        if self.sizes is None or isinstance(self.sizes, str):
+            return self
+        left = tuple(size for size in self.sizes if size.class_id not in class_ids)
+        return replace(self, sizes=left or None)
 
     def with_strokes(self, changes: Mapping[int, Stroke | None]) -> State:
         """Return the state with other strokes of the same points, or none, under some numbers."""

@@ -168,6 +168,13 @@ DIFFUSION = (
     ),
     LABEL_MODE,
     advanced_option(
+        "CLASS_SIZES",
+        kinds.TEXT,
+        "Class sizes",
+        "What is known of them: corn=20%, soy=1200px, wood=3.5ha (also m2, km2) or a range, "
+        "oats=10-20%; or uniform. The map meets them as far as the graph agrees. Empty: nothing.",
+    ),
+    advanced_option(
         "JOIN_FEATURES",
         kinds.FLAG,
         "Use the features as well as the graph",

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta, Struct
 
+SizesMet = Literal["matched", "loosened", "unused", "waiting"]
 Result = Literal["labels", "map", "picture", "margin", "probability", "report"]
 
 
@@ -43,9 +44,13 @@ class SessionFacts(TypedDict):
     n_strokes: Annotated[int, "All of them."]
     label_mode: Annotated[str, 'As it was asked for, maybe "auto".']
     counted: Annotated[str, "How labels count in the next map."]
+    class_sizes: Annotated[str, "What is known of them; empty for nothing."]
+    sizes_met: Annotated[SizesMet | None, "How far the map meets them; null until that is known."]
     tau: int
     tau_mode: Literal["auto", "margin", "fixed"]
-    refined: Annotated[bool, 'Whether the time is known; "auto" has to choose it first.']
+    refined: Annotated[
+        bool, 'Whether no map is to follow, as that of the time that "auto" chooses.'
+    ]
     max_time: int
     stale: bool
     map_version: Annotated[int | None, "Of the newest map, which may be on its way."]

@@ -17,6 +17,7 @@ class NaiveSession:
         self.locked = {}  # of each class
         self.number = 0
         self.tau = 12
+        self.sizes = {}  # least and most share of each class
         self.past, self.future = [], []
 
     def can(self, operation):
@@ -28,6 +29,8 @@ class NaiveSession:
         for field in ("class", "into", "source"):
             if field in operation and operation[field] not in self.locked:
                 return False
+        if name == "class_sizes":
+            return {size["class"] for size in operation["sizes"]} <= self.locked.keys()
         if "stroke" in operation:
             return operation["stroke"] in strokes and not self.is_locked(operation["stroke"])
         if name == "stroke":
@@ -52,7 +55,7 @@ class NaiveSession:
 
     def apply(self, operation):
         name = operation["op"]
-        kept = ("owner", "class_of", "locked", "number", "tau")
+        kept = ("owner", "class_of", "locked", "number", "tau", "sizes")
         here = copy.deepcopy({field: getattr(self, field) for field in kept})
         if name == "undo":
             self.future.append(here)
@@ -90,12 +93,18 @@ class NaiveSession:
 
     def _remove_class(self, operation):
         del self.locked[operation["id"]]
+        self.sizes.pop(operation["id"], None)
 
     def _merge_classes(self, operation):
         for stroke, class_id in self.class_of.items():
             if class_id == operation["source"]:
                 self.class_of[stroke] = operation["into"]
         del self.locked[operation["source"]]
+        for class_id in (operation["source"], operation["into"]):
+            self.sizes.pop(class_id, None)
+
+    def _class_sizes(self, operation):
+        self.sizes = {size["class"]: (size["least"], size["most"]) for size in operation["sizes"]}
 
     def _tau(self, operation):
         self.tau = operation["tau"]
@@ -105,12 +114,17 @@ class NaiveSession:
         return np.array([self.class_of[stroke] if stroke else 0 for stroke in self.owner])
 
 
+# the operations of `random_operation`, in its order
+_OFTEN = [25, 10, 8, 8, 5, 12, 8, 4, 3, 3, 10, 4, 5]
+
+
 def random_operation(rng, n_points, n_strokes, taus=(1, 5, 20)):
     """Draw an operation; it may be one that has to be refused."""
     class_id, other = (int(i) for i in rng.integers(1, 6, size=2))
     stroke = int(rng.integers(1, max(n_strokes, 1) + 1))
     start = int(rng.integers(n_points))
     points = sorted({int(x) % n_points for x in range(start, start + rng.integers(1, 6))})
+    sizes = [{"class": i, "least": 0.1, "most": 0.3} for i in sorted({class_id, other})]
     return [
         {"op": "stroke", "class": class_id, "points": points},
         {"op": "stroke", "class": other, "points": points[::-1]},
@@ -124,4 +138,5 @@ def random_operation(rng, n_points, n_strokes, taus=(1, 5, 20)):
         {"op": "tau", "tau": taus[int(rng.integers(len(taus)))]},
         {"op": "undo"},
         {"op": "redo"},
-    ][rng.choice(12, p=[0.25, 0.1, 0.08, 0.08, 0.05, 0.12, 0.08, 0.04, 0.03, 0.03, 0.1, 0.04])]
+        {"op": "class_sizes", "sizes": sizes},
+    ][rng.choice(len(_OFTEN), p=np.array(_OFTEN) / sum(_OFTEN))]

@@ -78,6 +78,35 @@ def test_a_provisional_map_of_aggregates_then_that_of_the_points(operator, coars
     assert not session.is_stale
 
 
+@pytest.mark.parametrize("tau", ["auto", 7])
+def test_sizes_count_in_the_map_of_the_points(operator, coarse, tau):
+    session = painted(operator, coarse, tau=tau)
+    before = bits(session)
+    sizes = [{"class": 1, "least": 0.4, "most": 0.5}]
+    session.apply({"op": "class_sizes", "sizes": sizes})
+    assert bits(session) == before  # of the aggregates, without them
+    session.refine()
+    session.update()
+    mode = "auto" if tau == "auto" else "summed"
+    prior = [0.4, 0, 0], [0.5, 1, 1]
+    y = targets(session)
+    expected = diffuse_labels(operator, y, label_mode=mode, tau=tau, class_prior=prior)
+    np.testing.assert_array_equal(session.map_ids, expected.classes[expected.codes])
+    assert session.sizes_met in (expected.weighting, "unused")
+    session.apply({"op": "warp"})  # the map is that of the aggregates then
+    session.update()
+    assert not session.is_refined
+    session.refine()
+    session.update()
+    assert session.is_refined
+    assert session.sizes_met is not None
+    refined = bits(session)
+    session.apply({"op": "undo"})
+    session.apply({"op": "redo"})
+    session.refine()
+    assert bits(session) == refined
+
+
 def test_refined_it_is_the_map_of_the_classifier(operator, coarse):
     session = painted(operator, coarse)
     session.refine()

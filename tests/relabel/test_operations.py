@@ -23,10 +23,14 @@ WRONG = {
     "name": ["", " ", "a" * 201, "a\nb", "\ud800", b"a", 3],
     "color": ["red", "#12345", "#1234567", "#12345g", "#123456\n", 123456],
     "mode": ["c", "", None, ["auto"], 1],
+    "sizes": ["", "all", 3, [{}], [{"class": 1}], [{"class": 0, "least": 0, "most": 1}],
+              [{"class": 1, "least": 0.3, "most": 0.2}], [{"class": 1, "least": 0, "most": 0}],
+              [{"class": 1, "least": -0.1, "most": 0.2}], [3]],
     "tau": [0, -1, 16_385, 1.5, "most", True, None, ["margin"]],
     "points": [[], [1.5], [True, 2], [[1]], "12", None, np.array(["a"]), {1, 2}],
-}
-GOOD = {"class": 1, "points": [0], "stroke": 1, "id": 1, "hidden": True, "name": "a",
+}  # fmt: skip
+GOOD = {"sizes": [{"class": 1, "least": 0.1, "most": 0.2}],
+        "class": 1, "points": [0], "stroke": 1, "id": 1, "hidden": True, "name": "a",
         "color": "#000000", "mode": "free", "tau": 8, "locked": True, "source": 1, "into": 2,
         "operations": [{"op": "add_class"}], "steps": 1}  # fmt: skip
 

@@ -21,6 +21,7 @@ from diffclass import (
 )
 from diffclass.acquisition import RULES
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.label_walk import curve_times
 from diffclass.relabel import ClassInfo, RelabelSession
 from tests import naive
@@ -43,6 +44,10 @@ def operator_of(seed=0, dtype=np.float64):
 @pytest.fixture(scope="module")
 def operator():
     return operator_of()
+
+
+def size(class_id, least, most):
+    return {"class": class_id, "least": least, "most": most}
 
 
 @pytest.fixture
@@ -89,7 +94,7 @@ def bits(session):
 def shown(session):
     """All that a user sees of a session but the map."""
     strokes = [(s.number, s.class_id, s.points.tolist()) for s in session.strokes]
-    steer = session.tau, session.tau_mode, session.is_warped
+    steer = session.tau, session.tau_mode, session.is_warped, session.class_sizes
     return session.classes, strokes, session.label_ids.tobytes(), steer
 
 
@@ -233,6 +238,8 @@ def test_any_sequence_of_operations(seed, length, every):
         np.testing.assert_array_equal(session.label_ids, twin.label_ids)
         assert {info.id: info.locked for info in session.classes} == twin.locked
         assert session.tau == twin.tau
+        sizes = {size.class_id: (size.least, size.most) for size in session.class_sizes or ()}
+        assert sizes == twin.sizes
         owners = {s.number: s.points.tolist() for s in session.strokes}
         held = np.array(twin.owner)
         assert owners == {i: np.flatnonzero(held == i).tolist() for i in np.unique(held[held > 0])}
@@ -446,6 +453,10 @@ def test_ids_and_names_that_are_given(operator):
         ({"op": "tau", "tau": 2.0}, "whole number"),
         ({"op": "tau", "tau": 10**9}, "up to 16384 steps"),
         ({"op": "label_mode", "mode": "loud"}, '"absorbing"'),
+        ({"op": "class_sizes", "sizes": "half"}, '"uniform", or a list'),
+        ({"op": "class_sizes", "sizes": [size(9, 0, 0.5)]}, "there is no class 9"),
+        ({"op": "class_sizes", "sizes": [size(1, 0, 1), size(1, 0, 1)]}, "class 1 is there twice"),
+        ({"op": "class_sizes", "sizes": [size(1, 0.6, 1), size(2, 0.5, 1)]}, "at least 110 %"),
         ({"op": "unwarp"}, "not warped"),
         ({"op": "redo"}, "nothing to redo"),
         ({"op": "undo", "times": 2}, "give steps"),
@@ -681,6 +692,101 @@ def test_when_a_session_was_updated_does_not_matter(seed, labels):
         once.apply(operation)
     assert bits(often) == bits(once)
     assert shown(often) == shown(once)
+
+
+# --- sizes of the classes
+
+
+SIZES = [
+    ("uniform", "uniform"),
+    ([size(1, 0.55, 0.6)], ([0.55, 0], [0.6, 1])),
+    ([size(1, 0.3, 0.3), size(2, 0.68, 0.68)], [0.3, 0.68]),
+    ([size(2, 0.6, 0.7), size(3, 0.3, 0.6)], ([0, 0.6], [1, 0.7])),  # the third has no label
+]
+
+
+@pytest.mark.filterwarnings("ignore:by max_time")
+@pytest.mark.parametrize("tau", [9, "auto", "margin"])
+@pytest.mark.parametrize(("sizes", "prior"), SIZES, ids=str)
+def test_refined_maps_go_by_sizes(operator, session, tau, sizes, prior):
+    session.apply({"op": "tau", "tau": tau})
+    session.update()
+    session.refine()
+    first = bits(session)
+    session.apply({"op": "class_sizes", "sizes": sizes})
+    assert not session.is_refined
+    assert session.is_stale
+    session.update()
+    assert session.sizes_met is None
+    session.refine()
+    session.update()
+    assert session.is_refined
+    rule = "auto" if tau == "auto" else session.tau
+    label_mode = "auto" if tau == "auto" else "summed"
+    expected = fresh(operator, session, tau=rule, label_mode=label_mode, class_prior=prior)
+    ids = np.where(expected.reached, expected.classes[expected.codes], 0)
+    np.testing.assert_array_equal(session.map_ids, ids)
+    np.testing.assert_allclose(session.posteriors, expected.posteriors, atol=1e-6)
+    met = expected.weighting if expected.weighting in SIZED else "unused"
+    assert session.sizes_met == met
+    refined = bits(session)
+    np.testing.assert_array_equal(session.map_at(session.step), session.map_ids)
+    session.apply({"op": "undo"})
+    session.refine()
+    assert (bits(session), session.sizes_met) == (first, None)
+    session.apply({"op": "redo"})
+    session.refine()
+    assert (bits(session), session.sizes_met) == (refined, met)
+    session.apply({"op": "class_sizes"})
+    session.refine()
+    assert bits(session) == first
+
+
+def test_sizes_wait_until_the_classes_with_labels_can_have_them(session):
+    session.apply({"op": "class_sizes", "sizes": [size(1, 0.1, 0.2), size(2, 0.2, 0.3)]})
+    session.update()
+    assert (session.sizes_met, session.counted_sizes) == ("waiting", None)
+    assert session.is_refined  # there is no other map
+    before = bits(session)
+    session.refine()
+    assert bits(session) == before
+    session.apply({"op": "stroke", "class": 3, "points": [50]})
+    assert not session.is_refined
+    session.refine()
+    session.update()
+    assert session.sizes_met in ("matched", "loosened", "unused")
+    assert [one.class_id for one in session.counted_sizes] == [1, 2]
+
+
+def test_sizes_belong_to_classes_not_to_names(session):
+    session.apply({"op": "class_sizes", "sizes": [size(i, 0.1, 0.5) for i in (1, 2, 3)]})
+    session.apply({"op": "rename_class", "id": 3, "name": "oats"})
+    assert [one.class_id for one in session.class_sizes] == [1, 2, 3]
+    session.apply({"op": "remove_class", "id": 3})
+    assert [one.class_id for one in session.class_sizes] == [1, 2]
+    session.apply({"op": "add_class", "id": 3, "name": "oats"})  # another one
+    assert [one.class_id for one in session.class_sizes] == [1, 2]
+    session.apply({"op": "merge_classes", "source": 1, "into": 3})
+    assert [one.class_id for one in session.class_sizes] == [2]
+    session.apply({"op": "merge_classes", "source": 2, "into": 3})
+    assert session.class_sizes is None
+    session.apply({"op": "undo", "steps": 5})
+    assert [one.class_id for one in session.class_sizes] == [1, 2, 3]
+
+
+@MODES
+def test_the_map_does_not_wait_for_sizes(operator, session, label_mode):
+    """What is shown at once is the map without sizes, but keeps what the refined one says."""
+    session.apply({"op": "label_mode", "mode": label_mode})
+    session.apply({"op": "class_sizes", "sizes": "uniform"})
+    session.update()
+    assert_is_fresh(operator, session)
+    session.refine()
+    session.update()
+    session.apply({"op": "stroke", "class": 1, "points": [4]})
+    session.update()
+    assert session.map.kept is not None
+    assert not session.is_refined
 
 
 # --- questions

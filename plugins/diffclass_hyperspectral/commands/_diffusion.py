@@ -12,8 +12,8 @@ from click.shell_completion import CompletionItem
 
 from diffclass.command_line import option, refuse_without_effect
 from diffclass.extensions import KERNELS, extension_names
-from diffclass_hyperspectral.commands._class_sizes import class_prior_of
 from diffclass_hyperspectral.features import METRICS
+from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier

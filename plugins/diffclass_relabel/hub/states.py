@@ -8,7 +8,7 @@ import numpy as np
 
 from diffclass_relabel.protocol import ClassState, Geography, SceneFacts, SessionFacts, StrokeState
 from diffclass_relabel.queries import FORMATS, drawn_bands, file_name, preset_bands, preset_labels
-from diffclass_relabel.scene import Workspace
+from diffclass_relabel.scene import Workspace, sizes_text
 from diffclass_relabel.session import SessionEditor
 
 MOST_STROKES = 500  # that a page gets
@@ -67,6 +67,8 @@ def session_state(editor: SessionEditor) -> SessionFacts:
         "n_strokes": len(session.strokes),
         "label_mode": session.asked_label_mode,
         "counted": session.label_mode,
+        "class_sizes": sizes_text(session, session.class_sizes) or "",
+        "sizes_met": session.sizes_met,
         "tau": session.tau,
         "tau_mode": session.tau_mode,
         "refined": session.is_refined,

@@ -22,6 +22,7 @@ from diffclass_hyperspectral import (
 from diffclass_hyperspectral.io.maps import place_of
 from diffclass_hyperspectral.io.records import write_json
 from diffclass_relabel.protocol import Result
+from diffclass_relabel.scene import sizes_text
 from diffclass_relabel.session import SessionEditor
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
@@ -139,6 +140,8 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
         "map_note": map_note(editor),
         "tau": session.tau,
         "tau_mode": session.tau_mode,
+        "class_sizes": sizes_text(session, session.class_sizes),
+        "sizes_met": session.sizes_met,
         "warped": session.is_warped,
         # with the exported labels they give this map, or where it is one of blocks that of all
         # pixels; a walk warped by earlier labels has none

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from diffclass_relabel.scene.pixels import runs_of
 from diffclass_relabel.scene.preparing import forecast_session, warm_up
-from diffclass_relabel.scene.workspace import SessionSettings, Workspace
+from diffclass_relabel.scene.workspace import SessionSettings, Workspace, sizes_text
 
 __all__ = [
     "SessionSettings",
     "Workspace",
     "forecast_session",
     "runs_of",
+    "sizes_text",
     "warm_up",
 ]

@@ -23,10 +23,11 @@ from diffclass.coarsening import CoarseGraph, coarsen
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
-from diffclass.relabel import RelabelSession
+from diffclass.relabel import KnownSizes, RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.io.rasters import row_blocks
+from diffclass_hyperspectral.workflows.class_sizes import sizes_as_text
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_relabel.scene.pixels import block_side, blocks_of, mean_features, pixels_of
 
@@ -165,6 +166,7 @@ class SessionSettings:
             "neighbors": self.neighbors,
             "kernel": KERNEL,
             "label-mode": session.asked_label_mode if by_rule else session.label_mode,
+            "class-sizes": sizes_text(session, session.counted_sizes),
             "tau": None if by_rule else session.tau,
             "max-time": self.max_time if by_rule else None,
             "seed": self.seed,
@@ -172,6 +174,14 @@ class SessionSettings:
         }
         given = [(f"--{name}", str(value)) for name, value in named.items() if value is not None]
         return [word for pair in given for word in pair]
+
+
+def sizes_text(session: RelabelSession, sizes: KnownSizes | None) -> str | None:
+    """Return sizes of a session's classes as they are given, the classes by their present names."""
+    if sizes is None or isinstance(sizes, str):
+        return sizes
+    names = {info.id: info.name for info in session.classes}
+    return sizes_as_text([(size.class_id, size.written) for size in sizes], names)
 
 
 def _numbers(version: Any) -> tuple[int, ...]:

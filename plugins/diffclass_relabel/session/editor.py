@@ -221,7 +221,7 @@ class SessionEditor:
             raise ParameterError(refusal)
         if not isinstance(operation, Operation):
             operation = decoded(operation, PIXEL_OPERATIONS)
-        kept, on_engine = on_points(operation, self.workspace)
+        kept, on_engine = on_points(operation, self.workspace, self.session.classes)
         if seen is not None:
             self._unseen.check(kept, client, seen)
         step = described(kept, self.session, self.workspace.pixels)
@@ -348,7 +348,8 @@ class SessionEditor:
             self._refused[entry["client"], entry["seq"]] = entry["refused"]
             return
         try:
-            kept, on_engine = on_points(decoded(entry["op"], PIXEL_OPERATIONS), self.workspace)
+            operation = decoded(entry["op"], PIXEL_OPERATIONS)
+            kept, on_engine = on_points(operation, self.workspace, self.session.classes)
             step = described(kept, self.session, self.workspace.pixels)
             self.session.apply(on_engine)
         except (ParameterError, KeyError, TypeError) as error:

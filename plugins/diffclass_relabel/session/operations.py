@@ -1,13 +1,14 @@
 """Operations as clients send them and the log keeps them: over pixels in place of points.
 
 They are those of `diffclass.relabel.operations`, where a stroke or an erasure has "pixels", runs
-over the raster, in place of "points". A message is decoded once, by `decoded`; `on_points` then
-gives what the log keeps of it and what the engine does.
+over the raster, in place of "points", and sizes of classes are a text. A message is decoded once,
+by `decoded`; `on_points` then gives what the log keeps of it and what the engine does.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta, field
@@ -18,16 +19,22 @@ from diffclass.relabel import (
     AddClass,
     Batch,
     ClassId,
+    ClassInfo,
+    ClassSize,
     EditWithoutPoints,
     Erase,
     Name,
     Operation,
     Paint,
     RelabelSession,
+    SetClassSizes,
+    printable_text,
     table_of,
 )
+from diffclass_hyperspectral.workflows.class_sizes import sizes_of
 from diffclass_relabel.scene import Workspace, runs_of
 
+LONGEST_SIZES = 20_000
 Runs = Annotated[
     list[Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]],
     Meta(description="a list of runs, [start, length, start, length, ...]"),
@@ -49,7 +56,13 @@ class ErasePixels(Operation, frozen=True, tag="erase"):
     pixels: Runs
 
 
-PixelEdit = PaintPixels | ErasePixels | EditWithoutPoints
+class SetSizesByText(Operation, frozen=True, tag="class_sizes"):
+    """Set what is known of the classes' sizes; without any, forget it."""
+
+    sizes: Annotated[str, printable_text(LONGEST_SIZES)] | None = None
+
+
+PixelEdit = PaintPixels | ErasePixels | SetSizesByText | EditWithoutPoints
 
 
 class BatchOverPixels(Operation, frozen=True, tag="batch"):
@@ -64,16 +77,22 @@ class BatchOverPixels(Operation, frozen=True, tag="batch"):
     name: Name | None = None
 
 
-PIXEL_OPERATIONS = OPERATIONS | table_of((PaintPixels, ErasePixels, BatchOverPixels))
+PIXEL_OPERATIONS = OPERATIONS | table_of(
+    (PaintPixels, ErasePixels, SetSizesByText, BatchOverPixels)
+)
 
 
-def on_points(operation: Operation, workspace: Workspace) -> tuple[Operation, Operation]:
+def on_points(
+    operation: Operation, workspace: Workspace, classes: Iterable[ClassInfo]
+) -> tuple[Operation, Operation]:
     """Return an operation as the log keeps it and as the engine does it.
 
     - `operation`: one of `PIXEL_OPERATIONS`
+    - `classes`: of the session before it; sizes name them
     - returns `kept`: its pixels are those that have data
     - returns `done`: one of `diffclass.relabel.OPERATIONS`
-    - `ParameterError` where pixels lie outside the image, or none of them has data
+    - `ParameterError` where pixels lie outside the image, or none of them has data, and for a text
+      that gives no sizes
     """
     if isinstance(operation, PaintPixels):
         runs, points = _runs_and_points(operation.pixels, workspace)
@@ -81,10 +100,22 @@ def on_points(operation: Operation, workspace: Workspace) -> tuple[Operation, Op
     if isinstance(operation, ErasePixels):
         runs, points = _runs_and_points(operation.pixels, workspace)
         return ErasePixels(runs), Erase(points)
+    if isinstance(operation, SetSizesByText):
+        return operation, SetClassSizes(_sizes(operation.sizes, workspace, classes))
     if isinstance(operation, BatchOverPixels):
-        kept, done = zip(*(on_points(one, workspace) for one in operation.operations), strict=True)
+        parts = (on_points(one, workspace, classes) for one in operation.operations)
+        kept, done = zip(*parts, strict=True)
         return BatchOverPixels([*kept], operation.name), Batch([*done], operation.name)
     return operation, operation
+
+
+def _sizes(
+    text: str | None, workspace: Workspace, classes: Iterable[ClassInfo]
+) -> list[ClassSize] | Literal["uniform"] | None:
+    if text is None:
+        return None
+    found = sizes_of(text, {info.id: info.name for info in classes}, workspace.scene)
+    return found if isinstance(found, str) else [ClassSize(*size) for size in found]
 
 
 def _runs_and_points(runs: list[int], workspace: Workspace) -> tuple[list[int], np.ndarray]:

@@ -128,7 +128,7 @@ def _first_operations(
     operations = label_import(given, workspace).steps
     trial = workspace.new_session()  # what is refused must not get into the file
     for operation in operations:
-        trial.apply(on_points(operation, workspace)[1])
+        trial.apply(on_points(operation, workspace, trial.classes)[1])
     return operations
 
 

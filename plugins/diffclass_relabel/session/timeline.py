@@ -26,9 +26,10 @@ from diffclass.relabel import (
     RenameClass,
     Undo,
     name_of,
+    shortened,
 )
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
-from diffclass_relabel.session.operations import BatchOverPixels
+from diffclass_relabel.session.operations import BatchOverPixels, SetSizesByText
 
 _MOST_STEPS = 500  # that a page gets
 _LEAST_BEFORE = 100  # of these before the present one, however far back it is
@@ -113,6 +114,8 @@ def _title(operation: Operation, names: Mapping[int, str]) -> str:
         return "hidden" if operation.hidden else "shown"
     if isinstance(operation, LockClass):
         return "locked" if operation.locked else "unlocked"
+    if isinstance(operation, SetSizesByText):
+        return f"sizes of classes {shortened(operation.sizes)}" if operation.sizes else "no sizes"
     name = name_of(operation)
     class_name = names.get(getattr(operation, "source", 0), "")
     return _TITLES.get(name, name).format(**asdict(operation), class_name=class_name)

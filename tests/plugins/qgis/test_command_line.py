@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from diffclass_qgis.algorithms import ALGORITHMS, CLASSIFY, EVALUATE, RELABEL
+from diffclass_qgis.algorithms import ALGORITHMS, CLASSIFY, EVALUATE, RELABEL, SUGGEST
 from diffclass_qgis.command_line import (
     ProgramNotFoundError,
     command_line,
@@ -94,6 +94,20 @@ def test_values_become_options_and_defaults_are_left_out():
         "cover --join-features --seed 3 --output map.tif -- -scene.tif"
     )
     assert command_line("diffclass", CLASSIFY, values) == expected.split()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.command)
+def test_sizes_of_classes_can_be_given_wherever_the_command_takes_them(algorithm):
+    known = {option for one in command_of(algorithm).params for option in one.opts}
+    shown = {parameter.option for parameter in algorithm.parameters}
+    assert ("--class-sizes" in shown) == ("--class-sizes" in known)
+
+
+def test_sizes_of_classes_are_passed_on_as_they_are_written():
+    values = {"SCENE": "a.tif", "LABELS": "l.gpkg", "CLASS_SIZES": "corn=10-20%, soy=3ha"}
+    words = command_line("diffclass", CLASSIFY, values | {"OUTPUT": "map.tif"})
+    assert words[words.index("--class-sizes") + 1] == "corn=10-20%, soy=3ha"
+    assert "--class-sizes" in command_line("diffclass", SUGGEST, values | {"OUTPUT": "s.gpkg"})
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.command)

@@ -44,6 +44,7 @@ def random_operation(rng, state, n_pixels):
         "remove_class": (1, {"id": class_id}),
         "tau": (1, {"tau": int(rng.choice([16, 32]))}),
         "label_mode": (1, {"mode": str(rng.choice(["auto", "summed", "free", "absorbing"]))}),
+        "class_sizes": (1, {"sizes": str(rng.choice(["uniform", f"{class_id}=20-40%", "all"]))}),
         "undo": (14, {}),
         "redo": (7, {}),
         "nonsense": (1, {}),

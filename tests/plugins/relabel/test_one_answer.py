@@ -195,6 +195,52 @@ def test_they_agree_also_where_labels_came_to_count_in_another_way(
         np.testing.assert_array_equal(read_labels(tmp_path / f"{name}.hdr").ids, shown)
 
 
+@pytest.mark.parametrize(
+    ("tau", "sizes", "label_mode"),
+    [
+        (None, "uniform", "auto"),
+        (None, "fat=10-30%,muscle=2ha", "auto"),
+        (12, "bone=1000px", "summed"),
+        ("margin", "fat=30-60%", "free"),
+        (None, "fat=1%,muscle=1%,bone=1%", "auto"),  # cannot be met: they do not count
+    ],
+)
+def test_they_agree_with_sizes_of_classes(
+    scene_folder, tissue, tmp_path, rng, tau, sizes, label_mode
+):
+    """Also by the names of later, and where the session is opened again."""
+    log, scene = tmp_path / "s.jsonl", scene_folder / "scene.hdr"
+    options = {"label_mode": label_mode, "components": 6} | ({} if tau is None else {"tau": tau})
+    sizes = sizes.replace("2ha", "0.2ha")  # of 0.96
+    editor = painted(scene_folder, log, rng, tissue, **options)
+    try:
+        editor.refine()
+        before = editor.map.ids
+        editor.apply({"op": "class_sizes", "sizes": sizes})
+        editor.update()
+        editor.refine()
+        shown = editor.map.ids
+        is_met = editor.session.sizes_met
+        assert is_met in ("matched", "loosened", "unused", "waiting")
+        assert (is_met == "waiting") == (sizes.count("1%") == 3)
+        assert (before == shown).all() == (is_met in ("waiting", "unused"))
+        editor.apply({"op": "rename_class", "id": 1, "name": "grease, fat"})
+        export(editor, "labels", tmp_path / "labels.img")
+        export(editor, "report", tmp_path / "page.json")
+    finally:
+        editor.close()
+    report = json.loads((tmp_path / "page.json").read_text())
+    assert report["class_sizes"] == sizes.replace("fat", "1")
+    assert report["sizes_met"] == is_met
+    assert ("--class-sizes" in report["classify_options"]) == (is_met != "waiting")
+    run("replay", log, "--scene", scene, "-o", tmp_path / "replayed.img")
+    labels = ["--labels", tmp_path / "labels.hdr"]
+    run("classify", scene, *labels, *report["classify_options"], "-o", tmp_path / "found.img")
+    for name in ("replayed", "found"):
+        found = read_labels(tmp_path / f"{name}.hdr").ids
+        np.testing.assert_array_equal(found, np.where(shown == 255, 0, shown))
+
+
 def picture_of(rng, n_bands, side, *, constant, dtype):
     """Three fields with noise; one band may be constant."""
     fields = np.arange(side)[:, None] * 3 // side + np.zeros((1, side), dtype=int)

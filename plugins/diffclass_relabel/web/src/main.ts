@@ -7,7 +7,7 @@ import { ClassList } from "./panels/class_list";
 import { Compare } from "./panels/compare";
 import { HistoryPanel } from "./panels/history_panel";
 import { Help, keysOf, listen, pageKeys } from "./keys";
-import { labelModePanel, layerPanel, toolPanel } from "./panels/left_column";
+import { labelModePanel, layerPanel, sizesPanel, toolPanel } from "./panels/left_column";
 import { NumbersPanel } from "./panels/numbers_panel";
 import { PreparationPanel, SceneChooser } from "./panels/opening";
 import { PicturePanel } from "./panels/picture_panel";
@@ -97,7 +97,7 @@ function start(transport: Transport): void {
   document.body.append(
     toolbar(session, () => help.toggle()),
     el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } },
-      toolPanel(bench.tools, ui), layerPanel(layers), compare.element, picture.element, labelModePanel(session)),
+      toolPanel(bench.tools, ui), layerPanel(layers), compare.element, picture.element, labelModePanel(session), sizesPanel(session)),
     stage.element,
     el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
     statusLine(session, ui),

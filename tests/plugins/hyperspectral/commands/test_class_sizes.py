@@ -17,8 +17,8 @@ from diffclass_hyperspectral import (
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.commands._class_sizes import class_prior_of
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.workflows.class_sizes import class_prior_of, sizes_as_text, sizes_of
 
 PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
 NAMES = {1: "corn", 2: "soy", 3: "oats", 5: "wood"}
@@ -92,6 +92,16 @@ def test_areas_are_shares_of_the_scene(labels, placed):
 def test_refuses_what_is_no_size(text, message, labels, scene):
     with pytest.raises(ParameterError, match=message):
         class_prior_of(text, labels, scene)
+
+
+def test_text_of_sizes_says_the_same(placed):
+    text = "corn=1.8-3.6ha,2=20%,wood=36px"
+    sizes = sizes_of(text, NAMES, placed)
+    again = sizes_as_text([(size.class_id, size.written) for size in sizes], NAMES)
+    assert again == "corn=1.8-3.6ha,soy=20%,wood=36px"
+    assert sizes_of(again, NAMES, placed) == sizes
+    renamed = NAMES | {1: "corn, soy"}
+    assert sizes_as_text([(1, "20%")], renamed) == "1=20%"
 
 
 @pytest.fixture(scope="module")

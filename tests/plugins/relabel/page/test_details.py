@@ -202,3 +202,44 @@ def test_what_was_set_up_survives_a_reload(painted):
     tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
     tab.idle()
     assert tab.js(now) == before
+
+
+def test_sizes_of_classes_are_given_undone_and_refused(painted, editor):
+    tab = painted
+    field, note = tab.find("input[aria-label='Class sizes']"), tab.find("#sizes-note")
+    before = tab.map
+    assert (field.input_value(), note.inner_text()) == ("", "")
+    field.fill("nuclei=half")
+    field.press("Enter")
+    note.filter(has_text="'half' of 'nuclei' is no size; write 20%").wait_for()
+    assert field.input_value() == "nuclei=half"  # to be mended
+    assert field.get_attribute("aria-invalid") == "true"
+    assert not tab.find(".message:visible").count()
+    assert tab.state["class_sizes"] == ""
+    field.fill("nuclei = 50-60%, stroma=0.1-0.3ha")
+    field.press("Enter")
+    tab.wait("diffclass.state.sizes_met && diffclass.state.refined && !diffclass.state.stale")
+    tab.idle()
+    assert field.input_value() == "nuclei=50-60%,stroma=0.1-0.3ha"
+    said = {"matched": "sizes counted", "loosened": "sizes counted within a factor of eight",
+            "unused": "the graph disagrees: sizes not used"}  # fmt: skip
+    assert note.inner_text() == said[tab.state["sizes_met"]]
+    assert field.get_attribute("aria-invalid") == "false"
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    tab.js("diffclass.apply({ op: 'rename_class', id: 1, name: 'cells' })")
+    tab.idle()
+    assert field.input_value() == "cells=50-60%,stroma=0.1-0.3ha"
+    field.blur()
+    tab.key("Control+z", "Control+z")
+    tab.wait("diffclass.state.class_sizes === '' && !diffclass.state.stale")
+    tab.idle()
+    assert (field.input_value(), note.inner_text()) == ("", "")
+    np.testing.assert_array_equal(tab.map, before)
+    field.fill("uniform")
+    field.press("Enter")
+    tab.wait("diffclass.state.sizes_met && diffclass.state.refined")
+    field.fill("")
+    field.press("Enter")
+    tab.wait("diffclass.state.class_sizes === '' && !diffclass.state.stale")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, before)

@@ -111,6 +111,9 @@ REFUSED = [
     {"op": "merge_classes", "source": 1, "into": 1},
     {"op": "remove_class", "id": 1}, {"op": "tau", "tau": 0}, {"op": "tau", "tau": "most"},
     {"op": "tau", "tau": 1.5}, {"op": "unwarp"}, {"op": "redo"},
+    {"op": "class_sizes", "sizes": ""}, {"op": "class_sizes", "sizes": "much"},
+    {"op": "class_sizes", "sizes": 3}, {"op": "class_sizes", "sizes": "9=10%"},
+    {"op": "class_sizes", "sizes": "1=10%,2=95-99%"},
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-// The left column: tools and the size of the brush, layers, how labels count.
+// The left column: tools and the size of the brush, layers, how labels count, the classes' sizes.
 
 import { checkbox, choice, el, keycap, section } from "../base/dom";
 import type { Layer, LayerOption, Layers } from "../canvas/layers";
@@ -88,7 +88,7 @@ function doubtLegend(): HTMLElement {
 
 function optionRows(layers: Layers): HTMLElement {
   return el("div", { class: "checks" },
-    optionRow(layers, "greyUnder", "Grey picture under the map", "The colours of the map are then those of the class list (y)", "y"),
+    optionRow(layers, "greyUnder", "Grey under the map", "A grey picture: the colours of the map are those of the class list (y)", "y"),
     optionRow(layers, "outlines", "Map as outlines", "Borders of the map instead of areas (o)", "o"),
     optionRow(layers, "outlinesWhilePainting", "Outlines while painting", "See the picture under the stroke while you draw"),
   );
@@ -122,4 +122,40 @@ export function labelModePanel(session: Session): HTMLElement {
     picker.title = `How labels count. ${label_mode}: ${MODES[label_mode as Mode]}.`;
   });
   return section("How labels count", picker);
+}
+
+const MET = {
+  matched: "sizes counted",
+  loosened: "sizes counted within a factor of eight",
+  unused: "the graph disagrees: sizes not used",
+  waiting: "not used yet: other classes need labels",
+};
+
+/** A text of sizes, and under it whether they count, or why they cannot. */
+export function sizesPanel(session: Session): HTMLElement {
+  const note = el("div", { class: "legend", attributes: { id: "sizes-note", role: "status" } });
+  const field = el("input", {
+    title: "What is known of classes' sizes: NAME=SIZE, ... with 20%, 1200px, 3.5ha (m2, km2) or a range, 10-20%; or uniform. "
+      + "Ignored for a class until it has a label.",
+    attributes: { type: "text", "aria-label": "Class sizes", "aria-describedby": note.id, placeholder: "corn=10-20%, soy=3ha" },
+    on: { change: () => void set() },
+  });
+  let known = "";
+  let wrong = "";
+  const show = () => {
+    const { class_sizes, sizes_met } = session.state!;
+    if (class_sizes !== known) [known, wrong, field.value] = [class_sizes, "", class_sizes];
+    note.textContent = wrong || (known && (sizes_met ? MET[sizes_met] : session.hasMap ? "counting\u2026" : ""));
+    note.classList.toggle("wrong", wrong !== "");
+    field.setAttribute("aria-invalid", String(wrong !== ""));
+  };
+  const set = async () => {
+    wrong = "";
+    const text = field.value.trim();
+    await session.apply({ op: "class_sizes", ...(text && { sizes: text }) }, { refused: (why) => (wrong = why) });
+    show();
+    note.scrollIntoView({ block: "nearest" });
+  };
+  session.on("changed", show);
+  return section("Class sizes", field, note);
 }

@@ -110,6 +110,7 @@ function freshness(state: SessionState, stale: boolean, any: boolean): [string, 
 /** What a first map is made of, and what follows it. */
 function firstMap({ scene, state }: Session): string {
   const groups = scene?.n_aggregates;
+  if (!groups && state!.tau_mode !== "auto") return "Class sizes are being counted; the map by them follows";
   return groups
     ? `Made of ${count(groups)} groups of similar pixels; that of every pixel is being computed and follows when painting rests`
     : `Labels after ${count(state!.tau)} steps; tau is being chosen, and its map follows`;

@@ -14,6 +14,8 @@ export type Operation =
   | { op: "stroke"; class: number; pixels: number[] }
   /** unlabel pixels, except those of locked classes */
   | { op: "erase"; pixels: number[] }
+  /** set what is known of the classes' sizes; without any, forget it */
+  | { op: "class_sizes"; sizes?: string }
   /** give a whole stroke to a class */
   | { op: "move"; stroke: number; class: number }
   /** unlabel a whole stroke */
@@ -213,9 +215,11 @@ export interface SessionState {
   n_strokes: number; // All of them.
   label_mode: string; // As it was asked for, maybe "auto".
   counted: string; // How labels count in the next map.
+  class_sizes: string; // What is known of them; empty for nothing.
+  sizes_met: "matched" | "loosened" | "unused" | "waiting" | null; // How far the map meets them; null until that is known.
   tau: number;
   tau_mode: "auto" | "margin" | "fixed";
-  refined: boolean; // Whether the time is known; "auto" has to choose it first.
+  refined: boolean; // Whether no map is to follow, as that of the time that "auto" chooses.
   max_time: number;
   stale: boolean;
   map_version: number | null; // Of the newest map, which may be on its way.

@@ -56,6 +56,8 @@ interface Circumstances {
   seen?: number;
   /** Id that a class which it adds is shown with. */
   newId?: number;
+  /** Says why it was refused, in place of a message. */
+  refused?: (why: string) => void;
 }
 
 /** Operations that leave the map as it is. */
@@ -149,12 +151,12 @@ export class Session extends Emitter<SessionEvents> {
 
   /** Applies an operation; null where it was refused (the page says why by itself). It counts in the
    *  state at once. */
-  async apply(operation: Operation, { asked = performance.now(), seen = this.version, newId = 0 }: Circumstances = {}): Promise<Done | null> {
+  async apply(operation: Operation, { asked = performance.now(), seen = this.version, newId = 0, refused }: Circumstances = {}): Promise<Done | null> {
     const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
     if (isMapped) this.clock = asked;
-    const sent = this.socket.apply(operation, seen, newId);
+    const sent = this.socket.apply(operation, seen, newId, Boolean(refused));
     this.update();
-    const done = await sent.catch(() => null);
+    const done = await sent.catch(({ message }: Error) => (refused?.(message), null));
     if (!done || newId) this.update();
     if (isMapped) this.awaited = done?.version ?? this.awaited;
     if (isMapped && !done) this.clock = null;

@@ -87,10 +87,10 @@ export class Socket extends Emitter<SocketEvents> {
    *
    *  `seen` is the version of the state in which it was done: the server refuses it where others have
    *  changed what it is about. A new class has the id `newId` until the server has numbered it. */
-  apply(operation: Operation, seen: number, newId = 0): Promise<Done> {
+  apply(operation: Operation, seen: number, newId = 0, quiet = false): Promise<Done> {
     const needs = this.neededBy(operation);
     this.unincluded.set(this.seq + 1, { operation, newId, refs: [] });
-    const sent = this.send<Done>({ op: operation, seen }, { operation, needs });
+    const sent = this.send<Done>({ op: operation, seen }, { operation, needs, quiet });
     this.emit("pending");
     return sent;
   }
