@@ -118,6 +118,12 @@ class Calibration:
         """
         return sets_at(probabilities, self.conformity, level=level)
 
+    @property
+    def highest_level(self) -> float:
+        """Highest level of sets that says something; above it, all classes are in all sets."""
+        m = len(self.conformity)
+        return m / (m + 1)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all except ``conformity`` as values that JSON can hold."""
         losses = {"log_loss_before": self.log_loss_before, "log_loss_after": self.log_loss_after}

@@ -47,19 +47,22 @@ def draws_of(name: str, problem: Problem) -> list[tuple[str, int]]:
     """Return the ways of drawing labels on a problem, with the labels per class."""
     if name.startswith("one-sided"):
         return [("one-sided", 5)]
-    strokes = [("strokes", 10)] if problem.shape is not None else []
-    return [("equal", budget) for budget in BUDGETS] + strokes
+    in_pictures = [("strokes", 10), ("blocks", 5), ("blocks", 10)]
+    at_random = [("equal", budget) for budget in BUDGETS]
+    return at_random + (in_pictures if problem.shape is not None else [])
 
 
 def measured(
-    setting: Setting, y: np.ndarray, scored: np.ndarray
+    setting: Setting, way: str, y: np.ndarray, scored: np.ndarray
 ) -> tuple[Measured, dict[str, np.ndarray]]:
     """Return the measures of one draw, and the points by certainty, before and after."""
     classes, codes = encode_labels(y)
-    groups = setting.groups_of(y)
+    groups = setting.groups_of(y, in_blocks=way == "blocks")
     found = diffuse_labels(setting.operator, codes, groups=groups)
     calibration = calibrate(setting.operator, Labels.of(codes, groups=groups), found)
-    known = np.searchsorted(classes, setting.problem.truth[scored])
+    truth = setting.problem.truth
+    scored = scored & np.isin(truth, classes)  # in blocks, a class may have no label
+    known = np.searchsorted(classes, truth[scored])
     raw = found.posteriors[scored].astype(np.float64)
     after = calibration.apply(raw)
     sets = calibration.sets(after, level=LEVEL)
@@ -100,7 +103,7 @@ def compute(name: str, n_draws: int) -> tuple[list[dict[str, Any]], list[dict[st
             n_draws = min(n_draws, 3)
         for way, budget in draws_of(name, problem):
             y, scored = drawn(problem, way, budget, seed)
-            runs.setdefault((way, budget), []).append(measured(setting, y, scored))
+            runs.setdefault((way, budget), []).append(measured(setting, way, y, scored))
         seed += 1
     half = next(half for half, names in HALVES.items() if problem.name in names)
     head = [

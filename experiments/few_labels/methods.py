@@ -31,6 +31,7 @@ from sklearn.svm import SVC
 
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass_hyperspectral.io.labels import label_regions
+from diffclass_hyperspectral.workflows.evaluation import groups_in_squares
 from experiments.measures import mapped_classes
 from experiments.problems import Problem, default_operator
 
@@ -65,7 +66,7 @@ class Setting:
         classes, sizes = np.unique(self.problem.truth[self.problem.truth > 0], return_counts=True)
         return classes, sizes / sizes.sum()
 
-    def groups_of(self, y: np.ndarray) -> np.ndarray | None:
+    def groups_of(self, y: np.ndarray, *, in_blocks: bool = False) -> np.ndarray | None:
         """Return the group of each label in a picture, as `diffclass classify` forms them."""
         problem = self.problem
         if problem.shape is None:
@@ -73,7 +74,8 @@ class Setting:
         picture = np.zeros(np.prod(problem.shape), dtype=np.int64)
         at = slice(None) if problem.pixels is None else problem.pixels
         picture[at] = np.maximum(y, 0)
-        return label_regions(picture.reshape(problem.shape)).ravel()[at]
+        grouping = groups_in_squares if in_blocks else label_regions
+        return grouping(picture.reshape(problem.shape)).ravel()[at]
 
     def shares_of(self, y: np.ndarray) -> np.ndarray:
         """Return the true shares of the classes that have labels."""

@@ -17,7 +17,7 @@ from diffclass._compiled._threads import threads
 from diffclass.evaluation import draw_per_class, reliability_curve
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Labels, calibrate
-from diffclass.label_diffusion.calibration import sets_at, sharpened
+from diffclass.label_diffusion.calibration import Calibration, sets_at, sharpened
 from diffclass.label_diffusion.held_out_labels import hold_out_labels
 from diffclass.operators.warped import warped_operator
 from tests import naive
@@ -127,8 +127,17 @@ def test_sets_from_one_stroke_per_class_state_nothing(digits):
         y[near[truth[near] == c][:10]] = c
     found = diffuse_labels(operator, y, groups=groups)
     calibration = calibrate(operator, Labels.of(y, groups=groups), found)
-    assert calibration.n_held_out == 0
+    assert calibration.n_held_out == calibration.highest_level == 0
     assert calibration.sets(calibration.apply(found.posteriors), level=0.9).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 40), st.floats(0.01, 0.99))
+def test_sets_say_something_up_to_the_highest_level(m, level):
+    calibration = Calibration(1.0, 1.0, m, np.nan, np.nan, np.linspace(0.3, 0.9, m))
+    says = not calibration.sets(np.array([[0.9, 0.1]]), level=level).all()
+    assert says == (level <= calibration.highest_level + 1e-9)
+    assert 0 <= calibration.highest_level < 1
 
 
 def test_at_most_so_many_labels_are_left_out(blobs):

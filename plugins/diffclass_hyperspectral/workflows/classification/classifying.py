@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,14 +36,21 @@ class LabelledPoints:
     features: SceneFeatures  # fitted to the scene
 
     def classified(
-        self, classifier: Classifier, *, fit_on: np.ndarray | None = None
+        self,
+        classifier: Classifier,
+        *,
+        fit_on: np.ndarray | None = None,
+        grouping: Callable[[np.ndarray], np.ndarray] = label_regions,
     ) -> SceneClassification:
-        """Diffuse the labels over the points; of those in ``fit_on`` alone, if given."""
+        """Diffuse the labels over the points; of those in ``fit_on`` alone, if given.
+
+        ``grouping`` takes the ids of the labels and returns the group that each belongs to.
+        """
         ids = _chosen_ids(self.labels, fit_on)
         _check_two_classes(ids[self.valid], self.labels)
         check_classifier(classifier, len(self.points))
         y = np.where(ids > 0, ids, -1)[self.valid]
-        classifier.fit(self.points, y, groups=label_regions(ids)[self.valid])
+        classifier.fit(self.points, y, groups=grouping(ids)[self.valid])
         table, wavelengths = self.labels.table, self.scene.wavelengths
         model = SceneModel(self.features, classifier, wavelengths, table)
         posteriors = classifier.raw_label_distributions_

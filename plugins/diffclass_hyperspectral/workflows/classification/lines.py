@@ -147,6 +147,8 @@ def summary_lines(
         f"unsure        {_share(n_unsure, n_data)} of the pixels have a margin below {UNSURE:g}"
         + ("" if "margin" in files else "; --margin FILE shows where")
     )
+    if report.ambiguity is not None:
+        lines.append(f"possible      {report.ambiguity.line()}")
     if facts.get("class_sizes"):
         lines.append(f"class sizes   {facts['class_sizes']}")
     if facts["unclassified"]:

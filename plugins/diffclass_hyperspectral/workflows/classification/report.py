@@ -187,9 +187,16 @@ class Ambiguity(Facts):
     level: float  # share of the sets that are to hold the true class
     mean_size: float  # classes in the set of a pixel, on average
     single: float  # share of the pixels whose set is a single class
+    highest_level: float  # that as many held-out labels can tell; above it sets hold all classes
 
     def line(self) -> str:
         """Return it as a line to read."""
+        if self.level > self.highest_level:
+            return (
+                f"at level {self.level:g} nothing can be told of so few labels, and every class is "
+                f"possible everywhere; the highest level is {self.highest_level:.2g}, and more "
+                "labels, in more places, raise it"
+            )
         return (
             f"at level {self.level:g} {self.single:.1%} of the pixels have one possible class; "
             f"on average {self.mean_size:.2f}"
@@ -199,7 +206,8 @@ class Ambiguity(Facts):
 def measure_ambiguity(result: SceneClassification, *, level: float) -> Ambiguity:
     """Return how many classes may be each pixel's own in a classified scene."""
     sizes = result.set_sizes(level=level)[np.isfinite(result.margin)]
-    return Ambiguity(level, float(sizes.mean()), float((sizes == 1).mean()))
+    highest = result.model.classifier.calibration_.highest_level
+    return Ambiguity(level, float(sizes.mean()), float((sizes == 1).mean()), highest)
 
 
 def _calibration_line(calibration: Calibration) -> str:

@@ -25,7 +25,7 @@ from diffclass.costs import Forecast
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
-from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification.block_runs import BlockRun
 from diffclass_hyperspectral.workflows.classification.classifying import (
@@ -53,7 +53,13 @@ from diffclass_hyperspectral.workflows.classification.report import (
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
 )
-from diffclass_hyperspectral.workflows.evaluation import Holdout, full_gap, halved_classes, hold_out
+from diffclass_hyperspectral.workflows.evaluation import (
+    Holdout,
+    full_gap,
+    groups_in_squares,
+    halved_classes,
+    hold_out,
+)
 
 HOLDOUTS = ("random", "blocks", "both")
 
@@ -261,9 +267,11 @@ class _Job:
 
     def fitted(self, split: Holdout | None) -> SceneClassification:
         classifier = clone(self.classifier)
+        in_blocks = split is not None and split.kind == "blocks"
         return self.points.classified(
             classifier if self.blocks is None else self.blocks.classifier(classifier),
             fit_on=None if split is None else split.fit,
+            grouping=groups_in_squares if in_blocks else label_regions,
         )
 
     def report(self, result: SceneClassification, split: Holdout) -> HoldoutReport:

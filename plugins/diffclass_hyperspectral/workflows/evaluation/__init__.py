@@ -12,6 +12,7 @@ from diffclass_hyperspectral.workflows.evaluation.certainty import (
 from diffclass_hyperspectral.workflows.evaluation.holdout import (
     Holdout,
     full_gap,
+    groups_in_squares,
     halved_classes,
     hold_out,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "evaluate_map",
     "forecast_of_maps",
     "full_gap",
+    "groups_in_squares",
     "halved_classes",
     "hold_out",
     "measure_certainty",

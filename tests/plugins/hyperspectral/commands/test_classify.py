@@ -161,6 +161,14 @@ def test_the_ambiguity_map(classify, files, tissue):
     assert "calibration" not in classify("-o", "map.npy", "--overwrite")
 
 
+def test_so_few_labels_that_nothing_can_be_told(files, capsys):
+    words = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o", "map.npy", *FAST]
+    words += ["--ambiguity", "a.npy", "--labels-per-class", "2"]
+    assert run(words_of(words, files)) == 0
+    assert "at level 0.9 nothing can be told of so few labels" in capsys.readouterr().out
+    assert (np.load(files / "a.npy") == 3).all()
+
+
 def test_the_report(classify, tissue):
     report = classify("-o", "map.npy", "--labels-per-class", "20")
     assert report["tau"] in report["margin_curve"]["times"]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.workflows.evaluation import full_gap, hold_out
-from diffclass_hyperspectral.workflows.evaluation.holdout import LEAST_GAP
+from diffclass_hyperspectral.io.labels import label_regions
+from diffclass_hyperspectral.workflows.evaluation import full_gap, groups_in_squares, hold_out
+from diffclass_hyperspectral.workflows.evaluation.holdout import LEAST_GAP, squares
 
 
 @pytest.fixture
@@ -120,3 +121,33 @@ def test_unsigned_ids_are_split_like_signed_ones(fields, kind):
     unsigned = hold_out(fields.astype(np.uint8), kind=kind, labels_per_class=5, seed=1)
     np.testing.assert_array_equal(signed.fit, unsigned.fit)
     np.testing.assert_array_equal(signed.test, unsigned.test)
+
+
+def naive_groups(ids):
+    """Join regions of a class that share a square, one pair after the other."""
+    regions, square = label_regions(ids), squares(ids.shape)
+    joined = True
+    while joined:
+        joined = False
+        for a in np.argwhere(ids > 0):
+            for b in np.argwhere(ids == ids[tuple(a)]):
+                a, b = tuple(a), tuple(b)
+                if square[a] == square[b] and regions[a] != regions[b]:
+                    regions[regions == regions[b]] = regions[a]
+                    joined = True
+    return regions
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_of_a_class_in_one_square_are_one_group(seed):
+    random = np.random.default_rng(seed)
+    ids = random.integers(1, 4, (17, 24)) * (random.random((17, 24)) < 0.15)
+    found, expected = groups_in_squares(ids), naive_groups(ids)
+    inside = ids > 0
+    np.testing.assert_array_equal(found[~inside], -1)
+    a, b = found[inside], expected[inside]
+    np.testing.assert_array_equal(a[:, None] == a, b[:, None] == b)
+
+
+def test_no_label_has_no_group():
+    assert (groups_in_squares(np.zeros((5, 6), dtype=int)) == -1).all()
