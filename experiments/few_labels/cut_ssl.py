@@ -18,7 +18,8 @@ their differences,
 
 STAGES are those of the authors' example. A stage also ends once Y hardly changes. The minimum over
 X is exact (`SizedMinimum`), where the authors' program sets its two multipliers in turns, once per
-round. L has no loops.
+round. It begins with shares that are the same everywhere, theirs with the minimum over the sums
+alone; in twelve draws of digits, Cora and an embedding neither was ahead. L has no loops.
 """
 
 from __future__ import annotations
