@@ -20,6 +20,14 @@ which the rounds lower. There are three maps after such rounds: without sizes; *
 within a factor of eight; *matched*, sizes as they are. The least crossing wins, the stricter in a
 tie; if the first wins, the map is that without sizes, unchanged. Wrong sizes cut through clusters,
 which crosses more; right ones lead out of maps in which a class has spread over its neighbours.
+
+Where a class has been swallowed, though, its missing borders cross nothing. So sizes are also
+compared with other sizes, which have as many borders: those with the classes of even rank, or with
+the larger half of the classes, doubled and the others halved, or the other way round (ranks by the
+map without sizes). If the matched map crosses less than 0.8 times as much as any of these, and at
+most twice as much as the map without sizes, it wins. Around right sizes the crossing has such a
+dip; around wrong ones, some change leads downhill.
+
 The mean over the classes, `diffclass.label_diffusion.maps.Cut`, is of no use here: the cut of the
 smallest class, on few points, would decide.
 
@@ -49,6 +57,7 @@ _MOST_ROUNDS = 8
 _SETTLED_SHARE = 0.001  # of the points
 _WEIGHT_ROUNDS = 80
 _SHRINKING = 0.7  # of the steps, every ten rounds
+_DIP, _MOST = 0.8, 2.0  # of the crossing at other sizes, and without
 _ROUNDING = 1e-9  # of sums of shares
 _MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers
 
@@ -135,6 +144,12 @@ class ClassSizes:
         """Return the sizes within a factor of these."""
         return ClassSizes(self.least / factor, np.minimum(self.most * factor, 1))
 
+    def shifted(self, factors: np.ndarray) -> ClassSizes:
+        """Return the sizes with each class's multiplied by its factor, then scaled to fit."""
+        least, most = self.least * factors, self.most * factors
+        total = (least.sum() + most.sum()) / 2
+        return ClassSizes(least / total, np.minimum(most / total, 1))
+
 
 _ANY = ClassSizes(np.zeros(1), np.ones(1))  # of any number of classes
 
@@ -155,15 +170,36 @@ def with_sizes(
     """Find how far a map should meet sizes.
 
     ``values`` and ``class_weight`` make the map without sizes. Costs up to 24 rounds of 40 products
-    of the operator; most end after a third of them.
+    of the operator, and up to 32 more where sizes are in doubt; most maps settle after a third of
+    them.
     """
-    _, _, crossing = _after_rounds(walk, values, class_weight, _ANY)
-    found = SizedMap(None, values, class_weight, crossing)
+    _, _, unsized = _after_rounds(walk, values, class_weight, _ANY)
+    found = SizedMap(None, values, class_weight, unsized)
     for weighting, factor in zip(SIZED, _FACTORS, strict=True):
         after = _after_rounds(walk, values, class_weight, sizes.widened(factor))
         if after[-1] <= found.crossing:
             found = SizedMap(weighting, *after)
+    if found.weighting == "matched" or after[-1] > _MOST * unsized:
+        return found
+    codes = decide(walk.counted(values), class_weight).codes
+    others = _other_factors(np.bincount(codes[codes >= 0], minlength=walk.n_classes))
+    crossings = (
+        _after_rounds(walk, values, class_weight, sizes.shifted(factors))[-1] for factors in others
+    )
+    if all(after[-1] < _DIP * other for other in crossings):  # most wrong sizes end at the first
+        found = SizedMap("matched", *after)
     return found
+
+
+def _other_factors(counts: np.ndarray) -> np.ndarray:
+    """Return factors of 2 and 1/2 that tell right sizes from others; (n_others, n_classes).
+
+    ``counts`` (n_classes,) are those of a map, by which classes are ranked, so that their order
+    does not matter.
+    """
+    rank = np.argsort(np.argsort(-counts, kind="stable"))
+    doubled = np.stack([rank % 2 == 0, rank < len(counts) / 2])
+    return np.unique(np.where(np.concatenate([doubled, ~doubled]), 2.0, 0.5), axis=0)
 
 
 def _after_rounds(

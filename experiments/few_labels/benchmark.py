@@ -41,7 +41,7 @@ from threadpoolctl import threadpool_limits
 from experiments.few_labels.draws import IN_PICTURES, drawn
 from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.graph_peers import METHODS as PEERS
-from experiments.few_labels.methods import METHODS, OF_POINTS, OURS_SIZED, Setting
+from experiments.few_labels.methods import METHODS, OF_POINTS, OTHERS_SIZED, OURS_SIZED, Setting
 from experiments.few_labels.paired_table import leads, sized_table, table
 from experiments.few_labels.runs import Key, Results
 from experiments.problems import PROBLEMS, REAL, Problem, problem_of
@@ -62,6 +62,7 @@ TOO_SLOW = {  # more than 20 seconds per draw: problems by method
     "GL Poisson with sizes, our graph": _PINES,
     "GL PoissonMBO, own graph": _LARGE_OR_LONG,
     "GL PoissonMBO, our graph": _LARGE_OR_LONG,
+    "CutSSL, our graph": _LARGE_OR_LONG - {"strips", "strips-three"} | {"MNIST"},
 }
 
 
@@ -116,7 +117,7 @@ def pending_draws(
 
 
 def most_draws(method: str, problem: Problem) -> float:
-    sized = method in OURS_SIZED or (method in PEERS and PEERS[method].sized)
+    sized = method in OURS_SIZED | OTHERS_SIZED or (method in PEERS and PEERS[method].sized)
     return 10 if sized and problem.name not in FAMILIES else np.inf
 
 

@@ -9,7 +9,7 @@ is the same for all draws and made once; where a problem is a graph, it is that 
 of other libraries are in `graph_peers`.
 
 To add a method of ours, add a row to OURS; with the true class sizes as ``class_prior``, to
-OURS_SIZED.
+OURS_SIZED. Another's method that is given them too goes into OTHERS_SIZED.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from sklearn.svm import SVC
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.workflows.evaluation import groups_in_squares
+from experiments.few_labels.cut_ssl import cut_ssl
 from experiments.measures import mapped_classes
 from experiments.problems import Problem, default_operator
 
@@ -120,6 +121,10 @@ def spread(setting: Setting, y: np.ndarray, at: np.ndarray, *, model: type) -> n
     return fitted.transduction_[at]
 
 
+def partitioned(setting: Setting, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    return cut_ssl(setting.operator.affinity, y, setting.shares_of(y))[at]
+
+
 OURS: dict[str, Method] = {
     "default": diffused,
     "summed": partial(diffused, label_mode="summed", tau="margin"),
@@ -143,4 +148,5 @@ OTHERS: dict[str, Method] = OF_POINTS | {
     "LabelSpreading": partial(spread, model=LabelSpreading),
     "LabelPropagation": partial(spread, model=LabelPropagation),
 }
-METHODS = OURS | OURS_SIZED | OTHERS
+OTHERS_SIZED: dict[str, Method] = {"CutSSL, our graph": partitioned}
+METHODS = OURS | OURS_SIZED | OTHERS | OTHERS_SIZED

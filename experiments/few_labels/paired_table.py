@@ -19,13 +19,13 @@ from scipy.stats import t as student
 from experiments.few_labels.draws import WAYS
 from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.graph_peers import METHODS as PEERS
-from experiments.few_labels.methods import DEFAULT, OTHERS, OURS, OURS_SIZED
+from experiments.few_labels.methods import DEFAULT, OTHERS, OTHERS_SIZED, OURS, OURS_SIZED
 from experiments.few_labels.runs import Runs
 from experiments.markdown import markdown_table
 from experiments.problems import HALVES
 
 OTHER_NAMES = (*OTHERS, *(name for name, peer in PEERS.items() if not peer.sized))
-SIZED_NAMES = tuple(name for name, peer in PEERS.items() if peer.sized)
+SIZED_NAMES = (*OTHERS_SIZED, *(name for name, peer in PEERS.items() if peer.sized))
 Scores = dict[str, dict[int, float]]  # method: seed: accuracy in %
 Groups = dict[tuple[str, str, int], Scores]  # way, problem, budget
 GOALS = {  # for 1, 5 and 10 labels per class at random places

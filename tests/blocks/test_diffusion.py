@@ -238,7 +238,8 @@ class LosesWork(SerialEngine):
 @pytest.mark.parametrize("options", [{}, {"class_prior": "uniform"}, {"tau": 400}], ids=str)
 def test_lost_work_is_done_again(options, tmp_path):
     operator, y = blobs(5)
-    engine = LosesWork(0.08)
+    # sizes are met, or not, in one piece of work, which has to end between two losses
+    engine = LosesWork(0.03 if "class_prior" in options else 0.08)
     found = diffused(cut_into(operator, 3, tmp_path), y, engine=engine, **options)
     assert engine.n_lost > 1
     assert_same(found, diffuse_labels(operator, y, label_mode="absorbing", **options))

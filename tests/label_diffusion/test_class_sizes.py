@@ -11,7 +11,13 @@ from sklearn.datasets import make_blobs
 from diffclass import DiffusionClassifier, MarkovOperator, diffuse_labels, markov_operator
 from diffclass.evaluation import draw_per_class
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.class_sizes import SIZED, ClassSizes, matched_weights, with_sizes
+from diffclass.label_diffusion.class_sizes import (
+    SIZED,
+    ClassSizes,
+    _other_factors,
+    matched_weights,
+    with_sizes,
+)
 from diffclass.label_diffusion.diffusion import start_walk
 from diffclass.label_diffusion.labels import Labels
 from tests import naive
@@ -95,7 +101,7 @@ def by_dense_rounds(dense, K, codes, values, weight, sizes):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_map_of_least_crossing_wins(seed):
+def test_the_map_of_least_crossing_or_at_a_dip_wins(seed):
     A, y, truth = blobs(seed)
     K = A.affinity.toarray()
     dense = naive.markov_matrix(K)
@@ -104,16 +110,36 @@ def test_the_map_of_least_crossing_wins(seed):
     shares = given_sizes.least
     wide = ClassSizes(shares / 8, np.minimum(shares * 8, 1))
     anything = ClassSizes(np.zeros(3), np.ones(3))
-    best, least = (plain.codes, plain.weighting), np.inf
+    best, least, unsized = (plain.codes, plain.weighting), np.inf, 0.0
     for name, sizes in ((None, anything), ("loosened", wide), ("matched", given_sizes)):
         codes, crossing = by_dense_rounds(dense, K, y, plain.values, plain.class_weight, sizes)
         if name is None:
-            least = crossing
+            least = unsized = crossing
         elif crossing <= least + 1e-12:
             best, least = (codes, name), crossing
+    # other sizes: of the classes from the most to the fewest points, some doubled, others halved
+    rank = np.argsort(np.argsort(-np.bincount(plain.codes, minlength=3)))
+    others = []
+    for first in ([2, 0.5, 2], [0.5, 2, 0.5], [2, 2, 0.5], [0.5, 0.5, 2]):
+        other = ClassSizes.exact(shares * np.array(first)[rank])
+        others.append(by_dense_rounds(dense, K, y, plain.values, plain.class_weight, other)[1])
+    if crossing < 0.8 * min(others) and crossing <= 2 * unsized:
+        best = codes, "matched"
     found = diffuse_labels(A, y, label_mode="absorbing", class_prior=shares)
     assert found.weighting == best[1]
     assert (found.codes == best[0]).mean() > 0.995  # points at equal posteriors may differ
+
+
+def test_other_sizes_keep_to_ranges_and_to_the_ranks_of_classes():
+    factors = _other_factors(np.array([7, 1, 9, 3]))
+    assert {tuple(row) for row in factors.tolist()} == {
+        (0.5, 0.5, 2, 2), (2, 2, 0.5, 0.5), (2, 0.5, 2, 0.5), (0.5, 2, 0.5, 2)
+    }  # fmt: skip
+    assert len(_other_factors(np.array([7, 1]))) == 2
+    exact = ClassSizes.exact(np.array([1.0, 3])).shifted(np.array([2, 0.5]))
+    np.testing.assert_allclose([exact.least, exact.most], [[4 / 7, 3 / 7]] * 2)
+    wide = ClassSizes(np.array([0.1, 0.2]), np.array([0.8, 0.9])).shifted(np.array([2, 0.5]))
+    assert wide.least.sum() < 1 < wide.most.sum()
 
 
 @ALL

@@ -84,6 +84,20 @@ def _unclassified_lines(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def ambiguity_line(ambiguity: Mapping[str, Any]) -> str:
+    """Return how many classes are possible, or that there are too few labels to tell."""
+    level, highest = ambiguity["level"], ambiguity["highest_level"]
+    if level > highest:
+        return (
+            f"at level {level:g} so few labels tell nothing, and all classes are possible "
+            f"everywhere; more labels, in more places, raise the highest level, {highest:.2g}"
+        )
+    return (
+        f"at level {level:g} {ambiguity['single']:.1%} of the pixels have one possible class; "
+        f"on average {ambiguity['mean_size']:.2f}"
+    )
+
+
 def holdout_lines(holdout: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
     """Return one held-out score of the report of `diffclass classify` as lines to read."""
     spans = holdout["intervals"]
@@ -147,8 +161,8 @@ def summary_lines(
         f"unsure        {_share(n_unsure, n_data)} of the pixels have a margin below {UNSURE:g}"
         + ("" if "margin" in files else "; --margin FILE shows where")
     )
-    if report.ambiguity is not None:
-        lines.append(f"possible      {report.ambiguity.line()}")
+    if "ambiguity" in facts:
+        lines.append(f"possible      {ambiguity_line(facts['ambiguity'])}")
     if facts.get("class_sizes"):
         lines.append(f"class sizes   {facts['class_sizes']}")
     if facts["unclassified"]:

@@ -15,7 +15,11 @@ from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
-from diffclass_hyperspectral.workflows.classification.lines import holdout_lines, report_lines
+from diffclass_hyperspectral.workflows.classification.lines import (
+    ambiguity_line,
+    holdout_lines,
+    report_lines,
+)
 from diffclass_hyperspectral.workflows.classification.models import Classifier
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     UNCLASSIFIED,
@@ -191,16 +195,7 @@ class Ambiguity(Facts):
 
     def line(self) -> str:
         """Return it as a line to read."""
-        if self.level > self.highest_level:
-            return (
-                f"at level {self.level:g} nothing can be told of so few labels, and every class is "
-                f"possible everywhere; the highest level is {self.highest_level:.2g}, and more "
-                "labels, in more places, raise it"
-            )
-        return (
-            f"at level {self.level:g} {self.single:.1%} of the pixels have one possible class; "
-            f"on average {self.mean_size:.2f}"
-        )
+        return ambiguity_line(self.to_dict())
 
 
 def measure_ambiguity(result: SceneClassification, *, level: float) -> Ambiguity:
