@@ -195,7 +195,7 @@ def diffuse_labels(
     the margin fall; up to 3 or 6 tau for summed labels. From about 20,000 steps on, far fewer: in
     the order of sqrt(tau) once values are of similar size everywhere, none once they are at their
     limits; a million steps take seconds to a minute for thousands of points. Sizes of the classes
-    take up to 960 more. Memory: four to five arrays of n x n_classes.
+    take up to 2,240 more. Memory: four to five arrays of n x n_classes.
 
     References
     ----------

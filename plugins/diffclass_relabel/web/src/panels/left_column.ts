@@ -125,10 +125,10 @@ export function labelModePanel(session: Session): HTMLElement {
 }
 
 const MET = {
-  matched: "sizes counted",
-  loosened: "sizes counted within a factor of eight",
-  unused: "the graph disagrees: sizes not used",
-  waiting: "not used yet: other classes need labels",
+  matched: "sizes met",
+  loosened: "met within a factor of 8",
+  unused: "not used: graph disagrees",
+  waiting: "not used: label other classes",
 };
 
 /** A text of sizes, and under it whether they count, or why they cannot. */
