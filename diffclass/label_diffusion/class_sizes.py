@@ -51,6 +51,7 @@ from diffclass.label_diffusion.label_walk import LabelWalk
 from diffclass.label_diffusion.maps import decide, equal_weights
 
 SIZED = ("loosened", "matched")  # how weights are chosen if sizes have counted
+MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers
 _FACTORS = (8.0, 1.0)  # by which sizes are widened
 _STEPS = 40  # of the walk in a round
 _MOST_ROUNDS = 8
@@ -59,7 +60,6 @@ _WEIGHT_ROUNDS = 80
 _SHRINKING = 0.7  # of the steps, every ten rounds
 _DIP, _MOST = 0.8, 2.0  # of the crossing at other sizes, and without
 _ROUNDING = 1e-9  # of sums of shares
-_MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers
 
 Prior = list[float] | tuple[list[float], list[float]]
 
@@ -71,7 +71,7 @@ def prior_of(shares: Sequence[tuple[float, float] | None]) -> Prior:
     """
     known = [(0.0, 1.0) if one is None else one for one in shares]
     least, most = ([one[end] for one in known] for end in (0, 1))
-    return least if least == most and abs(sum(least) - 1) <= _MISSED else (least, most)
+    return least if least == most and abs(sum(least) - 1) <= MISSED else (least, most)
 
 
 @dataclass(frozen=True, eq=False)

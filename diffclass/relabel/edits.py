@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.class_sizes import MISSED
 from diffclass.relabel.operations import (
     LARGEST_CLASS_ID,
     LONGEST_NAME,
@@ -40,8 +41,6 @@ from diffclass.relabel.operations import (
 )
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, new_stroke
-
-_ROUNDED = 0.05  # by which exact sizes may miss the whole
 
 
 def next_state(state: State, operation: Operation | Mapping[str, Any]) -> State:
@@ -248,7 +247,7 @@ def _class_sizes(state: State, operation: SetClassSizes) -> State:
         raise ParameterError(f"class {twice} is there twice")
     least = sum(size.least for size in sizes)
     are_exact = all(size.least == size.most for size in sizes)
-    if least > 1 + (_ROUNDED if are_exact else 1e-9):
+    if least > 1 + (MISSED if are_exact else 1e-9):
         raise ParameterError(
             f"the classes have at least {100 * least:.4g} % of all points between them; they can "
             "have 100 %"

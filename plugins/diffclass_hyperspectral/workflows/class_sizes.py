@@ -108,13 +108,27 @@ def class_prior_of(text: str, labels: LabelImage, scene: Scene) -> Prior:
                 "so nothing can be mapped as it; label a pixel of it, or leave its size out"
             )
     known = {size.class_id: (size.least, size.most) for size in sizes}
-    return prior_of([known.get(class_id) for class_id in ids])
+    prior = prior_of([known.get(class_id) for class_id in ids])
+    _check_all_have_room(prior)
+    return prior
+
+
+def _check_all_have_room(prior: Prior) -> None:
+    """Refuse sizes that the classes with labels cannot have between them."""
+    if not isinstance(prior, tuple):
+        return
+    least, most = (100 * sum(shares) for shares in prior)
+    if not least - 1e-7 <= 100 <= most + 1e-7:
+        raise ParameterError(
+            f"--class-sizes: the classes with labels have {least:.4g} to {most:.4g} % of the "
+            "pixels between them; 100 % has to lie in that range"
+        )
 
 
 def _id_of(name: str, names: Mapping[int, str]) -> int:
-    ids = {named: class_id for class_id, named in names.items()}
-    class_id = ids.get(name, int(name) if name.isdecimal() else None)
-    if class_id is None or class_id not in names:
+    by_id = {str(class_id): class_id for class_id in names}
+    class_id = (by_id | {named: class_id for class_id, named in names.items()}).get(name)
+    if class_id is None:
         there_are = ", ".join(f"{class_id} {named}" for class_id, named in names.items())
         raise ParameterError(f"no class {name!r}; there are {there_are or 'none'}")
     return class_id
@@ -127,11 +141,14 @@ def _shares(name: str, size: str, scene: Scene) -> tuple[float, float]:
         raise ParameterError(f"{size!r} of {name!r} is no size; write {_EXAMPLES}")
     least, most = float(given[1]), float(given[2] or given[1])
     whole = 100.0 if given[3] == "%" else _whole(given[3], scene)
-    if not least <= most or not 0 < most <= whole * (1 + 1e-9):
+    is_inside = least <= most and 0 < most <= whole * (1 + 1e-9)
+    if not is_inside or most / whole == 0:  # the share may be too small for a float
         raise ParameterError(
             f"{size!r} of {name!r} has to end above 0, not before it begins, and at most at the "
             f"whole scene, {whole:.6g}{given[3]}"
         )
+    if least == 0 and most >= whole:
+        raise ParameterError(f"{size!r} of {name!r} is any size; leave it out")
     return min(least / whole, 1.0), min(most / whole, 1.0)
 
 

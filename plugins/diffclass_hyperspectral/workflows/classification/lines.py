@@ -88,9 +88,10 @@ def ambiguity_line(ambiguity: Mapping[str, Any]) -> str:
     """Return how many classes are possible, or that there are too few labels to tell."""
     level, highest = ambiguity["level"], ambiguity["highest_level"]
     if level > highest:
+        shown = math.floor(1000 * highest) / 1000  # not up: it would be above what is possible
         return (
             f"at level {level:g} so few labels tell nothing, and all classes are possible "
-            f"everywhere; more labels, in more places, raise the highest level, {highest:.2g}"
+            f"everywhere; more labels, in more places, raise the highest level, {shown:g}"
         )
     return (
         f"at level {level:g} {ambiguity['single']:.1%} of the pixels have one possible class; "

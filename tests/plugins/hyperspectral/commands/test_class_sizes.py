@@ -52,7 +52,6 @@ def placed(tmp_path_factory):
         ("corn=20%,soy=30%,wood=50%", [0.2, 0.3, 0.5]),
         (" soy = 30% , 1=20%, wood=51px", [0.2, 0.3, 0.51]),
         ("corn=10-20%", ([0.1, 0, 0], [0.2, 1, 1])),
-        ("corn=20%,soy=30%,wood=30%", ([0.2, 0.3, 0.3], [0.2, 0.3, 0.3])),
         ("wood=12.5-40px,5=", None),
         ("soy=0-.5%,corn=7px", ([0.07, 0, 0], [0.07, 0.005, 1])),
     ],
@@ -68,8 +67,8 @@ def test_what_the_classifier_gets(text, expected, labels, scene):
 
 
 def test_areas_are_shares_of_the_scene(labels, placed):
-    found = class_prior_of("corn=1.8-3.6ha,soy=36000m2,wood=0.09km2", labels, placed)  # of 18 ha
-    np.testing.assert_allclose(found, ([0.1, 0.2, 0.5], [0.2, 0.2, 0.5]))
+    found = class_prior_of("corn=1.8-5.4ha,soy=36000m2,wood=0.09km2", labels, placed)  # of 18 ha
+    np.testing.assert_allclose(found, ([0.1, 0.2, 0.5], [0.3, 0.2, 0.5]))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +86,12 @@ def test_areas_are_shares_of_the_scene(labels, placed):
         ("corn=0%", "above 0"),
         ("corn=101px", "whole scene, 100px"),
         ("corn=1ha", "does not state the area"),
+        ("corn=0-100%", "'0-100%' of 'corn' is any size; leave it out"),
+        ("corn=0-100px,soy=10%", "any size"),
+        (f"corn=0.{322 * '0'}1%", "above 0"),  # as a share it would be 0
+        (5000 * "9" + "=10%", "no class"),  # Python reads no such number
+        ("corn=60%,soy=60%", "the classes with labels have 120 to 220 % of the pixels"),
+        ("corn=20%,soy=30%,wood=30%", "80 to 80 %"),
     ],
 )
 def test_refuses_what_is_no_size(text, message, labels, scene):

@@ -15,6 +15,7 @@ from scipy.ndimage import label
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral.workflows.classification.lines import ambiguity_line
 
 from ..writers import save_envi
 
@@ -167,6 +168,11 @@ def test_so_few_labels_that_nothing_can_be_told(files, capsys):
     assert run(words_of(words, files)) == 0
     assert "at level 0.9 so few labels tell nothing" in capsys.readouterr().out
     assert (np.load(files / "a.npy") == 3).all()
+
+
+def test_the_highest_level_is_not_rounded_up_to_the_one_asked_for():
+    facts = {"level": 0.95, "mean_size": 3.0, "single": 0.0, "highest_level": 18 / 19}
+    assert ambiguity_line(facts).endswith("raise the highest level, 0.947")
 
 
 def test_the_report(classify, tissue):
