@@ -105,13 +105,14 @@ def medoids(
         candidates = _drawn(free.astype(float), N_CANDIDATES, random)[0]
     if not len(candidates):
         return candidates, np.zeros(0)
-    scaled = _Scaled(features)
-    distances = pairwise_distances(scaled[candidates], scaled[summed]).astype(np.float32)
+    # in double precision, in which squares of large features do not overflow
+    X, Z = features[candidates].astype(np.float64), features[summed].astype(np.float64)
+    distances = pairwise_distances(X, Z).astype(np.float32)
     labels = np.asarray(labelled, dtype=np.intp)
     if len(labels) > _MOST_LABELS:
         labels = random.choice(labels, _MOST_LABELS, replace=False)
     if len(labels):
-        nearest = pairwise_distances_argmin_min(scaled[summed], scaled[labels])[1]
+        nearest = pairwise_distances_argmin_min(Z, features[labels].astype(np.float64))[1]
     else:
         nearest = np.full(len(summed), distances.max(initial=0))
     nearest = nearest.astype(np.float32)
@@ -119,29 +120,13 @@ def medoids(
     np.minimum(distances, cap, out=distances)
     np.minimum(nearest, cap, out=nearest)
     chosen, _ = one_by_one(distances, weight, nearest, n_points)
-    covered = _Covered(scaled[candidates], distances, weight, nearest)
+    covered = _Covered(X, distances, weight, nearest)
     chosen = _moved(covered, chosen)
     if typical:
         chosen = _typical(covered, chosen)
     order, gains = one_by_one(distances[chosen], weight, nearest, len(chosen))
     cost = float(weight @ nearest)
     return candidates[chosen[order]], gains / cost if cost > 0 else gains
-
-
-class _Scaled:
-    """Rows of features, all by the power of two that makes their largest value about 1.
-
-    Squares of very large or small ones are beyond single precision; a power of two rounds nothing.
-    """
-
-    def __init__(self, features: np.ndarray):
-        self._features = features
-        largest = max(float(features.max(initial=0)), -float(features.min(initial=0)))
-        self._exponent = -int(np.frexp(largest)[1])
-
-    def __getitem__(self, rows: np.ndarray) -> np.ndarray:
-        found = self._features[rows]
-        return np.ldexp(found.astype(np.result_type(found, np.float32)), self._exponent)
 
 
 def _cap(distances: np.ndarray) -> np.float32:
