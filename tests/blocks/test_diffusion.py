@@ -22,11 +22,13 @@ from diffclass.blocks import (
     SerialEngine,
     diffuse_in_blocks,
 )
+from diffclass.blocks.diffusion import calibrate_in_blocks
 from diffclass.blocks.engine import WorkLost
 from diffclass.blocks.halo import ghost_layers, halo_shares
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
-from diffclass.label_diffusion import DiffusionRules, Labels
+from diffclass.label_diffusion import DiffusionRules, Labels, calibrate
+from diffclass.label_diffusion.diffusion import diffuse
 from diffclass.label_diffusion.walk import HEIGHT
 
 
@@ -164,6 +166,27 @@ def test_points_that_underflow_are_filled(tau, tmp_path):
     expected = diffuse_labels(operator, y, label_mode="absorbing", tau=tau)
     assert (expected.values == 0).all(axis=1).any() == (tau == 250)
     assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", ["moons", "digits"])
+def test_labels_held_out_by_folds_say_what_they_say_in_memory(name, tmp_path):
+    """In memory, groups of two labels are held out by folds too."""
+    operator, y = GRAPHS[name]()
+    labels = Labels.of(y)
+    pairs = np.repeat(np.arange(len(labels.points)), 2)[: len(labels.points)]
+    groups = np.full(len(y), -1)
+    groups[labels.points[np.argsort(labels.codes, kind="stable")]] = pairs
+    labels = Labels.of(y, groups=groups)
+    rules = DiffusionRules.of(labels, label_mode="absorbing", tau=32)
+    found = diffuse_in_blocks(cut_into(operator, 3, tmp_path), labels, rules)
+    calibration = calibrate_in_blocks(found, labels, SerialEngine())
+    expected = calibrate(operator, labels, diffuse(operator, labels, rules))
+    assert calibration.n_held_out == expected.n_held_out
+    np.testing.assert_allclose(calibration.conformity, expected.conformity, rtol=1e-3)
+    for value in ("temperature", "log_loss_before", "log_loss_after"):
+        assert getattr(calibration, value) == pytest.approx(
+            getattr(expected, value), rel=1e-3, nan_ok=True
+        )
 
 
 def test_labels_that_do_not_cover_the_graph_are_told(tmp_path):
