@@ -128,7 +128,7 @@ class Tab:
         assert self._client is not None
         self.answered()
         self._client.ask("update")
-        self._client.settled()
+        self._client.refined()
         return self._client
 
     def drop(self) -> None:
@@ -225,7 +225,7 @@ class Attack:
     def _replay(self, server: Relabel | ForkedServer, *, is_forked: bool = True) -> None:
         """Compare what a server shows, before anything is sent to it, with a replay."""
         watcher = PageClient(server.gate)
-        shown, labels = watcher.settled()[0], watcher.labels
+        shown, labels = watcher.refined()[0], watcher.labels
         watcher.close()
         files = [self._folder / name for name in ("replayed.npy", "replayed_labels.npy")]
         outputs = ["-o", files[0], "--labels", files[1]]
@@ -316,7 +316,7 @@ class Attack:
             for tab in self.tabs:
                 tab.connect(server.gate)
             first, second = (tab.finish() for tab in self.tabs)
-            shown = [first.settled()[0], second.settled()[0]]
+            shown = [first.refined()[0], second.refined()[0]]
             labels = [first.labels, second.labels]
             for tab in self.tabs:
                 tab.drop()

@@ -141,6 +141,15 @@ class PageClient:
             self.hear()
         return self.frames["map"][1]
 
+    def refined(self):
+        """As `settled`, once no better map is to follow, such as that with sizes of classes."""
+        self.settled()
+        end = time.monotonic() + PATIENCE
+        while not self.state["refined"]:
+            assert time.monotonic() < end, self.state
+            self.hear()
+        return self.settled()
+
     @property
     def state(self):
         return self.seen["state"]
