@@ -27,6 +27,7 @@ _SAME_ON_WORKERS = ("diffclass", "numpy", "scipy", "numba", "dask", "distributed
 _SAME_ON_SCHEDULER = ("dask", "distributed")
 _POLL = 1.0  # seconds between two looks at the scheduler
 _LATE = 0.05  # seconds in which a result is noticed
+_ANSWER = 10.0  # seconds for an answer of the scheduler
 _FETCHED = 20.0  # seconds for the way of results to this process
 _BACK = 5.0  # seconds in which a lost scheduler may come back
 _NO_WORKER = 60.0  # seconds without any worker
@@ -61,14 +62,25 @@ class DaskEngine:
 
     def __init__(self, client: Any):
         self._dask, self.client = require_distributed(), client
-        self._address = str(getattr(client.scheduler, "address", "the scheduler"))
-        try:
-            client.wait_for_workers(1, timeout=_NO_WORKER)
-        except self._dask.TimeoutError:
-            raise ClusterError(f"{self._address} has no worker; start some") from None
-        _require_same(client.get_versions(packages=list(_SAME_ON_WORKERS)))
+        self._address = str(getattr(client.scheduler, "address", "an unknown address"))
+        with self._calling():
+            try:
+                client.wait_for_workers(1, timeout=_NO_WORKER)
+            except self._dask.TimeoutError:
+                raise ClusterError(f"{self._address} has no worker; start some") from None
+            versions = client.get_versions(packages=list(_SAME_ON_WORKERS))
+        _require_same(versions)
         self._require_same_sources()
-        self.n_workers = len(client.nthreads())
+        self.n_workers = len(self._workers())
+
+    def _workers(self) -> list[str]:
+        """Return the addresses of the workers that are there, in order."""
+        return sorted(self._ask(self.client.scheduler.ncores))
+
+    def _ask(self, question: Callable[..., Any]) -> Any:
+        """Return what the scheduler answers; dask itself waits half a minute for one that died."""
+        with self._calling():
+            return self.client.sync(question, callback_timeout=_ANSWER)
 
     def _require_same_sources(self) -> None:
         """Check the workers that are there; those that come later find out by their first task."""
@@ -88,7 +100,7 @@ class DaskEngine:
 
     def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
         """Load something large on the worker at a place among all, and return its future."""
-        workers = sorted(self.client.nthreads())
+        workers = self._workers()
         if not workers:
             return self._start(task, arguments)
         near = workers[min(int(share * len(workers)), len(workers) - 1)]
@@ -156,10 +168,9 @@ class DaskEngine:
             if now - looked < _POLL:
                 time.sleep(min(1e-3 + 0.1 * (now - start), _LATE))
                 continue
-            with self._calling():
-                running = self.client.processing()
-                loaded = {worker for worker, tasks in running.items() if tasks}
-                stands = bool(loaded) and loaded <= self._halted()
+            running = self._ask(self.client.scheduler.processing)
+            loaded = {worker for worker, tasks in running.items() if tasks}
+            stands = bool(loaded) and loaded <= self._halted()
             looked = now
             seen = now if running else seen
             busy = now if loaded or not running else busy
@@ -179,7 +190,7 @@ class DaskEngine:
 
     def _halted(self) -> set[str]:
         """Return the addresses of workers that do nothing until some of their memory is free."""
-        workers = self.client.sync(self.client.scheduler.identity)["workers"]
+        workers = self._ask(self.client.scheduler.identity)["workers"]
         return {
             worker
             for worker, known in workers.items()
@@ -188,26 +199,31 @@ class DaskEngine:
 
     def _results(self, futures: list[Any]) -> list[Any]:
         """Fetch results; fewer if workers died meanwhile, and they have to be waited for again."""
-        try:
-            with self._calling():
+        with self._calling():
+            try:
                 return self.client.sync(
                     lambda: self.client.gather(futures, errors="skip", asynchronous=True),
                     callback_timeout=_FETCHED,
                 )
-        except self._dask.TimeoutError:
-            return []
+            except self._dask.TimeoutError:
+                if self.client.status == "running":
+                    return []
+                raise
 
     @contextmanager
     def _calling(self) -> Iterator[None]:
-        """Turn what is raised when the scheduler or results are gone into our own errors."""
+        """Turn what is raised when the scheduler or results are gone into our own errors.
+
+        A client that has lost its scheduler may raise anything: it has closed what it calls by.
+        """
         gone = (self._dask.CancelledError, self._dask.client.ClosedClientError, OSError)
         try:
             yield
-        except self._dask.TimeoutError:  # an OSError too
-            if self.client.status == "running":
+        except ClusterError:
+            raise
+        except Exception as error:
+            if self.client.status == "running" and not isinstance(error, gone):
                 raise
-            raise self._lost() from None
-        except gone:
             raise self._lost() from None
 
     def _scheduler_answers(self) -> bool:
@@ -307,7 +323,6 @@ def cluster_at(address: str) -> Iterator[DaskEngine]:
         yield DaskEngine(client)
 
 
-_ANSWER = 10.0  # seconds
 _SILENT = 60  # above logging.CRITICAL: whatever matters is raised
 
 

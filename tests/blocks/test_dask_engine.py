@@ -470,3 +470,17 @@ def test_a_lost_scheduler_is_one_clear_error_within_seconds(problem, remote_clus
         diffused(cut, problem[1], engine=engine, tau=2000)
     thread.join()
     assert time.monotonic() - lost[0] < 20
+
+
+def test_whatever_is_asked_first_says_that_the_scheduler_is_gone(remote_cluster, tmp_path):
+    scheduler, client = remote_cluster
+    engine, start = DaskEngine(client), time.monotonic()
+    scheduler.kill()
+    scheduler.wait()
+    with pytest.raises(ClusterError, match=r"scheduler at tcp://.* is gone"):
+        engine.hold(int, share=0.5)
+    assert time.monotonic() - start < 25  # 35 by dask's own patience
+    client.close()
+    for ask in (lambda: engine.require_visible(tmp_path), lambda: DaskEngine(client)):
+        with pytest.raises(ClusterError, match=r"scheduler at .* is gone"):
+            ask()
