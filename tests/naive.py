@@ -188,15 +188,10 @@ def cut(K, codes, n_classes):
     return np.mean(shares), np.sqrt(variance) / n_classes
 
 
-def auto_time(times, rows, coverage_, kept_share, covered=0.999):
-    """The time of the margin, or a later one of half the cut; with its cut and error."""
+def auto_time(times, rows, coverage_, kept_share):
+    """The last time that the margin keeps; with its cut and error."""
     margin, cuts, errors = np.transpose(rows)
     kept = list(times).index(chosen_time(times, margin, coverage_, kept_share))
-    good = [i for i in range(len(times)) if coverage_[i] >= covered]
-    if good:
-        least = min(good, key=lambda i: (cuts[i], -i))
-        late = max(i for i in good if cuts[i] <= cuts[least] + 0.5 * errors[least])
-        kept = late if cuts[late] < 0.5 * cuts[kept] else kept
     return times[kept], cuts[kept], errors[kept]
 
 

@@ -32,7 +32,7 @@ from diffclass.datasets import make_tissue_scene
 from diffclass.evaluation import PartlyLabelledKFold
 from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant
 from diffclass.label_diffusion import Labels, calibrate, map_scores
-from diffclass.neighbors import InvertedFileSearch, NNDescentSearch
+from diffclass.neighbors import NNDescentSearch
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
@@ -119,9 +119,7 @@ def test_far_away_points(blobs, labels, kernel, dtype):
             assert clf.predict(far).tolist() == [3, 7, 12]
 
 
-@pytest.mark.parametrize(
-    "search", [None, InvertedFileSearch(), NNDescentSearch(), KNeighborsTransformer(n_neighbors=12)]
-)
+@pytest.mark.parametrize("search", [None, NNDescentSearch(), KNeighborsTransformer(n_neighbors=12)])
 def test_ten_diameters_away_nothing_is_known(blobs, rng, search):
     X, y, _ = blobs
     clf = DiffusionClassifier(search=search, random_state=0).fit(X, y)
@@ -209,7 +207,7 @@ def test_tissue_whose_spectra_drift(labels):
     X = scores / np.sqrt(scores.std(axis=0))
     y, truth = scene.labels.ravel().astype(int), scene.truth.ravel()
     clf = DiffusionClassifier(label_mode=labels, random_state=0).fit(X, np.where(y == 0, -1, y))
-    assert isinstance(clf.graph_.search, InvertedFileSearch)
+    assert isinstance(clf.graph_.search, NNDescentSearch)
     hidden = y == 0
     assert (clf.transduction_ == truth)[hidden].mean() > 0.95
     assert (clf.predict(X[hidden][:500]) == truth[hidden][:500]).mean() > 0.95
@@ -374,7 +372,7 @@ def test_searches_again_only_in_other_features(blobs, monkeypatch, kernel, n_sea
 
 
 @pytest.mark.parametrize("search", [None, KNeighborsTransformer(n_neighbors=9),
-                                    InvertedFileSearch(9, random_state=0)])  # fmt: skip
+                                    NNDescentSearch(9, random_state=0)])  # fmt: skip
 def test_pickles_and_clones(blobs, search):
     X, y, _ = blobs
     clf = DiffusionClassifier(kernel=Gaussian(neighbor=3), search=search).fit(X, y)

@@ -35,7 +35,6 @@ from diffclass.kernels import (
 )
 from diffclass.neighbors import (
     ExactSearch,
-    InvertedFileSearch,
     NeighborSearch,
     NNDescentSearch,
     RadiusSearch,
@@ -309,7 +308,6 @@ def test_a_given_search_is_copied(points, counted):
     "search",
     [
         ExactSearch(),
-        InvertedFileSearch(),
         NNDescentSearch(),
         RadiusSearch(1.0),
         KNeighborsTransformer(),

@@ -19,8 +19,6 @@ from diffclass.label_diffusion.maps import Cut, balanced_weights, equal_weights
 from diffclass.label_diffusion.parameters import DiffusionRules, StoppingRule
 
 COVERED = 0.999
-_TOLERATED = 0.5  # of the standard error of the least cut
-_HALF = 0.5  # of the cut, for which a later time is taken
 _SETTLED_SHARE = 0.001  # of the points
 
 
@@ -94,38 +92,22 @@ class MarginChoice:
 
 
 class AutoChoice:
-    """Choice of tau by margin and cut while the diffusion runs; see `MarginChoice`."""
+    """Choice of tau by the margin, with the cut of the map at that time; see `MarginChoice`."""
 
     def __init__(self, kept_share: float):
         self._by_margin = MarginChoice(kept_share, over_below=1)
-        self._kept_cut = self._least = self._late_cut = Cut(np.inf, 0.0)
+        self.cut = Cut(np.inf, 0.0)
 
-    def see(self, margin: float, cut: Cut, coverage: float) -> tuple[str, ...]:
-        """Look at the next time and return of what it is the best so far: "kept", "late"."""
-        names = []
-        if self._by_margin.see(margin, coverage):
-            self._kept_cut = cut
-            names.append("kept")
-        if coverage >= COVERED and cut.mean <= self._least.mean + _TOLERATED * self._least.error:
-            self._least = cut if cut.mean <= self._least.mean else self._least
-            self._late_cut = cut
-            names.append("late")
-        return tuple(names)
+    def see(self, margin: float, cut: Cut, coverage: float) -> bool:
+        """Look at the next time and return whether it is the best choice so far."""
+        is_best = self._by_margin.see(margin, coverage)
+        self.cut = cut if is_best else self.cut
+        return is_best
 
     @property
     def is_over(self) -> bool:
         """Whether the margin is below the share it has to keep, or will be at the next time."""
         return self._by_margin.is_about_over
-
-    @property
-    def best(self) -> str:
-        """The time to take: "kept" by the margin, or "late", at which the cut is half."""
-        return "late" if self._late_cut.mean < _HALF * self._kept_cut.mean else "kept"
-
-    @property
-    def cut(self) -> Cut:
-        """The cut at that time."""
-        return self._late_cut if self.best == "late" else self._kept_cut
 
 
 def is_covered(coverage: float) -> bool:
@@ -187,8 +169,8 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
     by_cut = tau.by == "auto" and walk.goes_by_cut
     max_time, kept_share = tau.limits(walk.n_points, usual_share=usual_share, goes_by_cut=by_cut)
     if by_cut:
-        curve, weighting, best = _walk_to_best(walk, max_time, kept_share, is_large=rules.is_large)
-        stopped = EarlyStop(walk.restore(weighting + best), curve, weighting, is_by_cut=True)
+        curve, weighting = _walk_to_best(walk, max_time, kept_share, is_large=rules.is_large)
+        stopped = EarlyStop(walk.restore(weighting), curve, weighting, is_by_cut=True)
     else:
         curve = _walk_to_best_margin(walk, max_time, kept_share)
         stopped = EarlyStop(walk.restore("kept"), curve)
@@ -227,8 +209,8 @@ def _walk_to_best_margin(walk: LabelWalk, max_time: int, kept_share: float) -> M
 
 def _walk_to_best(
     walk: LabelWalk, max_time: int, kept_share: float, *, is_large: bool
-) -> tuple[MarginCurve, str, str]:
-    """Walk until the map settles; checkpoint the best times of each weighting and choose."""
+) -> tuple[MarginCurve, str]:
+    """Walk until no weighting has a better time to come; checkpoint the best ones, and choose."""
     weightings = "equal", "balanced"
     choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
     record = CurveRecord(kept_share)
@@ -238,19 +220,16 @@ def _walk_to_best(
     for time, coverage in times:
         walk.advance(time)
         seen = walk.criteria(weightings, is_covered=is_covered(coverage))
-        best: list[str] = []
-        for weighting, choice in choices.items():
-            names = choice.see(seen.margin[weighting], seen.cut[weighting], coverage)
-            best += [weighting + name for name in names]
         record.add(time, seen.margin["equal"], coverage, seen.cut["equal"].mean)
-        walk.checkpoint(*best)
+        walk.checkpoint(*(
+            weighting for weighting, choice in choices.items()
+            if choice.see(seen.margin[weighting], seen.cut[weighting], coverage)
+        ))  # fmt: skip
         is_over = all(choice.is_over for choice in choices.values())
-        if (is_large and is_over) or is_settled(seen.changed):
+        if is_over or is_settled(seen.changed):
             break
-    weighting, equal = "equal", choices["equal"]
-    if choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):
-        weighting = "balanced"
-    return record.curve, weighting, choices[weighting].best
+    is_balanced = choices["balanced"].cut.is_below(choices["equal"].cut, n_errors=_BALANCING_ERRORS)
+    return record.curve, "balanced" if is_balanced else "equal"
 
 
 def _covered_times(walk: LabelWalk, times: np.ndarray) -> list[tuple[int, float]]:

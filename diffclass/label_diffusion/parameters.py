@@ -8,15 +8,13 @@ the rule takes the *last* time that keeps a certain share of the largest margin.
 ``StoppingRule("margin", kept_share=1)``, it is the rule of Coifman et al. 2005, section 3 (the time
 "when the margin between the classes is maximized").
 
-*Auto* (the default) begins with that time. Margins fall for two reasons: classes mix, or all values
-flatten while the map gets better, as with few labels in large clusters. The cut of the map
-(`diffclass.label_diffusion.maps`) tells them apart: if a later map has at most half the cut, the
-time is the latest whose cut is the least within half its standard error. Where classes overlap the
-cut falls slowly for ever, and the margin decides. Measured in experiments/few_labels/tau.py. On
-large graphs the walk ends with the margin: later times would take longer than all the rest. It does
-not take the last of these steps, a third of all, only to see that the margin has fallen too far:
-margins are looked at twice per octave, and where another fall as deep as the last would be too far,
-the walk ends (experiments/scaling/ends.py).
+*Auto* (the default) takes that time too, once for equal and once for balanced weights of the
+classes, and the balanced map if its cut is clearly smaller (`diffclass.label_diffusion.maps`).
+Where classes are mixed the margin falls soon, and the walk is short; where few labels have to fill
+large clusters it holds for thousands of steps, and these are needed. The walk does not take its
+last steps, a third of all, only to see that the margin has fallen too far: where another fall as
+deep as the last would be too far, it ends (experiments/scaling/ends.py). Measured in
+experiments/few_labels/tau.py.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from diffclass._validation import check_choice, check_positive, check_share
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_sizes import ClassSizes
 from diffclass.label_diffusion.labels import Labels
-from diffclass.sizes import LATE_TIMES_POINTS, LONG_WALK_POINTS
+from diffclass.sizes import LONG_WALK_POINTS
 
 RULES = ("auto", "margin")
 LABEL_MODES = ("absorbing", "summed", "free")
@@ -49,8 +47,8 @@ class StoppingRule:
         By margin and cut, or by the margin alone; ``tau="auto"`` and ``tau="margin"`` are these
         rules with their own limits.
     max_time : int, optional
-        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
-        Where "auto" goes by the cut, it is 16,384 for up to 32,768 points.
+        Last time that the rule looks at. By default it is 16,384 for the absorbing labels of
+        "auto"; by the margin alone 1,024 for up to 65,536 points, 256 for more.
     kept_share : float, optional
         Share of the largest margin, 0 to 1, that the time has to keep; 1 by the margin alone is
         the paper's own rule. By default see `kept_share`.
@@ -81,11 +79,11 @@ Tau: TypeAlias = str | int | StoppingRule
 def last_time(n_points: int, rule: str = "margin") -> int:
     """Return the last time that a rule looks at by default, in steps.
 
-    1,024 for up to 65,536 points, where so many steps take little time; 256 for more. A late map
-    has to halve the cut, so "auto" may look farther where that takes little time: up to 16,384 for
-    up to 32,768 points, which few labels in large clusters need.
+    With "auto" it is 16,384, which few labels in large clusters need; elsewhere the walk ends with
+    the margin. By the margin alone it is 1,024 for up to 65,536 points, where so many steps take
+    little time, and 256 for more.
     """
-    if rule == "auto" and n_points <= LATE_TIMES_POINTS:
+    if rule == "auto":
         return 16_384
     return 1024 if n_points <= LONG_WALK_POINTS else 256
 
@@ -161,8 +159,7 @@ class DiffusionRules:
     per_class : float
         Median number of observations per class.
     is_large : bool
-        Whether steps take long, so that the walk ends where the margin has fallen below the share
-        it has to keep, and is looked at only once the labels cover the graph.
+        Whether looks take long, so that they begin once the labels cover the graph.
     """
 
     label_mode: str

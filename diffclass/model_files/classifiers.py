@@ -42,7 +42,7 @@ from diffclass.model_files.forms import (
     Text,
     Whole,
 )
-from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch, default_search
+from diffclass.neighbors import ExactSearch, NNDescentSearch, default_search
 from diffclass.neighbors.search import CudaSearch, Search
 from diffclass.new_points import NewPoints
 from diffclass.operators.markov import PlainValues
@@ -63,8 +63,6 @@ def _indexed(kind: type[Search], fields: dict[str, Form]) -> Record:
     def make(points: np.ndarray, **parameters: Any) -> Search:
         if "random_state" in parameters and parameters["random_state"] is None:
             parameters["random_state"] = 0  # the same answers whenever the file is read
-        if (parameters.get("n_lists") or 0) > len(points):
-            raise ValueError("more lists than points")
         return kind(**parameters).fit(points)
 
     return Record(kind, _INDEXED | fields, make)
@@ -76,10 +74,6 @@ def _on_this_machine(points: np.ndarray, n_neighbors: int) -> Search:
 
 _SEARCHES = OneOf({
     "exact": _indexed(ExactSearch, {}),
-    "inverted file": _indexed(
-        InvertedFileSearch,
-        {"n_lists": Maybe(Whole(1)), "n_probes": Maybe(Whole(1)), "random_state": _SEED},
-    ),
     "NN-descent": _indexed(NNDescentSearch, {"random_state": _SEED}),
     "device": Record(CudaSearch, _INDEXED, _on_this_machine),
 })  # fmt: skip

@@ -13,14 +13,12 @@ from diffclass.neighbors.graph import (
     neighbors_graph,
     on_device,
 )
-from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
 
 __all__ = [
     "CudaSearch",
     "ExactSearch",
-    "InvertedFileSearch",
     "NNDescentSearch",
     "NeighborSearch",
     "RadiusSearch",

@@ -18,11 +18,10 @@ from diffclass._validation import (
     check_positive,
 )
 from diffclass.exceptions import DataError
-from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search, check_spread
 from diffclass.progress import stage
-from diffclass.sizes import EXACT_SEARCH_POINTS, INVERTED_FILE_POINTS
+from diffclass.sizes import EXACT_SEARCH_POINTS
 
 _EXACT_FEATURES = 3  # with so few features trees work best
 
@@ -31,14 +30,12 @@ def default_search(X: np.ndarray, n_neighbors: int, *, random_state: RandomState
     """Return an unfitted search that suits the size of ``X``; see `diffclass.sizes`."""
     if len(X) <= EXACT_SEARCH_POINTS or X.shape[1] <= _EXACT_FEATURES:
         return ExactSearch(n_neighbors)
-    if len(X) <= INVERTED_FILE_POINTS:
-        return InvertedFileSearch(n_neighbors, random_state=random_state)
     return NNDescentSearch(n_neighbors, random_state=random_state)
 
 
 def on_device(search: NeighborSearch) -> NeighborSearch:
     """Return a search of the nearest points as one on the device; keep any other search."""
-    if isinstance(search, ExactSearch | InvertedFileSearch | NNDescentSearch):
+    if isinstance(search, ExactSearch | NNDescentSearch):
         return CudaSearch(search.n_neighbors)
     return search
 
@@ -60,10 +57,10 @@ def neighbors_graph(
     n_neighbors : int, default=12
         Neighbours of a point, itself not counted; at most n - 1 are used.
     search : NeighborSearch or "precomputed", optional
-        Search for the neighbours, fitted here: `ExactSearch`, `InvertedFileSearch`,
-        `NNDescentSearch`, `RadiusSearch`, or anything like scikit-learn's ``KNeighborsTransformer``
-        with ``mode="distance"``. Such a search has its own ``n_neighbors``. By default exact search
-        up to 8,192 points or 3 features, an inverted file up to 65,536 points, then NN-descent.
+        Search for the neighbours, fitted here: `ExactSearch`, `NNDescentSearch`, `RadiusSearch`, or
+        anything like scikit-learn's ``KNeighborsTransformer`` with ``mode="distance"``. Such a
+        search has its own ``n_neighbors``. By default NN-descent, or exact search up to 4,096
+        points or 3 features.
     random_state : int, RandomState or None, default=None
         Seeds the default search, where it is not exact.
 
@@ -83,8 +80,8 @@ def neighbors_graph(
 
     Notes
     -----
-    Cost: n^2 d for exact search, about n^1.5 d for the inverted file, somewhat more than n log n d
-    for NN-descent. Memory: 8 to 12 bytes per edge, and twice that while merging.
+    Cost: n^2 d for exact search, somewhat more than n log n d for NN-descent. Memory: 8 to 12 bytes
+    per edge, and twice that while merging.
 
     Examples
     --------
@@ -161,7 +158,7 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         Largest number of points kept per ball, the nearest ones. Without it, memory grows with the
         number of pairs within ``radius``.
     random_state : int, RandomState or None, default=None
-        Seeds the search for more than 8,192 points if ``max_degree`` is given.
+        Seeds the search for more than 4,096 points if ``max_degree`` is given.
     """
 
     def __init__(

@@ -24,10 +24,10 @@ from diffclass.neighbors.cell_tree import (
     distances_of,
     empty_lists,
     numbers_of,
+    padded,
 )
-from diffclass.neighbors.inverted_file import AIMED_RECALL, InvertedFileSearch
 from diffclass.neighbors.search import Search, SinglePrecision
-from diffclass.sizes import LOWER_RECALL_POINTS
+from diffclass.progress import in_parts
 
 # Measured on the features of scenes, and on noise in 10 and 20 dimensions, which is harder.
 _PROBES_AT_ONCE = 16
@@ -36,14 +36,14 @@ _LEAST_GAIN = 0.35  # share of the missing neighbours that probes must find to g
 _ROUNDS_AT_ONCE, _LEAST_CHANGE = 4, 0.002
 _MORE_NEIGHBORS = 4  # lists longer than the result find more
 # Recall that is aimed at, and below which the search goes on. Maps of 10,000 to 110,000 points
-# hardly change down to 0.95, but at 0.9 some lose 0.2 to 1.3 points; maps of a million lose nothing
-# down to 0.8: the more points, the nearer is what is found instead (experiments.scaling.recalls).
+# hardly change down to 0.95, but at 0.9 some lose 0.2 to 1.3 points (experiments.scaling.recalls).
 _AIMED_RECALL, _LEAST_RECALL = 0.96, 0.955
-_AIMED_RECALL_OF_MANY, _LEAST_RECALL_OF_MANY = 0.92, 0.9  # from `LOWER_RECALL_POINTS` on
+_AIMED_RECALL_OF_NEW = 0.985
 _HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where probes find few
 # Entries of a list that the first round uses, by which it grows, and the most.
 _POOLED, _POOLED_WHERE_HARD, _MORE_POOLED, _MOST_POOLED = 8, 12, 4, 24
 _LONGEST_WALK = 16
+_AT_ONCE = 8192  # points that look into all cells, between two notes of progress
 _LARGEST_CODE, _QUANTIZED_SAMPLE = 127, 10_000
 _CLIPPED = 0.001  # share of the values beyond the largest code: outliers do not coarsen the others
 _SECONDS = 0.84e-6  # of a point's feature, among a million points
@@ -63,8 +63,8 @@ class NNDescentSearch(Search):
     ----------
     recall_ : float
         Share of the true neighbours that were found, measured on 256 points. Probes and rounds are
-        added until 256 other points find 96 %, and these 95.5 %; from 262,144 points on until they
-        find 92 and 90 %. If 64 probes are not enough, an `InvertedFileSearch` is used instead.
+        added until 256 other points find 96 %, and these 95.5 %. If 64 probes are not enough, as in
+        noise of many dimensions, all cells are probed, which is exact.
     n_probes_, n_rounds_ : int
         Cells probed per point, and rounds of refinement made.
 
@@ -97,23 +97,19 @@ class NNDescentSearch(Search):
 
     def _index(self, X: np.ndarray) -> None:
         random = check_random_state(self.random_state)
-        self._instead: InvertedFileSearch | None = None
         self._single = SinglePrecision(X)
         self._width = self.n_neighbors + _MORE_NEIGHBORS
         self._cells = Cells.of(self._single(X), random)
         self._lists = empty_lists(len(X), min(self._width, len(X) - 1))
         self.n_probes_, self.n_rounds_, self._n_pooled = 0, 0, _POOLED
         self._walk_width = 0  # chosen when the first new points come
-        aimed, least = _AIMED_RECALL, _LEAST_RECALL
-        if len(X) >= LOWER_RECALL_POINTS:
-            aimed, least = _AIMED_RECALL_OF_MANY, _LEAST_RECALL_OF_MANY
         self._codes: tuple[np.ndarray, np.float32] | None = None  # made for the first round
-        self._search_until(aimed, least, random)
+        self._search(random)
         self._codes = None
-        if self.recall_ < least:
-            self._search_instead(X, random)
+        if self.recall_ < _LEAST_RECALL:
+            self._search_all_cells()
 
-    def _search_until(self, aimed: float, least: float, random: np.random.RandomState) -> None:
+    def _search(self, random: np.random.RandomState) -> None:
         n = len(self._lists)
         k = min(self.n_neighbors, n - 1)
         chosen = random.permutation(n)[:512]
@@ -122,8 +118,8 @@ class NNDescentSearch(Search):
             for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])
         )
         self._probe_while_it_pays(choosing)
-        self._refine_until(aimed, choosing)
-        self.recall_ = self._refine_until(least, reporting)
+        self._refine_until(_AIMED_RECALL, choosing)
+        self.recall_ = self._refine_until(_LEAST_RECALL, reporting)
         self._walk_sample = choosing
 
     def _sample(self, points: np.ndarray, k: int) -> _Sample:
@@ -189,23 +185,29 @@ class NNDescentSearch(Search):
     def _recall(self, sample: _Sample) -> float:
         return sample.share_within(self._lists[sample.points])
 
-    def _search_instead(self, X: np.ndarray, random: np.random.RandomState) -> None:
-        self._instead = InvertedFileSearch(self.n_neighbors, random_state=random)
-        self._instead._index(X)
-        self.recall_ = self._instead.recall_
-        del self._cells, self._lists
+    def _search_all_cells(self) -> None:
+        self._lists = self._nearest_of_all(self._cells.points, np.arange(len(self._lists)))
+        self.n_probes_, self.recall_ = len(self._cells.centers), 1.0
+
+    def _nearest_of_all(self, queries: np.ndarray, without: np.ndarray) -> np.ndarray:
+        width = min(self.n_neighbors, len(self._lists))
+        starts = range(0, len(queries), _AT_ONCE)
+        return np.concatenate([
+            self._cells.nearest(queries[a : a + _AT_ONCE], without[a : a + _AT_ONCE], width)
+            for a in in_parts("neighbors: all cells", starts)
+        ])  # fmt: skip
 
     def _nearest_of_each(self, X: np.ndarray, k: int) -> np.ndarray:
-        if self._instead is not None:
-            return self._instead._nearest_of_each(X, k)
         order = self._cells.order
         found = np.empty((len(order), k), dtype=np.int64)
         found[order] = order[numbers_of(self._lists[:, :k])]
         return found
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
-        if self._instead is not None:
-            return self._instead._nearest(X, k)
+        if self.n_probes_ == len(self._cells.centers) > self._cells.n_around:
+            queries = padded(self._single(X))
+            found = self._nearest_of_all(queries, np.full(len(X), -1))
+            return self._cells.order[numbers_of(found[:, :k])]
         if self._walk_width == 0:
             self._pools = self._made_pools(_MOST_POOLED)
             self._choose_walk()
@@ -230,7 +232,7 @@ class NNDescentSearch(Search):
         queries, cell_of = self._cells.points[sample.points], self._cells.cell_of[sample.points]
         while width < _LONGEST_WALK * self._width:
             found = self._walked(queries, cell_of, sample.points, width)
-            if sample.share_within(found) >= AIMED_RECALL:
+            if sample.share_within(found) >= _AIMED_RECALL_OF_NEW:
                 break
             width *= 2
         self._walk_width = width

@@ -44,7 +44,7 @@ class Search(TransformerMixin, BaseEstimator):
     """Base of the searches: it computes exact distances and connects duplicates.
 
     More than ``n_neighbors`` duplicates would have only each other as neighbours and form an island
-    (and fill one list of an inverted file). Therefore only one representative of them is searched,
+    (and fill one cell). Therefore only one representative of them is searched,
     and the others are joined to it and to its neighbours.
     """
 

@@ -1,15 +1,15 @@
-"""Where walks on large graphs end: as soon as it is foreseen, or one look later.
+"""Where walks end: as soon as it is foreseen, or one look later.
 
     python -m experiments.scaling.ends [--draws 10] [problem ...]
 
-On large graphs the walk ends where the margin falls below the share that it has to keep. Looks are
-half an octave apart, so the last one takes a third of all steps, only to see that. By default the
-walk ends where another fall as deep as the last would be too far. Here is what that costs: the
-accuracy of both on the same labels, the mean of their differences with its standard error, and the
-steps that both took. Real scenes count as large here, whatever their size, and no walk is longer
-than those on large graphs. The first problems, and those of `experiments.problems` on which
-defaults are chosen, were open to view before the rule was settled, which has nothing to tune; the
-others are reported only. Ten draws, to ends.csv, where rows of other problems stay.
+The walk ends where the margin falls below the share that it has to keep. Looks are half an octave
+apart, and later one octave, so the last one takes a third to half of all steps, only to see that.
+By default the walk ends where another fall as deep as the last would be too far. Here is what that
+costs: the accuracy of both on the same labels, the mean of their differences with its standard
+error, and the steps that both took; no walk is longer than 256 steps. The first problems, and those
+of `experiments.problems` on which defaults are chosen, were open to view before the rule was
+settled, which has nothing to tune; the others are reported only. Ten draws, to ends.csv, where rows
+of other problems stay.
 """
 
 from __future__ import annotations

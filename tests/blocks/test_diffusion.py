@@ -197,7 +197,7 @@ def test_labels_that_do_not_cover_the_graph_are_told(tmp_path):
         diffused(cut_into(operator, 2, tmp_path), y, tau=StoppingRule(max_time=20))
 
 
-def test_large_graphs_end_with_the_margin(monkeypatch, tmp_path):
+def test_large_graphs_are_looked_at_once_they_are_covered(monkeypatch, tmp_path):
     operator, y = blobs(3)
     rule = StoppingRule(kept_share=1, max_time=4000)
     long = diffused(cut_into(operator, 2, tmp_path), y, tau=rule)

@@ -26,7 +26,7 @@ from diffclass._compiled._threads import (
     share_out,
     threads,
 )
-from diffclass.neighbors import ExactSearch, InvertedFileSearch
+from diffclass.neighbors import ExactSearch
 
 in_context: ContextVar[str] = ContextVar("in_context")
 
@@ -198,8 +198,8 @@ def test_small_searches_keep_openmp_to_one_thread():
         assert openmp_threads() == 3
 
 
-@pytest.mark.parametrize("search", [ExactSearch(5), InvertedFileSearch(5)], ids=repr)
-def test_searches_say_how_much_there_is_to_do(search, monkeypatch, rng):
+def test_exact_search_says_how_much_there_is_to_do(monkeypatch, rng):
+    search = ExactSearch(5)
     X = rng.normal(size=(700, 30)).astype(np.float32)
     asked = []
     module = sys.modules[type(search).__module__]
@@ -264,7 +264,7 @@ from types import SimpleNamespace
 from diffclass import DiffusionClassifier
 from diffclass._compiled import _threads
 from diffclass.blocks import cell_bins
-from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
+from diffclass.neighbors import ExactSearch, NNDescentSearch
 from sklearn.cluster import KMeans
 
 random = np.random.default_rng(0)
@@ -273,7 +273,6 @@ y = np.where(np.arange(9000) < 20, many[:, 0] > 0, -1)
 WORK = {
     "trees": lambda: ExactSearch().fit_transform(many).data,
     "brute force": lambda: ExactSearch().fit_transform(wide).data,
-    "inverted file": lambda: InvertedFileSearch(random_state=0).fit_transform(many).data,
     "NN-descent": lambda: NNDescentSearch(random_state=0).fit_transform(many).data,
     "classifier": lambda: DiffusionClassifier(random_state=0).fit(many, y).transduction_,
     "cells of blocks": lambda: cell_bins._k_means(many, 40, 0)[1],
@@ -306,5 +305,5 @@ def test_a_process_that_is_forked_after_a_fit_fits_too():
     command = [sys.executable, "-W", "ignore", "-c", FORKING]
     done = subprocess.run(command, env=os.environ | threads, capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    assert len(lines) == 14, done.stderr
+    assert len(lines) == 12, done.stderr
     assert {line.rpartition(" 0 ")[2] for line in lines} == {"True"}, lines

@@ -38,7 +38,7 @@ from diffclass.model_files.forms import (
     Sparse,
     Whole,
 )
-from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
+from diffclass.neighbors import ExactSearch, NNDescentSearch
 
 KIND = "test"
 
@@ -112,7 +112,6 @@ def test_the_same_model_makes_the_same_file(tmp_path, points):
         {"class_prior": ([0.1, 0, 0.2], [0.5, 1, 1])},
         {"tau": 7}, {"tau": "margin"}, {"tau": StoppingRule("margin", max_time=40, kept_share=0.9)},
         {"search": ExactSearch(9)}, {"search": NNDescentSearch(8, random_state=3)},
-        {"search": InvertedFileSearch(8, random_state=1)},
     ],
     ids=str,
 )  # fmt: skip
