@@ -13,8 +13,7 @@ EXACT_SEARCH_POINTS = 4_096  # up to here, exact search is as fast as NN-descent
 
 # Label diffusion (`diffclass.label_diffusion`).
 HELD_OUT_POINTS = 10_000  # up to here 100 labels are held out for the calibration, above 32
-# Up to here one label per class is also tried as summed labels, which take 1,536 steps, and the
-# last time of free and summed labels is 1,024; above it is 256.
+# Up to here one label per class is also tried as summed labels, which take 1,536 steps.
 LONG_WALK_POINTS = 65_536
 # From here on labels diffuse in an order in which neighbours lie together in memory. A step then
 # takes half as long, because the values no longer fit into the processor's cache. Results are equal

@@ -196,9 +196,9 @@ def curve_times(max_time: int) -> np.ndarray:
 
 
 def cut_times(max_time: int) -> np.ndarray:
-    """Return the times of the cut: two per octave, one from 128 on, and ``max_time``."""
-    early = np.rint(2 ** (np.arange(15) / 2)).astype(int)
-    late = 2 ** np.arange(7, max(8, int(max_time).bit_length()))
+    """Return the times of the cut: two per octave, one from 256 on, and ``max_time``."""
+    early = np.rint(2 ** (np.arange(17) / 2)).astype(int)
+    late = 2 ** np.arange(8, max(9, int(max_time).bit_length()))
     times = np.unique(np.concatenate([early, late, [max_time]]))
     return times[times <= max_time]
 

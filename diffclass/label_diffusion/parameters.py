@@ -34,6 +34,8 @@ from diffclass.sizes import LONG_WALK_POINTS
 RULES = ("auto", "margin")
 LABEL_MODES = ("absorbing", "summed", "free")
 LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
+# Points times steps of the longest walk: 16,384 steps at 32,768 points, and 1,024 at 65,536.
+_LONGEST_WALK = {"auto": 2**29, "margin": 2**26}
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
 
@@ -47,8 +49,8 @@ class StoppingRule:
         By margin and cut, or by the margin alone; ``tau="auto"`` and ``tau="margin"`` are these
         rules with their own limits.
     max_time : int, optional
-        Last time that the rule looks at. By default it is 16,384 for the absorbing labels of
-        "auto"; by the margin alone 1,024 for up to 65,536 points, 256 for more.
+        Last time that the rule looks at. By default it is 16,384 for the absorbing labels of "auto"
+        and 1,024 by the margin alone; on large graphs it falls to 256, see `last_time`.
     kept_share : float, optional
         Share of the largest margin, 0 to 1, that the time has to keep; 1 by the margin alone is
         the paper's own rule. By default see `kept_share`.
@@ -79,13 +81,12 @@ Tau: TypeAlias = str | int | StoppingRule
 def last_time(n_points: int, rule: str = "margin") -> int:
     """Return the last time that a rule looks at by default, in steps.
 
-    With "auto" it is 16,384, which few labels in large clusters need; elsewhere the walk ends with
-    the margin. By the margin alone it is 1,024 for up to 65,536 points, where so many steps take
-    little time, and 256 for more.
+    With "auto" it is 16,384 for up to 32,768 points, which few labels in large clusters need;
+    elsewhere the walk ends with the margin. By the margin alone it is 1,024 for up to 65,536
+    points. On larger graphs it falls as 1 / n, so that the walk takes no longer, down to 256.
     """
-    if rule == "auto":
-        return 16_384
-    return 1024 if n_points <= LONG_WALK_POINTS else 256
+    longest = {"auto": 16_384, "margin": 1024}[rule]
+    return int(np.clip(_LONGEST_WALK[rule] // n_points, 256, longest))
 
 
 def kept_share(label_mode: str, n_labels: float) -> float:

@@ -20,6 +20,7 @@ from diffclass.label_diffusion.diffusion import start_walk
 from diffclass.label_diffusion.early_stopping import AutoChoice, MarginChoice
 from diffclass.label_diffusion.label_walk import curve_times, cut_times, hop_coverage
 from diffclass.label_diffusion.maps import Cut, balanced_weights, cut_of
+from diffclass.label_diffusion.parameters import last_time
 from diffclass.targets import encode_labels
 from tests import naive
 
@@ -458,6 +459,18 @@ def test_without_coverage_the_latest_time_is_used_and_said():
     assert result.values[40].tolist() == result.values[20].tolist() != [0, 0]  # as its neighbours
     with pytest.warns(ConvergenceWarning, match="max_time = 1 "):
         assert diffuse_labels(A, y, tau=StoppingRule(max_time=1)).tau == 1  # no sum of tau = 256
+
+
+def test_the_last_time_falls_without_a_jump():
+    n = np.unique(np.geomspace(1, 1e9, 400).astype(int))
+    for rule, longest, since in (("auto", 16_384, 32_768), ("margin", 1024, 65_536)):
+        times = np.array([last_time(int(size), rule) for size in n])
+        assert (times[n <= since] == longest).all()
+        assert (times[n >= 2**21] == 256).all()
+        assert (np.diff(times) <= 0).all()
+        assert (times[1:] / times[:-1]).min() > 0.94  # n grows by a factor of 1.05
+        work = times * n
+        assert (work[(times > 256)] <= longest * since).all()
 
 
 def test_a_huge_last_time_costs_nothing(problem):

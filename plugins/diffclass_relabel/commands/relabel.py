@@ -99,7 +99,7 @@ class _Diffusion:
         type=_Time(),
     )
     max_time: int | None = option(
-        "Last time to choose from; by default 1024 for up to 65,536 pixels, 256 for more.",
+        "Last time to choose from; by default 1024 for up to 65,536 pixels, falling to 256.",
         hidden=True,
         type=click.IntRange(1),
     )
