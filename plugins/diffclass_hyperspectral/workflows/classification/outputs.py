@@ -35,6 +35,7 @@ def write_maps(
     margin: str | os.PathLike[str] | None = None,
     ambiguity: str | os.PathLike[str] | None = None,
     novelty: str | os.PathLike[str] | None = None,
+    stability: str | os.PathLike[str] | None = None,
     level: float = 0.9,
     overwrite: bool = False,
 ) -> tuple[Path, ...]:
@@ -56,6 +57,8 @@ def write_maps(
         Number of classes that may be each pixel's own; see `SceneClassification.set_sizes`.
     novelty : path-like, optional
         Distances to the training pixels of a model; see `SceneClassification`.
+    stability : path-like, optional
+        Where a second seed gives the same class; see `SceneClassification`.
     level : float, default=0.9
         Of these sets.
     overwrite : bool, default=False
@@ -69,10 +72,16 @@ def write_maps(
     Raises
     ------
     ParameterError
-        Where nothing can be written there, or no model was applied that has a novelty.
+        Where nothing can be written there, no model was applied that has a novelty, or the scene
+        was not classified with a second seed.
     """
     if novelty is not None and result.novelty is None:
         raise ParameterError(f"{novelty}: novelty is that of a model on another scene; apply one")
+    if stability is not None and result.stability is None:
+        raise ParameterError(
+            f"{stability}: stability needs a second map; classify_with_holdout(stability=True) "
+            "makes one"
+        )
 
     def place(file: str | os.PathLike[str]) -> dict[str, Any]:
         return {"overwrite": overwrite, **place_of(scene, file)}
@@ -86,6 +95,9 @@ def write_maps(
         files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
     if novelty is not None and result.novelty is not None:
         files += write_raster(novelty, result.novelty, band_names=["novelty"], **place(novelty))
+    if stability is not None and result.stability is not None:
+        bands = {"band_names": ["stability"], **place(stability)}
+        files += write_raster(stability, result.stability, **bands)
     if ambiguity is not None:
         bands = {"band_names": [f"classes at {level:g}"], **place(ambiguity)}
         files += write_raster(ambiguity, _set_sizes(result, level), **bands)
