@@ -132,8 +132,8 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
     -------
     Dataset
         ``class_map`` (rows, columns), ids with CF flags, 0 without a class; ``margin``
-        (rows, columns), 0 to 1; ``probability`` (class, rows, columns), calibrated; NaN without
-        data.
+        (rows, columns), 0 to 1; ``probability`` (class, rows, columns), calibrated; ``stability``
+        (rows, columns) where it was asked for; NaN without data.
 
     Raises
     ------
@@ -168,8 +168,12 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
         np.moveaxis(result.posteriors, -1, 0),
         {"long_name": "calibrated probability", "units": "1"},
     )
+    variables = {"class_map": class_map, "margin": margin, "probability": probability}
+    if result.stability is not None:
+        same = {"long_name": "same class by a second seed", "units": "1"}
+        variables["stability"] = ((rows, columns), result.stability, same)
     dataset = xarray.Dataset(
-        {"class_map": class_map, "margin": margin, "probability": probability},
+        variables,
         coords={"class": names, **_coordinates(scene, like, rows, columns)},
     )
     return _placed(dataset, scene, rows, columns)
@@ -208,6 +212,7 @@ def _placed(dataset: Any, scene: Scene, rows: Hashable, columns: Hashable) -> An
         if place.crs is not None:
             dataset = dataset.rio.write_crs(place.crs)
         dataset = dataset.rio.write_transform(place.affine)
-    for name, missing in (("class_map", UNCLASSIFIED), ("margin", np.nan), ("probability", np.nan)):
+    for name in dataset.data_vars:
+        missing = UNCLASSIFIED if name == "class_map" else np.nan
         dataset[name] = dataset[name].rio.write_nodata(missing)
     return dataset
