@@ -96,14 +96,15 @@ def tissue() -> Problem:
     return Problem("tissue", points, scene.truth.ravel() + 0, shape=scene.truth.shape)
 
 
-def jasper_ridge() -> Problem:
+def jasper_ridge(*, spatial: bool = False) -> Problem:
     from scipy.io import loadmat
 
     scene = open_scene(DATA / "jasper_ridge" / "jasperRidge2_R198.mat", variable="Y")
     abundances = loadmat(DATA / "jasper_ridge" / "end4.mat")["A"]
     truth = abundances.argmax(axis=0).reshape(scene.shape[1], scene.shape[0]).T + 1
-    points = SceneFeatures().fit_transform(scene)
-    return Problem("Jasper Ridge", points, truth.ravel(), shape=truth.shape)
+    points = SceneFeatures(spatial=spatial).fit_transform(scene)
+    name = "Jasper Ridge, spatial" if spatial else "Jasper Ridge"
+    return Problem(name, points, truth.ravel(), shape=truth.shape)
 
 
 def salinas_a(*, spatial: bool) -> Problem:

@@ -155,10 +155,12 @@ class Scratch:
     def remove(self, *, keep: bool = False) -> None:
         """Remove the folder with all that is in it, or what is in unfinished stages only."""
         complete = self.completed_stages if keep else []
-        parts = [part for part in self.folder.glob("*") if part.is_dir()]
-        for part in parts if complete else [self.folder]:
-            if part.name not in complete:
-                shutil.rmtree(part, ignore_errors=True)
+        if not complete:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        for part in self.folder.glob("*"):
+            if part.is_dir() and part.name not in complete:
+                Scratch(part).remove(keep=True)  # it may have stages of its own
 
     def _place(self, name: str) -> Path:
         path = self.path(name)

@@ -8,10 +8,12 @@ import re
 
 import pytest
 
+from diffclass.blocks import BlockPlan
+from diffclass.costs import Size
 from experiments import tables
 from experiments.coifman_2005 import kernels_ablation
 from experiments.markdown import markdown_table, read_numbers, write_rows
-from experiments.scaling import bench, million, spectrum, whole_scene
+from experiments.scaling import bench, million, spectrum, stability, whole_scene
 from experiments.scaling.structure import code_lines, figures, functions
 
 OWN_GUIDES = [
@@ -219,3 +221,10 @@ def test_rows_of_a_problem_replace_those_it_had():
         ("Salinas-A, spectral", "new"),
         ("8-bit Indian Pines, spatial", "old"),
     ]
+
+
+@pytest.mark.parametrize(("n_points", "n_blocks"), [(200_000, 4), (21_000, 2.1), (9_000, 1)])
+def test_the_memory_of_the_stability_table_is_for_about_four_blocks(n_points, n_blocks):
+    size = Size(n_points, 20, 12, 6)
+    plan = BlockPlan.within(stability.memory_for(size), size)
+    assert n_points / plan.block_points == pytest.approx(n_blocks, rel=0.2)

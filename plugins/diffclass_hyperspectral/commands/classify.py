@@ -106,6 +106,11 @@ class _Files:
         "With --model: distance of each pixel to its training neighbours, in units of their "
         "own; above 5 it is beyond their reach: .img, .tif, .png, .npy.",
     )
+    stability: Path | None = option(
+        "Classify once more with another seed of the neighbour search, and write where the class "
+        "is the same: 1, else 0: .img, .tif, .png, .npy. The report gives the share that changes.",
+        hidden=True,
+    )
     level: float = option(
         "Share of the pixels whose possible classes are to hold the true one.",
         hidden=True,
@@ -116,7 +121,7 @@ class _Files:
     @property
     def maps(self) -> dict[str, Path | None]:
         """The maps other than the class map."""
-        names = "probability", "margin", "ambiguity", "novelty"
+        names = "probability", "margin", "ambiguity", "novelty", "stability"
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -291,7 +296,7 @@ def _check_usage(
         raise click.UsageError(f"give either --labels or --model{taken_for_one}")
     if model.model is not None:
         refuse_without_effect(
-            [*names_of(DiffusionOptions, BlockOptions, _Labels), "seed", "save"],
+            [*names_of(DiffusionOptions, BlockOptions, _Labels), "seed", "save", "stability"],
             "with --model, which was fitted before; they need --labels",
         )
         if part.bands is not None:
@@ -362,4 +367,5 @@ def _by_labels(
             cleanup=cleanup,
             before=before,
             blocks=blocks,
+            stability=files.stability is not None,
         )

@@ -46,6 +46,7 @@ _IN_BLOCKS = (
     "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
 )  # fmt: skip
 _FEATURES = "diffclass scene features"
+_SECOND = "second_seed"  # folder of another graph in the scratch folder
 _WINDOW_SHARE = 0.25  # of the memory, for windows of a picture that is smoothed
 
 
@@ -156,8 +157,20 @@ class BlockRun:
 
     def classifier(self, model: DiffusionClassifier) -> BlockClassifier:
         """Return the classifier in blocks with the parameters of one in memory."""
+        return self._classifier(model, self.scratch)
+
+    def second_classifier(self, model: DiffusionClassifier) -> BlockClassifier:
+        """Return one whose graph is another, which lies beside the first."""
+        return self._classifier(model, self.scratch.folder / _SECOND)
+
+    def on_disk(self, class_map: np.ndarray) -> np.ndarray:
+        """Return the map of the second classifier on a file, so that it takes no memory."""
+        self.scratch.save(f"{_SECOND}/class_map", class_map)
+        return self.scratch.load(f"{_SECOND}/class_map")
+
+    def _classifier(self, model: DiffusionClassifier, scratch: Scratch | Path) -> BlockClassifier:
         return BlockClassifier(
-            **_given(model), memory=self.memory, engine=self.engine, scratch=self.scratch
+            **_given(model), memory=self.memory, engine=self.engine, scratch=scratch
         )
 
     def plan(self, size: Size) -> BlockPlan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from diffclass.acquisition import MEDOID_BYTES
@@ -17,6 +17,8 @@ from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification.models import SceneModel
 
+_CLASS_BYTES = 4  # of a pixel in a map that is kept
+
 
 def forecast_classification(
     scene: Scene,
@@ -25,12 +27,14 @@ def forecast_classification(
     n_classes: int,
     *,
     n_fits: int = 1,
+    second_seed: bool = False,
     suggesting: bool = False,
 ) -> Forecast:
     """Say what `classify_scene` will need; neither features nor classifier need be fitted.
 
     Labels are diffused ``n_fits`` times, once for each way in which some are held out;
-    ``suggesting`` says whether `suggest_pixels` follows. Bytes are within about a quarter on scenes
+    ``second_seed`` says whether a graph with another seed comes first, of which the map is kept,
+    and ``suggesting`` whether `suggest_pixels` follows. Bytes are within about a quarter on scenes
     of 100,000 pixels and more. The time is told where it is known: of the default kernel, without
     suggestions.
     """
@@ -49,10 +53,13 @@ def forecast_classification(
     if suggesting:
         # the posteriors once more, the doubts, and the distances
         costs["suggestions"] = Cost(8 * values + 16 * size.points + MEDOID_BYTES)
-    found = Forecast.of(costs | {"writing": Cost()})
+    found = Forecast.of(
+        costs | {"writing": Cost()}, kept=_CLASS_BYTES * size.points if second_seed else 0.0
+    )
     if not is_known or suggesting or classifier.device != "cpu":
         return found
-    return replace(found, seconds=seconds_of(costs, n_fits=n_fits, once=["features"]))
+    seconds = seconds_of(costs, n_fits=n_fits, once=["features"])
+    return replace(found, seconds=_with_second_seed(seconds, costs) if second_seed else seconds)
 
 
 def forecast_blocks(
@@ -63,6 +70,7 @@ def forecast_blocks(
     plan: Callable[[Size], BlockPlan],
     *,
     n_fits: int = 1,
+    second_seed: bool = False,
     n_machines: int = 1,
 ) -> Forecast:
     """Say what classifying a scene in blocks will need; otherwise as `forecast_classification`.
@@ -82,12 +90,23 @@ def forecast_blocks(
     )
     once = ["features", "cells", "neighbors", "affinities"]
     costs = {"features": making} | scratch_costs(size, planned.block_points)
+    taken = seconds_of(costs, n_fits=n_fits, once=once)
     seconds = {
         name: took / (1 if name in ("features", "maps") else n_machines)  # made by this process
-        for name, took in seconds_of(costs, n_fits=n_fits, once=once).items()
+        for name, took in (_with_second_seed(taken, costs) if second_seed else taken).items()
     }
-    on_disk = int(planned.scratch_bytes + 4 * size.points * size.features)
-    return replace(found, scratch_bytes=on_disk, seconds=seconds)
+    on_disk = planned.scratch_bytes + 4 * size.points * size.features
+    if second_seed:  # its operator stays, its posteriors, twice, and eight values of each pixel
+        on_disk += costs["operator"].kept + 4 * (2 * size.classes + 8) * size.points
+    return replace(found, scratch_bytes=int(on_disk), seconds=seconds)
+
+
+def _with_second_seed(seconds: dict[str, float], costs: Mapping[str, Cost]) -> dict[str, float]:
+    """Return the seconds of stages that are made once more, but for features and calibration."""
+    return {
+        name: took + (0 if name in ("features", "calibration") else costs[name].seconds)
+        for name, took in seconds.items()
+    }
 
 
 def forecast_prediction(scene: Scene, model: SceneModel) -> Forecast:

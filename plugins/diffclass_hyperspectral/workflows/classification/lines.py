@@ -11,7 +11,7 @@ from diffclass_hyperspectral.workflows.evaluation import accuracy_lines, with_sp
 from diffclass_hyperspectral.workflows.reports import Facts
 
 UNSURE = 0.1  # margins below it
-_CLASS_LINES = 7
+_MOST_LINES, _CLASS_LINES = 15, 7  # of the summary, and of its classes
 _AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below
 _FAR = "far from all that the model was fitted to, their classes are guesses"
 _NO_ACCURACY = (
@@ -99,6 +99,13 @@ def ambiguity_line(ambiguity: Mapping[str, Any]) -> str:
     )
 
 
+def stability_line(stability: Mapping[str, Any]) -> str:
+    """Return how much of the map a second seed changes, or why none does."""
+    if stability["exact_neighbors"]:
+        return "no seed changes the map: all neighbours are exact"
+    return f"a second seed changes {stability['changed']:.1%} of the pixels"
+
+
 def holdout_lines(holdout: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
     """Return one held-out score of the report of `diffclass classify` as lines to read."""
     spans = holdout["intervals"]
@@ -162,6 +169,8 @@ def summary_lines(
         f"unsure        {_share(n_unsure, n_data)} of the pixels have a margin below {UNSURE:g}"
         + ("" if "margin" in files else "; --margin FILE shows where")
     )
+    if "stability" in facts:
+        lines.append(f"stability     {stability_line(facts['stability'])}")
     if "ambiguity" in facts:
         lines.append(f"possible      {ambiguity_line(facts['ambiguity'])}")
     if facts.get("class_sizes"):
@@ -170,7 +179,8 @@ def summary_lines(
         lines.append(f"unclassified  {_unclassified(facts)}")
     if facts.get("beyond_classified") and facts["beyond_reach"]:
         lines.append(f"beyond reach  {_share(facts['beyond_reach'], n_data)} of the pixels: {_FAR}")
-    lines += _class_lines(facts["classes"], n_data, pixel_area)
+    n_shown = min(_CLASS_LINES, _MOST_LINES - 2 - len(lines))  # a head before, the files after
+    lines += _class_lines(facts["classes"], n_data, pixel_area, n_shown)
     took = "" if seconds is None else f"  ({seconds:.1f} s)"
     lines.append(f"files         {', '.join(str(path) for path in files.values())}{took}")
     return lines
@@ -210,10 +220,10 @@ def _unclassified(facts: Mapping[str, Any]) -> str:
 
 
 def _class_lines(
-    classes: Sequence[Mapping[str, Any]], n_data: int, pixel_area: float | None
+    classes: Sequence[Mapping[str, Any]], n_data: int, pixel_area: float | None, n_shown: int
 ) -> list[str]:
     ordered = sorted(classes, key=lambda entry: -entry["pixels"])
-    shown = ordered if len(ordered) <= _CLASS_LINES else ordered[: _CLASS_LINES - 1]
+    shown = ordered if len(ordered) <= n_shown else ordered[: n_shown - 1]
     rest = ordered[len(shown) :]
     rows = [
         (f"{entry['id']} {entry['name']}", entry["pixels"], entry.get("labels")) for entry in shown

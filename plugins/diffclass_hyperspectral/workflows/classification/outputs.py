@@ -35,6 +35,7 @@ def write_maps(
     margin: str | os.PathLike[str] | None = None,
     ambiguity: str | os.PathLike[str] | None = None,
     novelty: str | os.PathLike[str] | None = None,
+    stability: str | os.PathLike[str] | None = None,
     level: float = 0.9,
     overwrite: bool = False,
 ) -> tuple[Path, ...]:
@@ -56,6 +57,8 @@ def write_maps(
         Number of classes that may be each pixel's own; see `SceneClassification.set_sizes`.
     novelty : path-like, optional
         Distances to the training pixels of a model; see `SceneClassification`.
+    stability : path-like, optional
+        Where a second seed gives the same class; see `SceneClassification`.
     level : float, default=0.9
         Of these sets.
     overwrite : bool, default=False
@@ -69,10 +72,16 @@ def write_maps(
     Raises
     ------
     ParameterError
-        Where nothing can be written there, or no model was applied that has a novelty.
+        Where nothing can be written there, no model was applied that has a novelty, or the scene
+        was not classified with a second seed.
     """
     if novelty is not None and result.novelty is None:
         raise ParameterError(f"{novelty}: novelty is that of a model on another scene; apply one")
+    if stability is not None and result.stability is None:
+        raise ParameterError(
+            f"{stability}: stability needs a second map; classify_with_holdout(stability=True) "
+            "makes one"
+        )
 
     def place(file: str | os.PathLike[str]) -> dict[str, Any]:
         return {"overwrite": overwrite, **place_of(scene, file)}
@@ -86,6 +95,9 @@ def write_maps(
         files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
     if novelty is not None and result.novelty is not None:
         files += write_raster(novelty, result.novelty, band_names=["novelty"], **place(novelty))
+    if stability is not None and result.stability is not None:
+        bands = {"band_names": ["stability"], **place(stability)}
+        files += write_raster(stability, result.stability, **bands)
     if ambiguity is not None:
         bands = {"band_names": [f"classes at {level:g}"], **place(ambiguity)}
         files += write_raster(ambiguity, _set_sizes(result, level), **bands)
@@ -120,8 +132,8 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
     -------
     Dataset
         ``class_map`` (rows, columns), ids with CF flags, 0 without a class; ``margin``
-        (rows, columns), 0 to 1; ``probability`` (class, rows, columns), calibrated; NaN without
-        data.
+        (rows, columns), 0 to 1; ``probability`` (class, rows, columns), calibrated; ``stability``
+        (rows, columns) where it was asked for; NaN without data.
 
     Raises
     ------
@@ -156,8 +168,12 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
         np.moveaxis(result.posteriors, -1, 0),
         {"long_name": "calibrated probability", "units": "1"},
     )
+    variables = {"class_map": class_map, "margin": margin, "probability": probability}
+    if result.stability is not None:
+        same = {"long_name": "same class by a second seed", "units": "1"}
+        variables["stability"] = ((rows, columns), result.stability, same)
     dataset = xarray.Dataset(
-        {"class_map": class_map, "margin": margin, "probability": probability},
+        variables,
         coords={"class": names, **_coordinates(scene, like, rows, columns)},
     )
     return _placed(dataset, scene, rows, columns)
@@ -196,6 +212,7 @@ def _placed(dataset: Any, scene: Scene, rows: Hashable, columns: Hashable) -> An
         if place.crs is not None:
             dataset = dataset.rio.write_crs(place.crs)
         dataset = dataset.rio.write_transform(place.affine)
-    for name, missing in (("class_map", UNCLASSIFIED), ("margin", np.nan), ("probability", np.nan)):
+    for name in dataset.data_vars:
+        missing = UNCLASSIFIED if name == "class_map" else np.nan
         dataset[name] = dataset[name].rio.write_nodata(missing)
     return dataset

@@ -25,6 +25,7 @@ from diffclass_hyperspectral.workflows.classification.scene_classification impor
     UNCLASSIFIED,
     SceneClassification,
 )
+from diffclass_hyperspectral.workflows.classification.stability import Stability
 from diffclass_hyperspectral.workflows.evaluation import (
     Certainty,
     Holdout,
@@ -242,6 +243,8 @@ class ClassificationReport(RunReport):
         Of the probabilities; None where none were asked for.
     ambiguity : Ambiguity or None
         None where it was not asked for.
+    stability : Stability or None
+        None where it was not asked for.
     """
 
     classes: tuple[MappedClass, ...]
@@ -258,6 +261,7 @@ class ClassificationReport(RunReport):
     cleanup: CleanupReport | None = field(default=None, metadata=IF_KNOWN)
     calibration: Calibration | None = field(default=None, metadata=IF_KNOWN)
     ambiguity: Ambiguity | None = field(default=None, metadata=IF_KNOWN)
+    stability: Stability | None = field(default=None, metadata=IF_KNOWN)
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
@@ -268,6 +272,8 @@ class ClassificationReport(RunReport):
             lines.append(_calibration_line(self.calibration))
         if self.ambiguity is not None:
             lines.append(self.ambiguity.line())
+        if self.stability is not None:
+            lines.append(self.stability.line())
         if self.holdout is None:
             return [*lines, _NOT_HELD_OUT]
         lines += self.holdout.lines()

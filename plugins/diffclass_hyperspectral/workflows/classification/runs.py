@@ -40,7 +40,7 @@ from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
 )
-from diffclass_hyperspectral.workflows.classification.models import load_model
+from diffclass_hyperspectral.workflows.classification.models import Classifier, load_model
 from diffclass_hyperspectral.workflows.classification.report import (
     AppliedModel,
     ClassificationReport,
@@ -53,6 +53,7 @@ from diffclass_hyperspectral.workflows.classification.report import (
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
 )
+from diffclass_hyperspectral.workflows.classification.stability import SecondMap, reseeded
 from diffclass_hyperspectral.workflows.evaluation import (
     Holdout,
     full_gap,
@@ -104,6 +105,7 @@ def classify_with_holdout(
     cleanup: Cleanup | None = None,
     before: Callable[[Forecast], object] | None = None,
     blocks: BlockRun | None = None,
+    stability: bool = False,
 ) -> ClassificationRun:
     """Classify a scene from labels, score it on those held out, and clean the map.
 
@@ -132,6 +134,9 @@ def classify_with_holdout(
         Called with the forecast of memory before the scene is read.
     blocks : BlockRun, optional
         Where a scene is worked on that is too large for memory; by default all is in memory.
+    stability : bool, default=False
+        Whether the scene is classified once more with another seed of the neighbour search, for
+        ``result.stability``; it takes one more graph and its diffusion.
 
     Returns
     -------
@@ -152,10 +157,13 @@ def classify_with_holdout(
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
     job_size, n_fits = (scene, features, classifier, labels.n_classes), max(1, len(kinds))
     memory = (
-        forecast_classification(*job_size, n_fits=n_fits)
+        forecast_classification(*job_size, n_fits=n_fits, second_seed=stability)
         if blocks is None
-        else forecast_blocks(*job_size, blocks.plan, n_fits=n_fits, n_machines=blocks.n_machines)
-    )
+        else forecast_blocks(
+            *job_size, blocks.plan, n_fits=n_fits, second_seed=stability,
+            n_machines=blocks.n_machines,
+        )
+    )  # fmt: skip
     if before is not None:
         before(memory)
     if kinds:  # before the scene is read: what the least gap does not allow, none does
@@ -178,9 +186,11 @@ def classify_with_holdout(
         else np.zeros(1),
     )
     split = job.split(kinds[0]) if kinds else None
-    # the split that is only scored comes first, so that memory never holds both results
+    # what is only scored or compared comes first, so that memory never holds two results
     other = job.scored(kinds[1]) if len(kinds) > 1 else None
+    second = job.second_map(split) if stability else None
     result = job.fitted(split)
+    result, stable = (result, None) if second is None else second.compared_with(result)
     scored = None if split is None else job.report(result, split)
     fit = report_fit(result, labels, split, seed)
     result, changes = _cleaned(result, cleanup)
@@ -190,6 +200,7 @@ def classify_with_holdout(
         holdout=scored,
         other_holdout=other,
         cleanup=changes,
+        stability=stable,
         # of probabilities that were scored
         calibration=None if scored is None else result.model.classifier.calibration_,
     )
@@ -267,9 +278,25 @@ class _Job:
 
     def fitted(self, split: Holdout | None) -> SceneClassification:
         classifier = clone(self.classifier)
+        return self._fitted_by(
+            classifier if self.blocks is None else self.blocks.classifier(classifier), split
+        )
+
+    def second_map(self, split: Holdout | None) -> SecondMap:
+        classifier, blocks = reseeded(self.classifier), self.blocks
+        with warnings.catch_warnings():  # those of the map itself are said
+            warnings.simplefilter("ignore")
+            class_map = self._fitted_by(
+                classifier if blocks is None else blocks.second_classifier(classifier), split
+            ).class_map
+        if blocks is not None:
+            class_map = blocks.on_disk(class_map)
+        return SecondMap(class_map, classifier.get_params()["random_state"])
+
+    def _fitted_by(self, classifier: Classifier, split: Holdout | None) -> SceneClassification:
         in_blocks = split is not None and split.kind == "blocks"
         return self.points.classified(
-            classifier if self.blocks is None else self.blocks.classifier(classifier),
+            classifier,
             fit_on=None if split is None else split.fit,
             grouping=groups_in_squares if in_blocks else label_regions,
         )

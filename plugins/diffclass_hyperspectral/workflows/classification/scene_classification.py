@@ -40,6 +40,9 @@ class SceneClassification:
         Of a model that was given: distance of each pixel to its training neighbours in units of
         their own; NaN where the scene has no data. Above 5 a pixel
         lies beyond their reach.
+    stability : ndarray of float32 of shape (rows, columns) or None
+        1 where a second seed of the neighbour search gives the same class, before any cleaning, 0
+        where it gives another; NaN where the scene has no data. None where it was not asked for.
     """
 
     class_map: np.ndarray
@@ -51,6 +54,7 @@ class SceneClassification:
     n_unreached: int
     model: SceneModel
     novelty: np.ndarray | None = None
+    stability: np.ndarray | None = None
 
     @classmethod
     def of_points(
@@ -149,4 +153,5 @@ class SceneClassification:
             n_missing=int(np.count_nonzero(~valid)),
             n_unreached=int(np.count_nonzero(unreached)),
             novelty=None if self.novelty is None else self.novelty[rows, columns],
+            stability=None if self.stability is None else self.stability[rows, columns],
         )

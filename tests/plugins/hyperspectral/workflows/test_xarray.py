@@ -377,6 +377,15 @@ def test_the_accessor_gives_the_map_of_the_scene(dims, tmp_path):
     assert open_scene(tmp_path / "p.tif").shape == (48, 50, 3)
 
 
+def test_the_stability_where_it_was_asked_for():
+    cube = make_cube()
+    maps = cube.diffclass.classify(TISSUE.labels, stability=True)
+    assert maps.stability.dims == ("y", "x")
+    assert (maps.stability == 1).all()  # of so few pixels all neighbours are exact
+    assert np.isnan(maps.stability.rio.nodata)
+    assert "stability" not in cube.diffclass.classify(TISSUE.labels)
+
+
 def test_labels_of_any_kind(tmp_path):
     cube = make_cube(dims=("band", "y", "x"))
     picture = xr.DataArray(TISSUE.labels, dims=("y", "x"))
