@@ -38,7 +38,7 @@ from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
 from experiments.potsdam import tiles as potsdam_tiles
 from experiments.relabel import domains, provisional_maps
-from experiments.scaling import speed_tables, stability
+from experiments.scaling import sizes, speed_tables, stability
 
 ROOT = Path(__file__).parents[1]
 GUIDES = ("README.md", "experiments/README.md")
@@ -95,6 +95,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,
     "recalls": speed_tables.recalls,
+    "sizes": lambda: sizes.table(read_rows("scaling/sizes.csv")),
     "stability": lambda: stability.table(read_rows("scaling/stability.csv")),
     "ends": speed_tables.ends,
     "device": speed_tables.device,

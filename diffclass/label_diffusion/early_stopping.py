@@ -167,7 +167,9 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
         curve = walk_along_curve(walk, tau, usual_share)
         return EarlyStop(walk.restore("kept"), curve, n_steps=walk.time)
     by_cut = tau.by == "auto" and walk.goes_by_cut
-    max_time, kept_share = tau.limits(walk.n_points, usual_share=usual_share, goes_by_cut=by_cut)
+    max_time, kept_share = tau.limits(
+        walk.n_points, walk.n_classes, usual_share=usual_share, goes_by_cut=by_cut
+    )
     if by_cut:
         curve, weighting = _walk_to_best(walk, max_time, kept_share, is_large=rules.is_large)
         stopped = EarlyStop(walk.restore(weighting), curve, weighting, is_by_cut=True)

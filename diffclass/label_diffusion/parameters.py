@@ -34,7 +34,7 @@ from diffclass.sizes import LONG_WALK_POINTS
 RULES = ("auto", "margin")
 LABEL_MODES = ("absorbing", "summed", "free")
 LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
-# Points times steps of the longest walk: 16,384 steps at 32,768 points, and 1,024 at 65,536.
+# Size times steps of the longest walk: 16,384 steps of 32,768 values, 1,024 of 65,536 points.
 _LONGEST_WALK = {"auto": 2**29, "margin": 2**26}
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
@@ -66,9 +66,14 @@ class StoppingRule:
     max_time: int | None = None
     kept_share: float | None = None
 
-    def limits(self, n_points: int, *, usual_share: float, goes_by_cut: bool) -> tuple[int, float]:
+    def limits(
+        self, n_points: int, n_classes: int, *, usual_share: float, goes_by_cut: bool
+    ) -> tuple[int, float]:
         """Return the last time and the share to keep: those given, or the usual ones."""
-        usual_time = last_time(n_points, "auto" if goes_by_cut else "margin")
+        if goes_by_cut:
+            usual_time = last_time(n_points * n_classes, "auto")
+        else:
+            usual_time = last_time(n_points)
         return (
             usual_time if self.max_time is None else self.max_time,
             usual_share if self.kept_share is None else float(self.kept_share),
@@ -78,15 +83,16 @@ class StoppingRule:
 Tau: TypeAlias = str | int | StoppingRule
 
 
-def last_time(n_points: int, rule: str = "margin") -> int:
+def last_time(size: int, rule: str = "margin") -> int:
     """Return the last time that a rule looks at by default, in steps.
 
-    With "auto" it is 16,384 for up to 32,768 points, which few labels in large clusters need;
-    elsewhere the walk ends with the margin. By the margin alone it is 1,024 for up to 65,536
-    points. On larger graphs it falls as 1 / n, so that the walk takes no longer, down to 256.
+    With "auto", where ``size`` is the number of points times that of classes, it is 16,384 up to a
+    size of 32,768; few labels in large clusters need so many steps, elsewhere the walk ends with
+    the margin. By the margin alone, where ``size`` is the number of points, it is 1,024 up to
+    65,536. From there on it falls as 1 / size, so that the walk takes no longer, down to 256.
     """
     longest = {"auto": 16_384, "margin": 1024}[rule]
-    return int(np.clip(_LONGEST_WALK[rule] // n_points, 256, longest))
+    return int(np.clip(_LONGEST_WALK[rule] // size, 256, longest))
 
 
 def kept_share(label_mode: str, n_labels: float) -> float:

@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.decomposition import PCA
 
-from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
+from diffclass.neighbors import ExactSearch, NNDescentSearch
 from diffclass.neighbors.search import row_distances
 from experiments.datasets import make_hyperspectral_scene
 from experiments.scaling.million import fields
@@ -35,7 +35,7 @@ OUTPUT = Path(__file__).with_name("searches.csv")
 PEER = Path(__file__).with_name("search_peer.py")
 COLUMNS = ("points", "n", "features", "search", "setting", "seconds", "recall")
 SIZES, FEATURES, N_NEIGHBORS = (10_000, 100_000, 1_000_000), (10, 20, 60), 12
-OURS = {"InvertedFileSearch": InvertedFileSearch, "NNDescentSearch": NNDescentSearch}
+OURS = {"NNDescentSearch": NNDescentSearch}
 EXACT = ("ExactSearch", "scikit-learn")
 PEERS = {
     "faiss_inverted_file": (8, 16, 32),
