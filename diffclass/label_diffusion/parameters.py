@@ -70,10 +70,8 @@ class StoppingRule:
         self, n_points: int, n_classes: int, *, usual_share: float, goes_by_cut: bool
     ) -> tuple[int, float]:
         """Return the last time and the share to keep: those given, or the usual ones."""
-        if goes_by_cut:
-            usual_time = last_time(n_points * n_classes, "auto")
-        else:
-            usual_time = last_time(n_points)
+        rule, size = ("auto", n_points * n_classes) if goes_by_cut else ("margin", n_points)
+        usual_time = last_time(size, rule)
         return (
             usual_time if self.max_time is None else self.max_time,
             usual_share if self.kept_share is None else float(self.kept_share),
