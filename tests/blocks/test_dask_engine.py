@@ -14,13 +14,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from diffclass import StoppingRule, diffuse_labels, markov_operator
+from diffclass._compiled._threads import allowed_threads
 from diffclass.blocks import (
+    BlockClassifier,
     BlockOperator,
     Scratch,
     SerialEngine,
     build_operator,
+    classifier,
     dask_engine,
     diffuse_in_blocks,
 )
@@ -176,6 +180,48 @@ def test_blocks_lost_while_the_graph_is_built_are_made_again(undisturbed, engine
     disturbing = Disturbing(BUILT_IN, cancel)
     assert built(tmp_path / "run", engine, disturbing) == undisturbed
     assert disturbing.disturbed == len(BUILT_IN)
+
+
+def test_a_local_worker_has_one_task_at_a_time_and_its_share_of_the_cores(monkeypatch):
+    monkeypatch.setattr("dask.system.CPU_COUNT", 4)
+    with local_cluster(2, memory=2 * GB) as started:
+        assert list(started.client.nthreads().values()) == [1, 1]
+        assert started.gather([started.submit(allowed_threads)]) == [2]
+
+
+def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_path):
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 300)
+    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
+    X, truth = load_digits(return_X_y=True)
+    X = X.astype(np.float32)
+    y = np.where(np.random.default_rng(0).random(len(X)) < 0.05, truth, -1)
+    known, pids, happened = BlockClassifier(random_state=0).fit(X, y), [], []
+
+    @contextmanager
+    def watched(*arguments, **options):
+        with local_cluster(*arguments, **options) as started:
+            pids.extend(started.client.run(os.getpid).values())
+            yield started
+        happened.append("end")
+
+    def disturb(stage):
+        happened.append(stage)
+        if stage == "neighbors":
+            os.kill(pids[0], signal.SIGKILL)
+
+    monkeypatch.setattr(classifier, "local_cluster", watched)
+    found = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0)
+    with listening(Disturbing(["neighbors: searching", "diffusion: steps"], disturb)):
+        found.fit(X, y)
+    assert len(pids) == 2
+    assert happened == ["neighbors", "end", "diffusion"]
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert found.facts_ == known.facts_
+    np.testing.assert_array_equal(found.raw_label_distributions_, known.raw_label_distributions_)
+    assert found.calibration_ == known.calibration_
+    monkeypatch.setattr(classifier, "local_cluster", None)  # the graph is there
+    again = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0).fit(X, truth)
+    assert (again.transduction_ == truth).all()
 
 
 def _slowly(seconds):
