@@ -259,9 +259,9 @@ def local_cluster(
     Parameters
     ----------
     n_workers : int
-        Processes; they share the cores.
+        Processes; they share the cores, and each has one task at a time.
     memory : float
-        Bytes for all workers together.
+        Bytes for all workers together; from 60 % of its share a worker writes results to disk.
     folder : Path, optional
         For what workers cannot hold in memory; by default one of dask's own.
 

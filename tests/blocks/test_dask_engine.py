@@ -218,7 +218,7 @@ def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     assert found.facts_ == known.facts_
     np.testing.assert_array_equal(found.raw_label_distributions_, known.raw_label_distributions_)
-    assert found.calibration_ == known.calibration_
+    assert found.calibration_.temperature == known.calibration_.temperature
     monkeypatch.setattr(classifier, "local_cluster", None)  # the graph is there
     again = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0).fit(X, truth)
     assert (again.transduction_ == truth).all()
@@ -497,6 +497,27 @@ def test_a_worker_of_a_machine_without_the_folder_is_named(tmp_path):
         for path in (hidden, hidden / "points.npy"):
             with pytest.raises(ParameterError, match=f"{path}: not seen by 1 of 1 workers"):
                 remote_engine.require_visible(path)
+
+
+def test_a_cluster_builds_and_walks_also_where_it_works_in_another_folder(
+    remote_cluster, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    submitted, submit = [], DaskEngine.submit
+
+    def counted(self, task, *arguments):
+        submitted.append(task.__name__)
+        return submit(self, task, *arguments)
+
+    monkeypatch.setattr(DaskEngine, "submit", counted)
+    X = np.random.default_rng(0).normal(size=(900, 2)).astype(np.float32)
+    y = np.where(np.arange(900) % 10 == 0, X[:, 0] > 0, -1)
+    known = BlockClassifier(tau=8, random_state=0).fit(X, y)
+    engine = DaskEngine(remote_cluster[1])
+    found = BlockClassifier(tau=8, engine=engine, scratch="scratch", random_state=0).fit(X, y)
+    assert {"search_block", "walked"} <= set(submitted)
+    assert Path("scratch").is_dir()
+    np.testing.assert_array_equal(found.raw_label_distributions_, known.raw_label_distributions_)
 
 
 def test_a_lost_scheduler_is_one_clear_error_within_seconds(problem, remote_cluster, tmp_path):
