@@ -58,7 +58,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         Runs the work, as a `DaskEngine` does on a cluster; by default this process does.
     n_workers : int, optional
         Processes of this machine that build the graph, in place of an engine. They have ended when
-        the labels diffuse: one process with all cores does that in less time and memory.
+        the labels diffuse: one process with all cores does that in less processor time.
     scratch : Scratch or path-like, optional
         Folder for what does not fit into memory; by default one among the system's temporary files.
         A folder that is given stays, with the graph, the maps and all that a killed run completed:

@@ -44,27 +44,27 @@ class Watch:
     """What the processes that this one has started use, ended ones included."""
 
     def __init__(self) -> None:
-        self.peak = 0
-        self._used: dict[int, tuple[float, int]] = {}
+        self.peak = self.written = 0
+        self._seconds: dict[int, float] = {}
 
     def look(self) -> None:
         """Look at all that run now."""
-        held = 0
+        held = written = 0
         for process in psutil.Process().children(recursive=True):
             try:
                 held += process.memory_full_info().pss
-                times, written = process.cpu_times(), process.io_counters().write_bytes
+                written += process.io_counters().write_bytes  # with its ended children's
+                times = process.cpu_times()
             except (psutil.NoSuchProcess, psutil.AccessDenied):
                 continue  # it has just ended
-            self._used[process.pid] = times.user + times.system, written
-        self.peak = max(self.peak, held)
+            self._seconds[process.pid] = times.user + times.system
+        self.peak, self.written = max(self.peak, held), max(self.written, written)
 
     def row(self) -> dict[str, object]:
         """Return the sums."""
-        seconds, written = (sum(values) for values in zip(*self._used.values(), strict=True))
         return {
-            "processor_seconds": f"{seconds:.0f}",
-            "written_gb": f"{written / 1e9:.2f}",
+            "processor_seconds": f"{sum(self._seconds.values()):.0f}",
+            "written_gb": f"{self.written / 1e9:.2f}",
             "peak_gb": f"{self.peak / 1e9:.2f}",
         }
 
