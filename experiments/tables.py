@@ -38,7 +38,7 @@ from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
 from experiments.potsdam import tiles as potsdam_tiles
 from experiments.relabel import domains, provisional_maps
-from experiments.scaling import sizes, speed_tables, stability
+from experiments.scaling import builders, sizes, speed_tables, stability
 
 ROOT = Path(__file__).parents[1]
 GUIDES = ("README.md", "experiments/README.md")
@@ -103,6 +103,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "busy": speed_tables.busy,
     "ten-million": speed_tables.ten_million,
     "forecasts": speed_tables.forecasts,
+    "builders": lambda: builders.table(read_rows(builders.NAME)),
     "workers": speed_tables.workers,
     "workers-model": speed_tables.workers_model,
     "kills": speed_tables.kills,

@@ -23,7 +23,7 @@ same.
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.classifier import BlockClassifier
-from diffclass.blocks.dask_engine import cluster_at, local_cluster
+from diffclass.blocks.dask_engine import cluster_at, require_distributed
 from diffclass.blocks.diffusion import BlockDiffusion, diffuse_in_blocks
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator, OperatorBlock
@@ -45,7 +45,7 @@ __all__ = [
     "build_operator",
     "cluster_at",
     "diffuse_in_blocks",
-    "local_cluster",
+    "require_distributed",
     "room_in",
     "scratch_costs",
 ]

@@ -6,6 +6,7 @@ import hashlib
 import os
 import warnings
 import weakref
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, check_positive
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
+from diffclass.blocks.dask_engine import local_cluster
 from diffclass.blocks.diffusion import (
     BlockDiffusion,
     calibrate_in_blocks,
@@ -29,7 +31,7 @@ from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
-from diffclass.exceptions import DataError, UnreachedWarning
+from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
@@ -51,9 +53,12 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         As for `diffclass.DiffusionClassifier`. The kernel is the self-tuning `Gaussian`, or
         `SharedNeighbors` over it, which is the default; labels are absorbing.
     memory : float, default=4e9
-        Bytes that this process, or each worker, may use.
+        Bytes that this process with the processes it starts, or each worker of a cluster, may use.
     engine : Engine, optional
         Runs the work, as a `DaskEngine` does on a cluster; by default this process does.
+    n_workers : int, optional
+        Processes of this machine that build the graph, in place of an engine. They have ended when
+        the labels diffuse: one process with all cores does that in less processor time.
     scratch : Scratch or path-like, optional
         Folder for what does not fit into memory; by default one among the system's temporary files.
         A folder that is given stays, with the graph, the maps and all that a killed run completed:
@@ -103,6 +108,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         class_prior: ArrayLike | None = None,
         memory: float = 4e9,
         engine: Engine | None = None,
+        n_workers: int | None = None,
         scratch: Scratch | str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
     ):
@@ -114,6 +120,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.class_prior = class_prior
         self.memory = memory
         self.engine = engine
+        self.n_workers = n_workers
         self.scratch = scratch
         self.random_state = random_state
 
@@ -169,16 +176,16 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         path = self._file_of(X, scratch)
         n, p = np.load(path, mmap_mode="r").shape
         labels.check_number(n, of="X")
-        workers = 1 if self.engine is None else self.engine.n_workers
-        size = Size(n, p, self.n_neighbors, len(self.classes_))
-        plan = BlockPlan.within(self.memory, size, n_workers=workers)
+        plan = self.plan(Size(n, p, self.n_neighbors, len(self.classes_)))
         engine = self.engine
         if engine is None:
             engine = SerialEngine(memory=plan.held_bytes, folder=scratch.folder)
-        operator, facts = build_operator(
-            path, scratch=scratch, engine=engine, n_neighbors=self.n_neighbors, kernel=self.kernel,
-            alpha=self.alpha, random_state=self.random_state, block_points=plan.block_points,
-        )  # fmt: skip
+        with self._builders(plan, scratch, otherwise=engine) as builder:
+            operator, facts = build_operator(
+                path, scratch=scratch, engine=builder, n_neighbors=self.n_neighbors,
+                kernel=self.kernel, alpha=self.alpha, random_state=self.random_state,
+                block_points=plan.block_points,
+            )  # fmt: skip
         order = scratch.load("cells/order")
         labels = labels.moved(inverse(order))
         found = _diffused(operator, labels, rules, engine)
@@ -193,10 +200,22 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """Raise `ParameterError` for a kernel, labels or a time that do not work in blocks."""
+        """Raise `ParameterError` for a kernel, labels or a time that do not work in blocks.
+
+        Also for workers that nobody can start.
+        """
         BlockKernel.of(self.kernel)
         check_label_mode(self.label_mode)
         checked_tau(self.tau)
+        if self.n_workers is not None:
+            check_positive(self.n_workers, "n_workers", integer=True)
+            if self.engine is not None:
+                raise ParameterError("an engine has workers of its own; leave out n_workers")
+
+    def plan(self, size: Size) -> BlockPlan:
+        """Return how points will be cut into blocks, and what that will take."""
+        n_workers = 1 if self.engine is None else self.engine.n_workers
+        return BlockPlan.within(self.memory, size, n_workers=n_workers, n_builders=self.n_workers)
 
     @property
     def raw_label_distributions_(self) -> np.ndarray:
@@ -231,6 +250,14 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         # with the maps, which lie there; also at the end of the process, as after Ctrl-C
         weakref.finalize(self, temporary.remove)
         return Scratch(temporary.path)
+
+    def _builders(
+        self, plan: BlockPlan, scratch: Scratch, *, otherwise: Engine
+    ) -> AbstractContextManager[Engine]:
+        if self.n_workers is None or "operator" in scratch.completed_stages:
+            return nullcontext(otherwise)
+        memory = plan.builder_bytes * self.n_workers
+        return local_cluster(self.n_workers, memory=memory, folder=scratch.folder / "workers")
 
     def _file_of(self, X: Any, scratch: Scratch) -> Path:
         if isinstance(X, str | os.PathLike):

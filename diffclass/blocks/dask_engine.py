@@ -34,6 +34,7 @@ _NO_WORKER = 60.0  # seconds without any worker
 _IDLE = 3.0  # seconds in which workers have nothing to do although results are missing
 _PAUSED = 30.0  # seconds in which work is left to workers that have paused: their memory is full
 _RETRIES = 10  # of tasks whose workers died
+_THREADS = "diffclass.threads"  # of a task, in dask's configuration; else as many as tasks
 
 
 class DaskEngine:
@@ -258,9 +259,9 @@ def local_cluster(
     Parameters
     ----------
     n_workers : int
-        Processes; they share the cores.
+        Processes; they share the cores, and each has one task at a time.
     memory : float
-        Bytes for all workers together.
+        Bytes for all workers together; from 60 % of its share a worker writes results to disk.
     folder : Path, optional
         For what workers cannot hold in memory; by default one of dask's own.
 
@@ -276,11 +277,19 @@ def local_cluster(
     n_threads = max(1, dask.system.CPU_COUNT // n_workers)
     names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     with (
-        # a worker that dies twice within this time would not be started again
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
+        dask.config.set(
+            {
+                # a worker that dies twice within this time would not be started again
+                "distributed.deploy.lost-worker-timeout": "1 day",
+                # plans fill the memory with one task, which no other should wait or die for
+                "distributed.worker.memory.pause": False,
+                "distributed.worker.memory.terminate": False,
+                _THREADS: n_threads,
+            }
+        ),
         distributed.LocalCluster(
             n_workers=n_workers,
-            threads_per_worker=n_threads,
+            threads_per_worker=1,  # which are tasks at a time
             processes=True,
             memory_limit=int(memory / n_workers),
             local_directory=None if folder is None else str(folder),
@@ -420,10 +429,11 @@ def run_task(wanted: str, task: Callable[..., Any], *arguments: Any) -> Any:
     ParameterError
         If the sources of the worker are others than those of the process that sends the task.
     """
+    import dask.config
     import distributed
 
     worker = distributed.get_worker()
     if sources() != wanted:
         raise _other_sources(f"workers such as {worker.address}")
-    with threads(worker.state.nthreads):
+    with threads(dask.config.get(_THREADS, worker.state.nthreads)):
         return task(*arguments)

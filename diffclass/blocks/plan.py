@@ -110,26 +110,34 @@ class BlockPlan:
     held_bytes : float
         For blocks and columns that stay in memory during the diffusion.
     peak_bytes : float
-        Memory of this process, or of each worker.
+        Memory of this process and its builders, or of each worker.
     scratch_bytes : float
         Space on the scratch disk.
+    builder_bytes : float
+        For each process that builds the graph.
     """
 
     block_points: int
     held_bytes: float
     peak_bytes: float
     scratch_bytes: float
+    builder_bytes: float
 
     @classmethod
-    def within(cls, memory: float, size: Size, *, n_workers: int = 1) -> BlockPlan:
+    def within(
+        cls, memory: float, size: Size, *, n_workers: int = 1, n_builders: int | None = None
+    ) -> BlockPlan:
         """Plan the blocks for a budget.
 
         Parameters
         ----------
         memory : float
-            Bytes of this process, or of each worker.
+            Bytes of this process and its builders, or of each worker.
         size : Size
         n_workers : int, default=1
+            Workers of a cluster, which share all of the work.
+        n_builders : int, optional
+            Processes that build the graph beside this one, and end before the labels diffuse.
 
         Raises
         ------
@@ -138,31 +146,38 @@ class BlockPlan:
         """
         check_positive(memory, "memory")
         leading = float(LEADING * size.points) if n_workers == 1 else 0.0
+        beside, n_shares = (0.0, 1) if n_builders is None else (PROCESS + leading, n_builders)
+
+        def building_with(block_points: int) -> float:
+            block = replace(size, points=block_points)
+            return beside + n_shares * building_bytes(block)
 
         def stepping_with(block_points: int) -> float:
             block = replace(size, points=min(block_points, size.points))
             return task_bytes(block)["diffusion"] + leading
 
         least = stepping_with(LEAST_BLOCK)
-        needed = max(least, building_bytes(replace(size, points=LEAST_BLOCK)))
+        needed = max(least, building_with(LEAST_BLOCK))
         if memory < needed:
             what = f"{size.points} points of {size.classes} classes"
             raise _too_little(memory, needed, what if needed == least else _least_block(size))
-        most = block_points_within(memory, size.features, size.neighbors)
-        if n_workers > 1:
-            most = min(most, -(-size.points // (_BLOCKS_PER_WORKER * n_workers)))
+        builder = (memory - beside) / n_shares
+        most = block_points_within(builder, size.features, size.neighbors)
+        if (n_sharing := max(n_workers, n_shares)) > 1:
+            most = min(most, -(-size.points // (_BLOCKS_PER_WORKER * n_sharing)))
         block_points = max(min(most, _MOST_POINTS), min(LEAST_BLOCK, size.points))
         while (stepping := stepping_with(block_points)) > memory:  # with many classes
             block_points = max(int(0.9 * block_points), LEAST_BLOCK)
         wanted = held_bytes(size) / n_workers
         held = max(min(memory - stepping, wanted), 0)
-        building = building_bytes(replace(size, points=min(block_points, size.points)))
+        building = building_with(min(block_points, size.points))
         on_disk = max(cost.working for cost in scratch_costs(size, block_points).values())
         return cls(
             block_points,
             held,
-            max(building, min(stepping + held, memory)),  # rounding may exceed the budget
+            min(max(building, stepping + held), memory),  # rounding may exceed the budget
             on_disk + max(wanted * n_workers - held, 0),
+            builder,
         )
 
 
@@ -198,6 +213,6 @@ def _too_little(memory: float, needed: float, what: str) -> ParameterError:
     """Return the error of a budget; the figure that it names suffices, and is not the budget's."""
     given, enough = math.floor(memory / 1e6), math.floor(needed / 1e6) + 1
     return ParameterError(
-        f"memory = {given / 1e3:.12g} GB is too little for {what}; give each worker at least "
+        f"memory = {given / 1e3:.12g} GB is too little for {what}; give at least "
         f"{enough / 1e3:.12g} GB"
     )

@@ -46,6 +46,10 @@ class Scratch:
 
     folder: Path
 
+    def __post_init__(self) -> None:
+        # absolute: workers have other working directories
+        object.__setattr__(self, "folder", Path(self.folder).absolute())
+
     @classmethod
     @contextmanager
     def opened(

@@ -1,6 +1,6 @@
 """Forecasts of time beside what runs in blocks take, over sizes of scenes.
 
-    python -m experiments.scaling.forecasts FOLDER [--sides 600 1000 1600 3200] [--workers N]
+    python -m experiments.scaling.forecasts FOLDER [--sides 600 1000 1600 3200]
 
 Scenes of `experiments.scaling.make_large_scene` are made in FOLDER unless they are there, and
 classified by ``diffclass classify --memory``, each in its own process, with too little memory for
@@ -37,7 +37,7 @@ def scene_in(folder: Path, side: int) -> Path:
     return place
 
 
-def run(place: Path, side: int, n_workers: int | None) -> dict[str, Any]:
+def run(place: Path, side: int) -> dict[str, Any]:
     """Classify a scene in blocks, in its own process, and return its report."""
     report = place / "report.json"
     if not report.exists():
@@ -45,7 +45,6 @@ def run(place: Path, side: int, n_workers: int | None) -> dict[str, Any]:
             "classify", "scene.img", "--labels", "labels.npy", "-o", "map.npy", "--overwrite",
             f"--memory={memory_of(side)}MB", "--report", report.name, "-q",
             "--probability=probability.npy",
-            *([] if n_workers is None else [f"--workers={n_workers}"]),
         ]  # fmt: skip
         program = "from diffclass.command_line.main import main; main()"
         subprocess.run([sys.executable, "-c", program, *words], cwd=place, check=True)
@@ -83,12 +82,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sides", type=int, nargs="+", default=[600, 1000, 1600, 3200])
-    parser.add_argument("--workers", type=int)
     arguments = parser.parse_args()
     rows = []
     for side in arguments.sides:
         place = scene_in(arguments.folder, side)
-        rows += rows_of(side, run(place, side, arguments.workers))
+        rows += rows_of(side, run(place, side))
         print(*(row for row in rows if row["side"] == side), sep="\n", flush=True)
     write_rows(OUTPUT, rows)
 

@@ -141,6 +141,10 @@ def test_bad_input_is_named(digits, tmp_path):
         BlockClassifier(memory=1e6).fit(X, y)
     with pytest.raises(ParameterError, match="in blocks labels are absorbing"):
         BlockClassifier(label_mode="summed").fit(X, y)
+    with pytest.raises(ParameterError, match="n_workers"):
+        BlockClassifier(n_workers=0).fit(X, y)
+    with pytest.raises(ParameterError, match="an engine has workers of its own"):
+        BlockClassifier(n_workers=2, engine=SerialEngine()).fit(X, y)
     with pytest.raises(DataError, match="rows of a table"):
         BlockClassifier().fit(X[:, 0], y)
     with pytest.raises(DataError, match="no label"):
@@ -156,6 +160,11 @@ def test_a_plan_spends_what_it_is_given():
     assert large.peak_bytes <= 6e9
     shared = BlockPlan.within(6e9, Size(10**6, 20, 12, 16), n_workers=4)
     assert shared.block_points == 125_000
+    size = Size(10**6, 20, 12, 16)
+    alone, beside = (BlockPlan.within(6e9, size, n_builders=n) for n in (None, 2))
+    assert beside.held_bytes == alone.held_bytes  # builders have ended
+    assert 2 * beside.builder_bytes < alone.builder_bytes == 6e9
+    assert alone.peak_bytes < beside.peak_bytes <= 6e9
     with pytest.raises(ParameterError, match="too little for 10000000 points of 16 classes"):
         BlockPlan.within(6e8, Size(10**7, 20, 12, 16))
 
@@ -167,11 +176,14 @@ def test_a_plan_spends_what_it_is_given():
     n_neighbors=st.integers(3, 40),
     n_classes=st.integers(2, 250),
     n_workers=st.integers(1, 8),
+    n_builders=st.none() | st.integers(1, 8),
 )
 def test_the_memory_that_an_error_names_suffices(memory, n_points, **given):
     size = Size(n_points, given["n_features"], given["n_neighbors"], given["n_classes"])
 
     def plan(memory):
+        if given["n_builders"] is not None:
+            return BlockPlan.within(memory, size, n_builders=given["n_builders"])
         return BlockPlan.within(memory, size, n_workers=given["n_workers"])
 
     try:

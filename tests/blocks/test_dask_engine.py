@@ -14,13 +14,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from diffclass import StoppingRule, diffuse_labels, markov_operator
+from diffclass._compiled._threads import allowed_threads
 from diffclass.blocks import (
+    BlockClassifier,
     BlockOperator,
     Scratch,
     SerialEngine,
     build_operator,
+    classifier,
     dask_engine,
     diffuse_in_blocks,
 )
@@ -176,6 +180,48 @@ def test_blocks_lost_while_the_graph_is_built_are_made_again(undisturbed, engine
     disturbing = Disturbing(BUILT_IN, cancel)
     assert built(tmp_path / "run", engine, disturbing) == undisturbed
     assert disturbing.disturbed == len(BUILT_IN)
+
+
+def test_a_local_worker_has_one_task_at_a_time_and_its_share_of_the_cores(monkeypatch):
+    monkeypatch.setattr("dask.system.CPU_COUNT", 4)
+    with local_cluster(2, memory=2 * GB) as started:
+        assert list(started.client.nthreads().values()) == [1, 1]
+        assert started.gather([started.submit(allowed_threads)]) == [2]
+
+
+def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_path):
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 300)
+    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
+    X, truth = load_digits(return_X_y=True)
+    X = X.astype(np.float32)
+    y = np.where(np.random.default_rng(0).random(len(X)) < 0.05, truth, -1)
+    known, pids, happened = BlockClassifier(random_state=0).fit(X, y), [], []
+
+    @contextmanager
+    def watched(*arguments, **options):
+        with local_cluster(*arguments, **options) as started:
+            pids.extend(started.client.run(os.getpid).values())
+            yield started
+        happened.append("end")
+
+    def disturb(stage):
+        happened.append(stage)
+        if stage == "neighbors":
+            os.kill(pids[0], signal.SIGKILL)
+
+    monkeypatch.setattr(classifier, "local_cluster", watched)
+    found = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0)
+    with listening(Disturbing(["neighbors: searching", "diffusion: steps"], disturb)):
+        found.fit(X, y)
+    assert len(pids) == 2
+    assert happened == ["neighbors", "end", "diffusion"]
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert found.facts_ == known.facts_
+    np.testing.assert_array_equal(found.raw_label_distributions_, known.raw_label_distributions_)
+    assert found.calibration_.temperature == known.calibration_.temperature
+    monkeypatch.setattr(classifier, "local_cluster", None)  # the graph is there
+    again = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0).fit(X, truth)
+    assert (again.transduction_ == truth).all()
 
 
 def _slowly(seconds):
@@ -451,6 +497,27 @@ def test_a_worker_of_a_machine_without_the_folder_is_named(tmp_path):
         for path in (hidden, hidden / "points.npy"):
             with pytest.raises(ParameterError, match=f"{path}: not seen by 1 of 1 workers"):
                 remote_engine.require_visible(path)
+
+
+def test_a_cluster_builds_and_walks_also_where_it_works_in_another_folder(
+    remote_cluster, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    submitted, submit = [], DaskEngine.submit
+
+    def counted(self, task, *arguments):
+        submitted.append(task.__name__)
+        return submit(self, task, *arguments)
+
+    monkeypatch.setattr(DaskEngine, "submit", counted)
+    X = np.random.default_rng(0).normal(size=(900, 2)).astype(np.float32)
+    y = np.where(np.arange(900) % 10 == 0, X[:, 0] > 0, -1)
+    known = BlockClassifier(tau=8, random_state=0).fit(X, y)
+    engine = DaskEngine(remote_cluster[1])
+    found = BlockClassifier(tau=8, engine=engine, scratch="scratch", random_state=0).fit(X, y)
+    assert {"search_block", "walked"} <= set(submitted)
+    assert Path("scratch").is_dir()
+    np.testing.assert_array_equal(found.raw_label_distributions_, known.raw_label_distributions_)
 
 
 def test_a_lost_scheduler_is_one_clear_error_within_seconds(problem, remote_cluster, tmp_path):

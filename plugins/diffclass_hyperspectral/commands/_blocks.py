@@ -68,9 +68,9 @@ class BlockOptions:
         type=Size(),
     )
     workers: int | str | None = option(
-        "Share the work among this many processes, or among the workers of the dask scheduler "
-        "at this address, as tcp://host:8786 (needs the extra [distributed]). These have to see "
-        "the scratch folder under the same name; the scene is read here alone.",
+        "Build the graph with this many processes, or share graph and walk among the workers of "
+        "the dask scheduler at this address, as tcp://host:8786 (needs the extra [distributed]). "
+        "These have to see the scratch folder under the same name; the scene is read here alone.",
         type=Workers(),
     )
     resume: bool = option(

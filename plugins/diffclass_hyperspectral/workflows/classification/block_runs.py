@@ -28,7 +28,7 @@ from diffclass.blocks import (
     Engine,
     Scratch,
     cluster_at,
-    local_cluster,
+    require_distributed,
     room_in,
 )
 from diffclass.classifier import DiffusionClassifier
@@ -58,17 +58,17 @@ class BlockRun:
     ----------
     scratch : Scratch
     memory : float
-        Bytes of this process, or of each worker.
+        Bytes of this process and the processes it starts, or of each worker of a scheduler.
     engine : Engine or None
-        None: this process does the work.
-    n_machines : int
-        That share the work, for the forecast of time: each worker of a scheduler counts as one.
+        None: this machine does the work.
+    n_workers : int or None
+        Processes of this machine that build the graph.
     """
 
     scratch: Scratch
     memory: float
     engine: Engine | None = None
-    n_machines: int = 1
+    n_workers: int | None = None
 
     @classmethod
     @contextmanager
@@ -84,7 +84,7 @@ class BlockRun:
         scheduler: str | None = None,
         resume: bool = False,
     ) -> Iterator[BlockRun]:
-        """Open a scratch folder for a scene, and start or join workers.
+        """Open a scratch folder for a scene, and join the workers of a scheduler.
 
         Parameters
         ----------
@@ -96,10 +96,10 @@ class BlockRun:
             The scratch folder; it is removed at the end, also after Ctrl-C. After an error complete
             stages stay.
         memory : float
-            Bytes to use: by this process, by all workers on this machine, or by each worker of a
+            Bytes to use: by this process and the processes it starts, or by each worker of a
             scheduler.
         n_workers : int, optional
-            Processes to start on this machine.
+            Processes to start on this machine while the graph is built.
         scheduler : str, optional
             Address of a dask scheduler, such as "tcp://host:8786".
         resume : bool, default=False
@@ -121,19 +121,12 @@ class BlockRun:
             opened = Scratch.opened(folder, job=job, resume=resume, keep=True)
             scratch = stack.enter_context(opened)
             engine: Engine | None = None
-            if n_workers is not None or scheduler is not None:
-                workers = (
-                    cluster_at(scheduler)
-                    if scheduler is not None
-                    else local_cluster(
-                        n_workers or 1, memory=memory, folder=scratch.folder / "workers"
-                    )
-                )
-                engine = stack.enter_context(workers)
+            if scheduler is not None:
+                engine = stack.enter_context(cluster_at(scheduler))
                 engine.require_visible(scratch.folder)
-            share = 1 if n_workers is None else n_workers
-            n_machines = 1 if scheduler is None or engine is None else engine.n_workers
-            yield cls(scratch, memory / share, engine, n_machines)
+            elif n_workers is not None:
+                require_distributed()  # before features are made
+            yield cls(scratch, memory, engine, n_workers)
 
     def points(self, scene: Scene, labels: LabelImage, features: SceneFeatures) -> LabelledPoints:
         """Fit features to a scene and write them; those of a resumed run are taken over."""
@@ -170,13 +163,18 @@ class BlockRun:
 
     def _classifier(self, model: DiffusionClassifier, scratch: Scratch | Path) -> BlockClassifier:
         return BlockClassifier(
-            **_given(model), memory=self.memory, engine=self.engine, scratch=scratch
-        )
+            **_given(model), memory=self.memory, engine=self.engine, n_workers=self.n_workers,
+            scratch=scratch,
+        )  # fmt: skip
 
     def plan(self, size: Size) -> BlockPlan:
         """Return how the points will be cut into blocks, and what that will take."""
-        n_workers = 1 if self.engine is None else self.engine.n_workers
-        return BlockPlan.within(self.memory, size, n_workers=n_workers)
+        return self.classifier(DiffusionClassifier()).plan(size)
+
+    @property
+    def n_machines(self) -> int:
+        """How many share the work; each worker of a scheduler counts as one."""
+        return 1 if self.engine is None else self.engine.n_workers
 
 
 def _check_in_blocks(classifier: DiffusionClassifier) -> None:

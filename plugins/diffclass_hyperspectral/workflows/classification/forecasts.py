@@ -75,8 +75,9 @@ def forecast_blocks(
 ) -> Forecast:
     """Say what classifying a scene in blocks will need; otherwise as `forecast_classification`.
 
-    Of this process, or of a worker, with the space on the scratch disk and the time. ``n_machines``
-    share the work; processes of one machine share its cores, and gain nothing here.
+    Of the processes of this machine, or of a worker, with the space on the scratch disk and the
+    time. ``n_machines`` share the work, and what they send each other is not counted; processes of
+    one machine share its cores, and gain nothing here.
     """
     size = scene_size(scene, features, classifier.n_neighbors, n_classes)
     planned = plan(size)

@@ -355,7 +355,7 @@ def _recalls(classifier: Classifier) -> dict[str, float | None]:
 
 def _parameters(classifier: Classifier) -> dict[str, Any]:
     values = classifier.get_params(deep=False)
-    for name in ("engine", "scratch"):  # where the work was done
+    for name in ("engine", "n_workers", "scratch"):  # where the work was done
         values.pop(name, None)
     return {name: _plain(value) for name, value in values.items()}
 

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -326,7 +327,18 @@ def test_a_cluster_of_other_versions_is_named(fails, monkeypatch):
 
     monkeypatch.setattr(distributed.Client, "get_versions", other_versions)
     says = "the cluster has other versions of libraries: numpy 1.0 on workers"
-    fails("--memory", "1GB", "--workers", "1", code=2, says=says)
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, protocol="tcp", dashboard_address=":0"
+    ) as cluster:
+        address = cluster.scheduler_address
+        fails("--memory", "1GB", "--workers", address, code=2, says=says)
+    assert folders() == []
+
+
+def test_workers_need_the_extra_before_anything_is_made(fails, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setattr(block_runs.BlockRun, "points", None)
+    fails("--memory", "2GB", "--workers", "2", code=2, says="diffclass[distributed]")
     assert folders() == []
 
 
@@ -357,13 +369,37 @@ def test_nobody_at_the_address(fails, monkeypatch):
     assert folders() == []
 
 
-def test_workers_make_the_same_map(works):
+def test_workers_make_the_same_map(works, fails, monkeypatch):
     pytest.importorskip("distributed")
-    works("--memory", BUDGET)
-    alone = np.load("map.npy")
-    report = works("--memory", "2GB", "--workers", "2", "--overwrite")
-    assert np.mean(np.load("map.npy") == alone) > 0.98
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 300)  # the same blocks
+    works("--memory", BUDGET, "--probability", "known.npy")
+    alone, probability = np.load("map.npy"), np.load("known.npy")
+    Path("map.npy").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(classifier, "diffuse_in_blocks", None)
+        fails("--memory", "2GB", "--workers", "2", code=1, says="TypeError")
+    monkeypatch.setattr(classifier, "local_cluster", None)  # it is not started again
+    resumed = "--memory", "2GB", "--workers", "2", "--resume"
+    report = works(*resumed, "--probability", "found.npy")
+    np.testing.assert_array_equal(np.load("map.npy"), alone)
+    np.testing.assert_array_equal(np.load("found.npy"), probability)
     assert report["neighbor_recall"] > 0.95
+    assert "n_workers" not in report["parameters"]
+    assert folders() == []
+
+
+def test_an_interrupt_while_workers_build_leaves_nothing(fails, monkeypatch):
+    pytest.importorskip("distributed")
+    workers = []
+
+    def interrupted(arrays, engine, **options):
+        workers.extend(engine.client.run(os.getpid).values())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "find_neighbors", interrupted)
+    fails("--memory", "2GB", "--workers", "2", code=130, says="")
+    assert len(workers) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
     assert folders() == []
 
 
