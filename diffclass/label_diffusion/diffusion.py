@@ -6,9 +6,9 @@ Labels can *absorb* the walk: they are set again at every step,
 
 so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
 before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
-of X. Zhu et al. 2003). The time is the last that keeps a share of the largest margin, or a later
-one that halves the cut of the map (`diffclass.label_diffusion.parameters`), and the classes
-weigh alike, unless weights that give all of them the same mass cut the graph less.
+of X. Zhu et al. 2003). The time is the last that keeps a share of the largest margin
+(`diffclass.label_diffusion.parameters`), and the classes weigh alike, unless the map of weights
+that give all of them the same mass cuts the graph less.
 
 They can also count in two other ways.
 

@@ -151,7 +151,7 @@ class EarlyStop:
     curve: MarginCurve
     weighting: str = "equal"  # "equal" or "balanced"
     n_steps: int | None = None  # length of the walk, if it was given
-    is_by_cut: bool = False  # whether the time was chosen by the cut
+    is_by_cut: bool = False  # whether the weighting was chosen by the cut
 
 
 def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:

@@ -63,8 +63,8 @@ class Walk(LabelWalk[np.ndarray]):
 
     The state (n, n_classes) has the columns without their limits, limits (n_components, n_classes)
     what was subtracted, scale (n_classes,) the factors, and ``least`` is the smallest value of a
-    column that counts as arrived. The time may be chosen by the cut (``goes_by_cut``) for absorbing
-    labels only: free and warped columns always have the same mass, and the margin says all.
+    column that counts as arrived. Weights may be chosen by the cut (``goes_by_cut``) for
+    absorbing labels only: free and warped columns always have the same mass.
     """
 
     def __init__(self, operator: MarkovOperator, labels: Labels):

@@ -1,6 +1,6 @@
 """Seconds and accuracy of a fit against the number of points: neither may jump.
 
-    python -m experiments.scaling.sizes [--most 4000000]
+    python -m experiments.scaling.sizes [--most 1100000]
 
 Two sets of points, from 1,000 up, each size twice the one before: features of synthetic scenes of
 100 bands and 16 classes (`million`), where classes are mixed and walks are short, and two moons in
@@ -115,7 +115,7 @@ def plot(results: dict[str, Any]) -> Figure:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--most", type=int, default=4_000_000, help="points of the largest set")
+    parser.add_argument("--most", type=int, default=1_100_000, help="points of the largest set")
     parser.add_argument("--one", nargs=2, metavar=("POINTS", "N"), help="one fit, as JSON")
     parser.add_argument("--draw", action="store_true", help="draw what was measured, and no more")
     arguments = parser.parse_args()
