@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -57,9 +58,11 @@ def test_map_and_calibration_are_those_of_the_classifier_in_memory(digits, small
 
 
 def test_a_file_is_read_where_it_lies_and_scratch_goes_with_the_model(
-    digits, small_blocks, tmp_path
+    digits, small_blocks, tmp_path, monkeypatch
 ):
     X, y, _ = digits
+    # where no other process makes a folder of the same name
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     np.save(tmp_path / "points.npy", X)
     model = BlockClassifier(random_state=0).fit(np.load(tmp_path / "points.npy", mmap_mode="r"), y)
     folder = Path(model.diffusion_.margin.filename).parents[1]
