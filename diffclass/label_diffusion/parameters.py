@@ -87,7 +87,7 @@ def last_time(size: int, rule: str = "margin") -> int:
     With "auto", where ``size`` is the number of points times that of classes, it is 16,384 up to a
     size of 32,768; few labels in large clusters need so many steps, elsewhere the walk ends with
     the margin. By the margin alone, where ``size`` is the number of points, it is 1,024 up to
-    65,536. From there on it falls as 1 / size, so that the walk takes no longer, down to 256.
+    65,536. From there on it falls as 1 / size, so that the walk takes no longer, until it is 256.
     """
     longest = {"auto": 16_384, "margin": 1024}[rule]
     return int(np.clip(_LONGEST_WALK[rule] // size, 256, longest))
@@ -144,8 +144,7 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
 
 
 # tau of the summed labels that are tried with one label per class. Their sum is long, as in Poisson
-# learning, which was made for so few. On large graphs it would take longer than all the rest, and
-# so would late times.
+# learning, which was made for so few. On large graphs it would take longer than all the rest.
 SUMMED_TAU = 256
 
 
