@@ -214,6 +214,21 @@ def without_label(A, codes, n_classes, t, point, *, weight=None):
     return absorbing_labels(A, left, n_classes, t, weight=weight)[point]
 
 
+def returns(A, weight, t, start, end):
+    """Probability that a walk from a label stops at one next, within t + 1 steps.
+
+    ``weight`` (n,) is the probability to stop at each point.
+    """
+    column = np.zeros(len(A))
+    column[end] = 1
+    stopped = 0.0
+    for _ in range(t + 1):
+        column = A @ column
+        stopped += weight[end] * column[start]
+        column = (1 - weight) * column
+    return stopped
+
+
 def nearest_denser(points, density):
     """Each point's nearest denser one and how far it is; of the densest itself and the farthest."""
     distances = np.sqrt(squared_distances(points))

@@ -136,3 +136,21 @@ def chebyshev_step(part, product, previous, coefficients, sums):
             if weight != 0:
                 for c in range(previous.shape[1]):
                     sums[j, x, c] += weight * previous[x, c]
+
+
+@parallel
+def moment_products(part, weight, before, now, first, second, out):
+    """Products <f, g> = sum over the k-th chunk of x of weight(x) f(x) g(x), of pairs of columns.
+
+    out(k, 0, p) = <before, now> and out(k, 1, p) = <now, now>, of the columns first(p) and
+    second(p); weight (n,) and out (n_chunks, 2, n_pairs) are float64.
+    """
+    n, n_chunks = now.shape[0], out.shape[0]
+    for k in share(part, n_chunks):
+        out[k] = 0
+        for x in range(n * k // n_chunks, n * (k + 1) // n_chunks):
+            for p in range(first.shape[0]):
+                a, b = np.uint64(first[p]), np.uint64(second[p])
+                value = weight[x] * np.float64(now[x, b])
+                out[k, 0, p] += value * np.float64(before[x, a])
+                out[k, 1, p] += value * np.float64(now[x, a])

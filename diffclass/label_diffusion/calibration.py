@@ -54,6 +54,7 @@ from diffclass.progress import stage
 
 _EXPONENTS = np.geomspace(1 / 4, 4096, 141)  # 1/T; large where long sums are nearly equal
 _MAP_POWER = 0.7  # of T_0
+_COARSE = 10  # of these exponents, the loss of the map is first looked at for one in so many
 _SPREAD = 0.6  # s
 _FLOOR = 0.005
 MAP_STEPS = 4
@@ -195,7 +196,7 @@ def calibrated(posteriors: np.ndarray, around: np.ndarray, left: HeldOutLabels) 
     """
     by_map = _map_exponent(posteriors.astype(np.float64), around)
     truth = np.eye(posteriors.shape[1])[left.codes]
-    losses = _losses(left.posteriors, truth)
+    losses = _losses(left.posteriors, truth, _EXPONENTS)
     away = np.log(_EXPONENTS / by_map) / _SPREAD
     exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
     own = sharpened(left.posteriors, exponent)[np.arange(len(truth)), left.codes]
@@ -221,14 +222,19 @@ def counted_points(reached: np.ndarray) -> np.ndarray:
 
 def _map_exponent(posteriors: np.ndarray, around: np.ndarray) -> float:
     """Return 1 / T_map, by what posteriors say of the map some steps away."""
-    losses, logs = _losses(posteriors, around).mean(axis=0), np.log(_EXPONENTS)
-    best = logs[(losses + _FLAT * logs**2).argmin()]
-    return float(_EXPONENTS[np.abs(logs - _MAP_POWER * best).argmin()])
+
+    def best_of(exponents: np.ndarray) -> float:
+        losses, logs = _losses(posteriors, around, exponents).mean(axis=0), np.log(exponents)
+        return float(exponents[(losses + _FLAT * logs**2).argmin()])
+
+    near = np.abs(np.log(_EXPONENTS / best_of(_EXPONENTS[::_COARSE]))).argmin()
+    best = best_of(_EXPONENTS[max(near - _COARSE, 0) : near + _COARSE + 1])
+    return float(_EXPONENTS[np.abs(np.log(_EXPONENTS / best**_MAP_POWER)).argmin()])
 
 
-def _losses(posteriors: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _losses(posteriors: np.ndarray, classes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Return the log loss of each point at each exponent, of shape (m, n_exponents)."""
-    return np.stack([_loss(posteriors, classes, e) for e in _EXPONENTS], axis=1)
+    return np.stack([_loss(posteriors, classes, e) for e in exponents], axis=1)
 
 
 def _loss(posteriors: np.ndarray, classes: np.ndarray, exponent: float) -> np.ndarray:

@@ -31,7 +31,7 @@ def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:
     in_order = (
         8 * m + 24 * n if n >= LOCAL_ORDER_POINTS else 0
     )  # the second operator of a large graph
-    held_out = 0 if warped else 8 * n * most_columns(n)
+    held_out = 0 if warped else 12 * n * most_columns(n)
     return {
         "diffusion": Cost(
             in_order + (DIFFUSING_BYTES + _WARPED * warped) * values,

@@ -1,22 +1,23 @@
 """Held-out labels: what the walk says of a labelled point without its own label.
 
-For absorbing labels there is nearly a closed form, leave-one-out. From the label l the walk takes a
-step to a neighbour, and from there it stops at a label of class i with probability (A N_i)(l). With
-probability r(l) it returns to l; if l does not count, it starts again. So the walk without l stops
-in class i in proportion to
+For absorbing labels there is nearly a closed form. Let G be the labels held out together: one, or
+a group such as a stroke. From l in G the walk takes a step to a neighbour, and from there it stops
+at a label of class i with probability (A N_i)(l); r(l, l') is that of stopping at l' in G. Had G
+not been labelled, it would go on from there, and stop in class i with probability
 
-    (A N_i)(l)  for the other classes,    (A N_i)(l) - r(l)  for the class of l.
+    F_i = (1 - R)^-1 B_i,    B_i(l) = (A N_i)(l) - [i is the class of G] sum of r(l, l') over G.
 
-r(l) takes one column per label, so only some labels are held out; their weights stay as they are.
-Summed and free labels are cross-validated in five folds, by new diffusions to the same time. So are
-groups of labels, such as strokes: the whole group is held out and one of its labels is tested.
-Nothing is held out of a warped walk, whose scores know all labels, nor the only group of a class.
+With time without end this is exact; see `diffclass.label_diffusion.returns` for r. It takes one
+column per label, so only some labels are held out, and only small groups; their weights stay as
+they are. Summed and free labels are cross-validated in five folds, by new diffusions to the same
+time, and so are large groups: the whole group is held out and one of its labels is tested. Nothing
+is held out of a warped walk, whose scores know all labels, nor the only group of a class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -26,13 +27,17 @@ from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.diffusion import LabelDiffusion, in_local_order, start_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import posteriors_of
+from diffclass.label_diffusion.returns import return_probabilities
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator
 from diffclass.sizes import HELD_OUT_POINTS
 
 _MOST_OF_FEW, MOST_HELD_OUT = 100, 32  # held-out labels, with few points and with more
 FOLDS = 5
-_LEAST_COLUMNS, _MOST_VALUES = 8, 66_000_000  # of a walk, for the sake of memory
+_MOST_COLUMNS = 4  # for each held-out label: groups that have more together are held out in folds
+_LEAST_COLUMNS, _MOST_VALUES = 8, 44_000_000  # of a walk, for the sake of memory
+_SMALLEST = 1e-6  # share of what stops at a class: less than that is rounding
+_NOT_SINGULAR = 1 + 1e-12  # in place of 1, where walks always return
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +71,9 @@ def hold_out_labels(
     chosen = ChosenLabels.of(labels)
     if operator.knows_labels or diffusion.weighting in SIZED or not len(chosen.points):
         return HeldOutLabels.none(labels.n_classes)
-    if diffusion.label_mode == "absorbing" and chosen.are_alone:
-        values = _without_returns(operator.unwarped, diffusion, chosen)
+    batches = chosen.batches(_n_columns(len(operator)))
+    if diffusion.label_mode == "absorbing" and batches:
+        values = _without_returns(operator.unwarped, diffusion, chosen, batches)
     else:
         # with few points, steps are too short to be shared out: a thread takes a whole fold
         run = in_threads if labels.n_points <= HELD_OUT_POINTS else _one_by_one
@@ -114,11 +120,25 @@ class ChosenLabels:
         """Their classes, of shape (m,)."""
         return self.labels.codes[self.chosen]
 
-    @property
-    def are_alone(self) -> bool:
-        """Whether each label that counts is a group of its own."""
-        groups = self.labels.groups[self.labels.counted]
-        return len(np.unique(groups)) == len(groups)
+    def batches(self, n_columns: int) -> list[np.ndarray]:
+        """Return all labels of their groups, in batches of at most so many and of whole groups.
+
+        There is no batch if a group is larger, or all of them are too many to have a column each.
+        """
+        groups = self.labels.groups
+        held = np.flatnonzero(self.labels.counted & np.isin(groups, groups[self.chosen]))
+        held = held[np.argsort(groups[held], kind="stable")]
+        of_group = np.split(held, np.flatnonzero(np.diff(groups[held])) + 1)
+        most = _MOST_COLUMNS * most_held_out(self.labels.n_points)
+        if len(held) > most or max(map(len, of_group)) > n_columns:
+            return []
+        batches = [of_group[0]]
+        for group in of_group[1:]:
+            if len(batches[-1]) + len(group) <= n_columns:
+                batches[-1] = np.concatenate([batches[-1], group])
+            else:
+                batches.append(group)
+        return batches
 
     def values_by_folds(
         self,
@@ -153,29 +173,22 @@ def _values(
 
 
 def _without_returns(
-    operator: MarkovOperator, diffusion: LabelDiffusion, chosen: ChosenLabels
+    operator: MarkovOperator,
+    diffusion: LabelDiffusion,
+    chosen: ChosenLabels,
+    batches: list[np.ndarray],
 ) -> np.ndarray:
-    """Return (A N_i)(l) without r(l), of shape (m, n_classes)."""
-    points, n_columns = chosen.points, _n_columns(len(operator))
-    blocks = np.split(chosen.chosen, range(n_columns, len(points), n_columns))
-    returns = [_returns(operator, diffusion.tau, chosen.labels, block) for block in blocks]
-    values = operator.affinity[points] @ diffusion.values / operator.degrees[points, None]
-    values[np.arange(len(points)), chosen.codes] -= np.concatenate(returns)
-    return np.maximum(values, 0)
-
-
-def _returns(operator: MarkovOperator, tau: int, labels: Labels, chosen: np.ndarray) -> np.ndarray:
-    """Return r(l), the probability that a walk from the label l next stops at l, of shape (m,)."""
-    m, points = len(chosen), labels.points[chosen]
-    column = np.full(len(labels.codes), m)  # the other labels share one
-    column[chosen] = np.arange(m)
-    labels = replace(labels, codes=column, classes=np.arange(m + 1))
-    local, labels, places = in_local_order(operator, labels)
-    points = points if places is None else places[points]
-    walk = start_walk(local, labels, label_mode="absorbing")
-    walk.advance_map(tau)
-    arriving = (walk.operator.affinity[points] @ walk.state[:, :-1]).diagonal()
-    return arriving * walk.scale[:-1] / walk.operator.degrees[points]
+    """Return F_i at the chosen labels, of shape (m, n_classes)."""
+    labels = chosen.labels
+    values = np.zeros((len(labels.codes), labels.n_classes))
+    for held in batches:
+        points, own = labels.points[held], (np.arange(len(held)), labels.codes[held])
+        R = return_probabilities(operator, labels, held, diffusion.tau)
+        stops = operator.affinity[points] @ diffusion.values / operator.degrees[points, None]
+        others = stops[own] - R.sum(axis=1)
+        stops[own] = np.where(others < _SMALLEST * stops[own], 0, others)
+        values[held] = np.linalg.solve(_NOT_SINGULAR * np.eye(len(held)) - R, stops)
+    return np.maximum(values[chosen.chosen], 0)
 
 
 def _n_columns(n_points: int) -> int:
@@ -190,4 +203,4 @@ def most_held_out(n_points: int) -> int:
 
 def most_columns(n_points: int) -> int:
     """Return how many columns of a walk that holds labels out takes at most at once."""
-    return 1 + min(most_held_out(n_points), _n_columns(n_points))
+    return min(_MOST_COLUMNS * most_held_out(n_points), _n_columns(n_points))

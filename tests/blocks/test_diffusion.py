@@ -27,7 +27,7 @@ from diffclass.blocks.engine import WorkLost
 from diffclass.blocks.halo import ghost_layers, halo_shares
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
-from diffclass.label_diffusion import DiffusionRules, Labels, calibrate
+from diffclass.label_diffusion import DiffusionRules, Labels, calibrate, held_out_labels
 from diffclass.label_diffusion.diffusion import diffuse
 from diffclass.label_diffusion.walk import HEIGHT
 
@@ -169,8 +169,9 @@ def test_points_that_underflow_are_filled(tau, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["moons", "digits"])
-def test_labels_held_out_by_folds_say_what_they_say_in_memory(name, tmp_path):
-    """In memory, groups of two labels are held out by folds too."""
+def test_labels_held_out_by_folds_say_what_they_say_in_memory(name, tmp_path, monkeypatch):
+    """In memory, too many labels for a column each are held out by folds too."""
+    monkeypatch.setattr(held_out_labels, "_MOST_COLUMNS", 0)
     operator, y = GRAPHS[name]()
     labels = Labels.of(y)
     pairs = np.repeat(np.arange(len(labels.points)), 2)[: len(labels.points)]

@@ -135,6 +135,8 @@ def small_cases():
     previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
     previous[:], sums[:] = f, 1
     products.chebyshev_step(cases["product 0"], previous, np.array([0.0, 2.0]), sums)
+    pairs = np.array([0, 1, 4]), np.array([0, 3, 2])
+    products.moment_products(scale, f, f**2, *pairs, out("moments", (3, 2, 3)))
     gaussian_cases(graph, X, out)
     neighbor_cases(out)
     return cases

@@ -37,7 +37,7 @@ from diffclass_hyperspectral.io.rasters import Raster
 GRID_BYTES = 150
 
 _SAMPLED = 64  # pixels on which the reach of a walk is measured
-_TOGETHER = 8  # of these walks at once: one alone is too little for the loops
+_TOGETHER = 16  # of these walks at once, for the sake of memory
 _OFFSETS = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]  # in the order of pixels
 
 
@@ -201,37 +201,40 @@ class GridDiffusion:
         fitted = self.fitted(lambda: windows(image, valid, reach=self.fitting_reach))
         places = np.flatnonzero(valid)
         sample = places[np.linspace(0, len(places) - 1, min(_SAMPLED, len(places))).astype(int)]
-        groups = np.array_split(sample, -(-len(sample) // _TOGETHER))
+        around = (2 * (fitted._walked + fitted.fitting_reach) + 1) ** 2
+        together = len(sample) if valid.size <= len(sample) * around else 1
+        groups = np.array_split(sample, -(-len(sample) // together))
         by_distance = sum(fitted._weights(image, valid, starts) for starts in groups)
         return np.clip(1 - np.cumsum(by_distance) / np.sum(by_distance), 0, 1)
 
+    @property
+    def _walked(self) -> int:
+        """How far the walk goes: four standard deviations of that on uniform ground."""
+        return min(self.n_steps, int(4 * np.sqrt(2 * self.n_steps / 3)) + 1)
+
     def _weights(self, image: Raster, valid: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Sum, by distance, of the probabilities of where walks from some pixels are then."""
-        # four standard deviations of the walk on uniform ground, which goes farthest
-        reach = min(self.n_steps, int(4 * np.sqrt(2 * self.n_steps / 3)) + 1)
-        blocks, distances = zip(
-            *(self._around(image, valid, x, reach) for x in starts), strict=True
+        far = self._walked
+        rows, columns = np.unravel_index(starts, valid.shape)
+        around = far + self.fitting_reach
+        of_rows, of_columns = (
+            slice(max(0, x.min() - around), x.max() + around + 1) for x in (rows, columns)
         )
-        side_by_side = sp.csr_array(sp.block_diag(blocks, format="csr"))
-        parts = MarkovOperator.from_affinity(side_by_side, check=False)
-        sizes, far = [len(d) for d in distances], np.concatenate(distances)
-        # it is reversible: a^t(x, y) = a^t(y, x) pi(y) / pi(x)
-        weights = parts.apply((far == 0).astype(parts.dtype), self.n_steps) * parts.degrees
-        weights /= np.repeat(parts.degrees[far == 0], sizes)
-        return np.bincount(far, weights, minlength=reach + 1)
-
-    def _around(
-        self, image: Raster, valid: np.ndarray, start: int, reach: int
-    ) -> tuple[sp.csr_array, np.ndarray]:
-        """Return the affinities of the pixels around one, and how far they are from it."""
-        (row, column), margin = divmod(int(start), valid.shape[1]), reach + self.fitting_reach
-        rows = slice(max(0, row - margin), min(valid.shape[0], row + margin + 1))
-        columns = slice(max(0, column - margin), min(valid.shape[1], column + margin + 1))
-        near = valid[rows, columns]
-        walk = self.operator(image[rows][:, columns], near)
-        place = (row - rows.start) * near.shape[1] + column - columns.start
-        window, distances = _window(near.shape, place, reach)
-        return walk.affinity[window][:, window], distances
+        near = valid[of_rows, of_columns]
+        walk = self.operator(image[of_rows][:, of_columns], near)
+        row, column = rows - of_rows.start, columns - of_columns.start
+        found = np.zeros(far + 1)
+        for begin in range(0, len(starts), _TOGETHER):
+            some = range(begin, min(begin + _TOGETHER, len(starts)))
+            at = row[some] * near.shape[1] + column[some]
+            begun = np.zeros((near.size, len(some)), walk.dtype)
+            begun[at, range(len(some))] = 1
+            # it is reversible: a^t(x, y) = a^t(y, x) pi(y) / pi(x)
+            weights = walk.apply(begun, self.n_steps) * walk.degrees[:, None] / walk.degrees[at]
+            for j, s in enumerate(some):
+                distance = _distances(near.shape, row[s], column[s])
+                found += np.bincount(np.minimum(distance, far), weights[:, j], minlength=far + 1)
+        return found
 
     def operator(self, image: np.ndarray, valid: np.ndarray) -> MarkovOperator:
         """Return the walk over rows * columns pixels; at missing ones it stays where it is."""
@@ -264,13 +267,10 @@ def _filled(image: np.ndarray, valid: np.ndarray) -> np.ndarray:
     return np.where(valid[..., None], image, np.float32(0))
 
 
-def _window(shape: tuple[int, int], start: int, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pixels around one, by number, and their distances: rows or columns, the more."""
-    row, column = divmod(int(start), shape[1])
-    rows = np.arange(max(0, row - reach), min(shape[0], row + reach + 1))[:, None]
-    columns = np.arange(max(0, column - reach), min(shape[1], column + reach + 1))
-    distances = np.maximum(np.abs(rows - row), np.abs(columns - column))
-    return (rows * shape[1] + columns).ravel(), distances.ravel()
+def _distances(shape: tuple[int, int], row: int, column: int) -> np.ndarray:
+    """Return how far the pixels are from one, in rows or columns, whichever are more."""
+    rows, columns = np.abs(np.arange(shape[0]) - row), np.abs(np.arange(shape[1]) - column)
+    return np.maximum(rows[:, None], columns).ravel()
 
 
 def _squared_differences(image: np.ndarray) -> np.ndarray:
