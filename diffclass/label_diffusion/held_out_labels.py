@@ -65,8 +65,8 @@ def hold_out_labels(
 
     Labels of one group are held out together; mode, time and weights of the diffusion are kept.
     These are at most 100 labels, with more than 10,000 points at most 32, in equal numbers per
-    class as far as there are. Costs tau steps with one column for each, or those of five
-    diffusions.
+    class as far as there are. Costs about 4 sqrt(tau) products with one column for each and the
+    others of its group, or the steps of five diffusions.
     """
     chosen = ChosenLabels.of(labels)
     if operator.knows_labels or diffusion.weighting in SIZED or not len(chosen.points):

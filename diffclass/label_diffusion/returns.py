@@ -90,17 +90,13 @@ def _moments(
     before, now = np.empty_like(spare), np.empty_like(spare)
     product(spare, before)
     product(before, now)
+    no_series = np.empty(0, spare.dtype), np.empty((0, *spare.shape), spare.dtype)
     zeroth, (first, _) = inner(before, before)[0], inner(before, now)
     moments = [zeroth]
     while len(moments) < n_moments:
         odd, even = inner(before, now)
         moments += [2 * odd - first, 2 * even - zeroth]
         product(now, spare)
-        _compiled.products.chebyshev_step(spare, before, *_no_series(spare))
+        _compiled.products.chebyshev_step(spare, before, *no_series)
         before, now = now, before
     return np.array(moments[:n_moments])
-
-
-def _no_series(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coefficients and sums of no series."""
-    return np.empty(0, columns.dtype), np.empty((0, *columns.shape), columns.dtype)
