@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ class Traffic:
 
     tasks: int = 0  # submitted
     exchanges: int = 0  # rounds in which blocks exchanged ghosts
-    bytes: int = 0  # of all exchanged pieces, also of those that stay on their worker
+    bytes: int = 0  # of all exchanged pieces
 
 
 class BlockGraph:
@@ -45,8 +44,6 @@ class BlockGraph:
     ):
         self.operator, self.engine, self.name = operator, engine, name
         self.traffic = Traffic()
-        ends = np.linspace(0, operator.n_blocks, min(engine.n_workers, operator.n_blocks) + 1)
-        self._groups = list(itertools.pairwise(np.rint(ends).astype(int).tolist()))
         retry(lambda: self._prepare(depth), lambda: None)
 
     def _prepare(self, depth: int | None) -> None:
@@ -63,11 +60,11 @@ class BlockGraph:
         hold, operator, name = self.engine.hold, self.operator, self.name
         shares = [(b, (b + 0.5) / n) for b in range(n)]
         self._blocks = [
-            hold(WalkBlock.load, operator, b, self.depth, name, self._group(b), share=share)
-            for b, share in shares
+            hold(WalkBlock.load, operator, b, self.depth, name, share=share) for b, share in shares
         ]
         self._borders = [
-            hold(Border.load, operator, b, name, self._groups, share=share) for b, share in shares
+            hold(Border.load, operator, b, name, self.beside([b]), share=share)
+            for b, share in shares
         ]
 
     def each(
@@ -98,21 +95,16 @@ class BlockGraph:
         ``row_bytes``. Blocks that are not in ``only`` keep their columns.
         """
         only = range(len(self._blocks)) if only is None else only
-        found, pieces = list(columns), {}
+        found = list(columns)
         for c in only:
-            to = self._groups.index(self._group(c))
-            for b in self._ghosts[c]:
-                if (b, to) not in pieces:
-                    pieces[b, to] = self.submit(_taken, self._borders[b], columns[b], to)
-                    self.traffic.bytes += row_bytes * self._n_sent[b][to]
-            arriving = [pieces[b, to] for b in self._ghosts[c]]
+            arriving = [
+                self.submit(_taken, self._borders[b], columns[b], c) for b in self._ghosts[c]
+            ]
+            self.traffic.bytes += row_bytes * sum(self._n_sent[b][c] for b in self._ghosts[c])
             extra = [handles[c] for handles in more]
             found[c] = self.submit(task, self._blocks[c], columns[c], arriving, *extra, *values)
         self.traffic.exchanges += 1
         return found
-
-    def _group(self, b: int) -> tuple[int, int]:
-        return next(group for group in self._groups if group[0] <= b < group[1])
 
     def beside(self, changed: Collection[int]) -> list[int]:
         """Return the blocks that have ghosts in some of the blocks."""
@@ -225,11 +217,11 @@ def _is_there(held: Any) -> bool:
     return True
 
 
-def _n_sent(border: Border) -> list[int]:
-    return [len(rows) for rows in border.sends]
+def _n_sent(border: Border) -> dict[int, int]:
+    return {c: len(rows) for c, rows in border.sends.items()}
 
 
-def _taken(border: Border, held: Any, group: int) -> np.ndarray:
-    """Return the rows that the blocks of a group need."""
+def _taken(border: Border, held: Any, c: int) -> np.ndarray:
+    """Return the rows that a block needs."""
     columns = held[0] if isinstance(held, tuple) else held
-    return columns[border.sends[group]]
+    return columns[border.sends[c]]

@@ -7,13 +7,12 @@ steps, of ever fewer rows, before it has to hear of the others again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.arrays import row_entries
+from diffclass.blocks.arrays import BlockArrays, row_entries
 from diffclass.blocks.operator import BlockOperator, OperatorBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion import Labels
@@ -34,8 +33,6 @@ class WalkBlock:
     degrees: np.ndarray  # (n_own,)
     within: tuple[int, ...]  # number of columns within 0, 1, ... edges of the block
     arrival: np.ndarray  # column of each ghost, in the order of their places
-    # which of the rows that arrive the ghosts are; neighbours of this block need the others
-    chosen: np.ndarray
     labels: AbsorbingLabels  # those among the columns, ascending
 
     def __len__(self) -> int:
@@ -44,7 +41,7 @@ class WalkBlock:
     def __sizeof__(self) -> int:  # which dask asks for
         K, labels = self.affinity, self.labels
         arrays = [K.indptr, K.indices, K.data, self.inverse_degrees, self.degrees, self.arrival]
-        arrays += [self.chosen, labels.points, labels.stopped]
+        arrays += [labels.points, labels.stopped]
         return sum(array.nbytes for array in arrays)
 
     @property
@@ -55,13 +52,12 @@ class WalkBlock:
     def with_ghosts(self, own: np.ndarray, pieces: list[np.ndarray]) -> np.ndarray:
         """Return the columns of own points and ghosts.
 
-        ``pieces`` are what the adjacent blocks send to this one's group, in the order of the
-        blocks.
+        ``pieces`` are what the adjacent blocks send, in the order of the blocks.
         """
         columns = np.empty((self.within[-1], *own.shape[1:]), dtype=own.dtype)
         columns[: len(own)] = own
         if pieces:
-            columns[self.arrival] = np.concatenate(pieces)[self.chosen]
+            columns[self.arrival] = np.concatenate(pieces)
         return columns
 
     def product(self, columns: np.ndarray, n_rows: int) -> np.ndarray:
@@ -81,14 +77,8 @@ class WalkBlock:
         return sp.csr_array((K.data[:stop], K.indices[:stop], K.indptr[: n + 1]), shape=shape)
 
     @classmethod
-    def load(
-        cls, operator: BlockOperator, b: int, depth: int, name: str, group: tuple[int, int]
-    ) -> WalkBlock:
-        """Read a block, its halo and its labels.
-
-        `save_ghosts` has run for all blocks of the walk. ``group`` has the first block and the end
-        of the block's group.
-        """
+    def load(cls, operator: BlockOperator, b: int, depth: int, name: str) -> WalkBlock:
+        """Read a block, its halo and its labels."""
         start, block = operator.starts[b], OperatorBlock.load(operator, b)
         layers = ghost_layers(operator, b, depth)
         ghosts = np.concatenate(layers)
@@ -106,61 +96,35 @@ class WalkBlock:
             degrees=block.degrees,
             within=tuple(np.cumsum([len(block), *map(len, layers)]).tolist()),
             arrival=arrival,
-            chosen=_chosen(operator, name, group, ghosts[order]),
             labels=_labels(operator, b, name, ghosts[order], arrival),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Border:
-    """The points of a block that others need: for each group, own rows, ascending.
+    """The points of a block that others need: for each of these, own rows, ascending."""
 
-    Blocks next to one another form groups, which are likely to be on one worker. What several
-    blocks of a group need goes there once.
-    """
-
-    sends: tuple[np.ndarray, ...]
+    sends: dict[int, np.ndarray]
 
     def __sizeof__(self) -> int:
-        return 100 + sum(rows.nbytes for rows in self.sends)
+        return 100 + sum(rows.nbytes for rows in self.sends.values())
 
     @classmethod
-    def load(
-        cls, operator: BlockOperator, b: int, name: str, groups: Sequence[tuple[int, int]]
-    ) -> Border:
+    def load(cls, operator: BlockOperator, b: int, name: str, needed_by: list[int]) -> Border:
         """Read the border of a block off the ghosts of the others, which `save_ghosts` wrote."""
         start, stop = operator.starts[b : b + 2]
-        needed = [group_ghosts(operator, name, group, start, stop) for group in groups]
-        return cls(tuple(places - start for places in needed))
-
-
-def group_ghosts(
-    operator: BlockOperator, name: str, group: tuple[int, int], start: int, stop: int
-) -> np.ndarray:
-    """Return the places in an interval that are ghosts of blocks of a group, ascending."""
-    needed = []
-    for c in range(*group):
-        ghosts = operator.load(f"{name}/ghosts", c)
-        first, last = np.searchsorted(ghosts, [start, stop])
-        needed.append(np.asarray(ghosts[first:last]))
-    return np.unique(np.concatenate(needed))
-
-
-def _chosen(
-    operator: BlockOperator, name: str, group: tuple[int, int], ghosts: np.ndarray
-) -> np.ndarray:
-    """Return which of the rows that arrive from the blocks with a block's ghosts they are."""
-    home = np.unique(np.searchsorted(operator.starts, ghosts, side="right") - 1)
-    arriving = [
-        group_ghosts(operator, name, group, *operator.starts[b : b + 2]) for b in home.tolist()
-    ]
-    return np.searchsorted(np.concatenate(arriving), ghosts) if arriving else np.zeros(0, int)
+        sends = {}
+        for c in needed_by:
+            ghosts = operator.load(f"{name}/ghosts", c)
+            first, last = np.searchsorted(ghosts, [start, stop])
+            sends[c] = np.asarray(ghosts[first:last]) - start
+        return cls(sends)
 
 
 def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray]:
     """Return the places of the points that are 1, 2, ..., depth edges from a block, ascending."""
     own = operator.own(b)
-    layers = [np.array(operator.load("operator/ghosts", b))]
+    layers = [operator.ghosts(b)]
     while len(layers) < depth:
         columns = rows_at(operator, layers[-1])[0].indices
         layers.append(np.setdiff1d(columns, np.concatenate([own, *layers])).astype(np.int64))
@@ -180,7 +144,8 @@ def halo_shares(operator: BlockOperator, b: int, most: float) -> list[float]:
 
     It ends before the first that costs more than ``most``, or where nothing is farther away.
     """
-    n_edges = int(operator.load("operator/indptr", b)[-1])
+    parts = operator.parts_of(b)
+    n_edges = sum(int(operator.written.load("operator/indptr", part)[-1]) for part in parts)
     shares, layer = [0.0], ghost_layers(operator, b, 1)[0]
     known = np.concatenate([operator.own(b), layer])
     while len(layer) and len(shares) < _DEEPEST:
@@ -195,32 +160,28 @@ def halo_shares(operator: BlockOperator, b: int, most: float) -> list[float]:
 
 def rows_at(operator: BlockOperator, places: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
     """Read rows of any blocks, (k, n), whose columns are places, and their degrees."""
-    home = np.searchsorted(operator.starts, places, side="right") - 1
-    dtype = operator.dtype
-    parts = [sp.csr_array((0, len(operator)), dtype=dtype)]
+    written = operator.written
+    home = np.searchsorted(written.starts, places, side="right") - 1
+    parts = [sp.csr_array((0, len(operator)), dtype=operator.dtype)]
     degrees = np.empty(len(places))
     for b in np.unique(home):
-        block_rows, degrees[home == b] = _rows_of(operator, int(b), places[home == b])
+        block_rows, degrees[home == b] = _rows_of(written, int(b), places[home == b])
         parts.append(block_rows)
     back = np.argsort(np.argsort(home, kind="stable"), kind="stable")
     rows = sp.csr_array(sp.vstack(parts[1:] or parts, format="csr"))
     return (rows if (np.diff(home) >= 0).all() else rows[back]), degrees
 
 
-def _rows_of(
-    operator: BlockOperator, b: int, places: np.ndarray
-) -> tuple[sp.csr_array, np.ndarray]:
+def _rows_of(written: BlockArrays, b: int, places: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
     parts = ("indptr", "indices", "data", "degrees", "ghosts")
-    indptr, indices, data, degrees, ghosts = (
-        operator.load(f"operator/{part}", b) for part in parts
-    )
-    local = places - operator.starts[b]
+    indptr, indices, data, degrees, ghosts = (written.load(f"operator/{part}", b) for part in parts)
+    local = places - written.starts[b]
     entries, ends = row_entries(indptr, local)
     columns = indices[entries].astype(np.int64)
     is_own = columns < len(degrees)
-    columns[is_own] += operator.starts[b]
+    columns[is_own] += written.starts[b]
     columns[~is_own] = ghosts[columns[~is_own] - len(degrees)]
-    shape = len(places), len(operator)
+    shape = len(places), len(written)
     return sp.csr_array((data[entries], columns, ends), shape=shape), degrees[local]
 
 

@@ -57,7 +57,7 @@ class OperatorBlock:
         n_own = rows.shape[0]
         own = (rows.indices >= start) & (rows.indices < start + n_own)
         ghosts = np.unique(rows.indices[~own]).astype(np.int64)
-        columns = np.where(own, rows.indices - start, n_own + np.searchsorted(ghosts, rows.indices))
+        columns = _columns(rows.indices, start, n_own, ghosts)
         # one order of summation, by place, whatever the blocks are
         affinity = sp.csr_array(
             (rows.data, columns.astype(rows.indptr.dtype), rows.indptr),
@@ -73,25 +73,81 @@ class OperatorBlock:
             arrays.save(f"operator/{name}", b, part)
 
     @classmethod
-    def load(cls, arrays: BlockArrays, b: int) -> OperatorBlock:
-        """Read a block into memory."""
-        parts = (np.array(arrays.load(f"operator/{name}", b)) for name in _PARTS)
-        indptr, indices, data, degrees, ghosts = parts
-        shape = len(degrees), len(degrees) + len(ghosts)
+    def load(cls, operator: BlockOperator, b: int) -> OperatorBlock:
+        """Read a block into memory; what it is written in is joined."""
+        parts, ghosts = operator.parts_of(b), operator.ghosts(b)
+        n_own = operator.starts[b + 1] - operator.starts[b]
+        n_edges = sum(int(operator.written.load("operator/indptr", part)[-1]) for part in parts)
+        index = np.int32 if n_edges <= np.iinfo(np.int32).max else np.int64
+        indptr, degrees = np.zeros(n_own + 1, dtype=index), np.empty(n_own)
+        indices, data = np.empty(n_edges, dtype=index), np.empty(n_edges, dtype=operator.dtype)
+        rows, edges = 0, 0
+        for part in parts:
+            row_ends, columns, values, sums, beyond = (
+                operator.written.load(f"operator/{name}", part) for name in _PARTS
+            )
+            own = np.arange(rows, rows + len(sums))
+            to = np.concatenate([own, _columns(beyond, operator.starts[b], n_own, ghosts)])
+            indices[edges : edges + len(values)] = to[columns]
+            data[edges : edges + len(values)] = values
+            indptr[own + 1], degrees[own] = row_ends[1:] + index(edges), sums
+            rows, edges = rows + len(sums), edges + len(values)
+        shape = n_own, n_own + len(ghosts)
         return cls(sp.csr_array((data, indices, indptr), shape=shape), degrees, ghosts)
 
 
 _PARTS = ("indptr", "indices", "data", "degrees", "ghosts")
 
 
+def _columns(places: np.ndarray, start: int, n_own: int, ghosts: np.ndarray) -> np.ndarray:
+    """Return the columns of places: a block's own points, then its ghosts, which ascend."""
+    own = (places >= start) & (places < start + n_own)
+    return np.where(own, places - start, n_own + np.searchsorted(ghosts, places))
+
+
 @dataclass(frozen=True)
 class BlockOperator(BlockArrays):
-    """A Markov operator whose blocks lie in a scratch folder."""
+    """A Markov operator whose blocks lie in a scratch folder.
+
+    Attributes
+    ----------
+    written_starts : tuple of int, optional
+        Starts of the blocks on files, if these blocks join several of them: see `joined`.
+    """
+
+    written_starts: tuple[int, ...] = ()
+
+    @property
+    def written(self) -> BlockArrays:
+        """The blocks on files."""
+        return BlockArrays(self.scratch, self.written_starts or self.starts)
 
     @property
     def dtype(self) -> np.dtype:
         """float32 or float64, that of the affinities."""
-        return self.load("operator/data", 0).dtype
+        return self.written.load("operator/data", 0).dtype
+
+    def parts_of(self, b: int) -> range:
+        """Return the numbers of the blocks on files that a block joins."""
+        return range(*np.searchsorted(self.written.starts, self.starts[b : b + 2]).tolist())
+
+    def ghosts(self, b: int) -> np.ndarray:
+        """Return the places of the points of other blocks in which rows have edges, ascending."""
+        parts = [self.written.load("operator/ghosts", part) for part in self.parts_of(b)]
+        ghosts = np.unique(np.concatenate(parts))
+        return ghosts[(ghosts < self.starts[b]) | (ghosts >= self.starts[b + 1])]
+
+    def joined(self, n_blocks: int) -> BlockOperator:
+        """Return the operator in fewer blocks, each of some next to one another.
+
+        They have about equally many points. Nothing is written: blocks are joined when they are
+        read.
+        """
+        written = self.written.starts
+        ends = len(self) * np.arange(n_blocks + 1) / n_blocks
+        nearest = np.abs(np.array(written)[:, None] - ends).argmin(axis=0)
+        starts = tuple(written[i] for i in np.unique(nearest).tolist())
+        return BlockOperator(self.scratch, starts, written)
 
     @classmethod
     def from_operator(
