@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import warnings
 import weakref
@@ -179,13 +180,16 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         plan = self.plan(Size(n, p, self.n_neighbors, len(self.classes_)))
         engine = self.engine
         if engine is None:
-            engine = SerialEngine(memory=plan.held_bytes, folder=scratch.folder)
+            held = math.inf if plan.is_joined else plan.held_bytes
+            engine = SerialEngine(memory=held, folder=scratch.folder)
         with self._builders(plan, scratch, otherwise=engine) as builder:
             operator, facts = build_operator(
                 path, scratch=scratch, engine=builder, n_neighbors=self.n_neighbors,
                 kernel=self.kernel, alpha=self.alpha, random_state=self.random_state,
                 block_points=plan.block_points,
             )  # fmt: skip
+        if plan.is_joined:
+            operator = operator.joined(engine.n_workers)
         order = scratch.load("cells/order")
         labels = labels.moved(inverse(order))
         found = _diffused(operator, labels, rules, engine)

@@ -140,6 +140,7 @@ class BlockDiffusion:
         curve = self.curve
         return {
             "name": self.name,
+            "starts": self.operator.starts,
             "class_weight": self.class_weight.tolist(),
             "weighting": self.weighting,
             "tau": self.tau,
@@ -152,11 +153,11 @@ class BlockDiffusion:
 
     @classmethod
     def from_facts(cls, operator: BlockOperator, facts: dict[str, Any]) -> BlockDiffusion:
-        """Return the diffusion of which these are the `facts`."""
+        """Return the diffusion of which these are the `facts`, whatever blocks the operator joins."""
         curve = facts["curve"]
         arrays = {name: np.array(curve[name]) for name in _CURVE}
         return cls(
-            operator,
+            operator.with_starts(tuple(facts["starts"])),
             facts["name"],
             np.array(facts["class_weight"]),
             facts["weighting"],

@@ -146,8 +146,11 @@ class BlockOperator(BlockArrays):
         written = self.written.starts
         ends = len(self) * np.arange(n_blocks + 1) / n_blocks
         nearest = np.abs(np.array(written)[:, None] - ends).argmin(axis=0)
-        starts = tuple(written[i] for i in np.unique(nearest).tolist())
-        return BlockOperator(self.scratch, starts, written)
+        return self.with_starts(tuple(written[i] for i in np.unique(nearest).tolist()))
+
+    def with_starts(self, starts: tuple[int, ...]) -> BlockOperator:
+        """Return the operator in other blocks, at some of the starts of those on files."""
+        return BlockOperator(self.scratch, starts, self.written.starts)
 
     @classmethod
     def from_operator(

@@ -115,6 +115,8 @@ class BlockPlan:
         Space on the scratch disk.
     builder_bytes : float
         For each process that builds the graph.
+    is_joined : bool
+        Whether labels diffuse in one block per worker, or in this process: its memory suffices.
     """
 
     block_points: int
@@ -122,6 +124,7 @@ class BlockPlan:
     peak_bytes: float
     scratch_bytes: float
     builder_bytes: float
+    is_joined: bool
 
     @classmethod
     def within(
@@ -166,9 +169,12 @@ class BlockPlan:
         if (n_sharing := max(n_workers, n_shares)) > 1:
             most = min(most, -(-size.points // (_BLOCKS_PER_WORKER * n_sharing)))
         block_points = max(min(most, _MOST_POINTS), min(LEAST_BLOCK, size.points))
-        while (stepping := stepping_with(block_points)) > memory:  # with many classes
+        while stepping_with(block_points) > memory:  # with many classes
             block_points = max(int(0.9 * block_points), LEAST_BLOCK)
         wanted = held_bytes(size) / n_workers
+        joined = stepping_with(-(-size.points // n_workers))
+        is_joined = joined <= memory
+        stepping = joined - wanted if is_joined else stepping_with(block_points)
         held = max(min(memory - stepping, wanted), 0)
         building = building_with(min(block_points, size.points))
         on_disk = max(cost.working for cost in scratch_costs(size, block_points).values())
@@ -178,6 +184,7 @@ class BlockPlan:
             min(max(building, stepping + held), memory),  # rounding may exceed the budget
             on_disk + max(wanted * n_workers - held, 0),
             builder,
+            is_joined,
         )
 
 

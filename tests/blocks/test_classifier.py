@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier
-from diffclass.blocks import BlockClassifier, SerialEngine
+from diffclass.blocks import BlockClassifier, BlockOperator, SerialEngine
 from diffclass.blocks.engine import SpillFiles, release
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.plan import BlockPlan
@@ -32,11 +32,15 @@ def digits():
 
 
 @pytest.fixture
-def small_blocks(monkeypatch):
+def small_blocks(monkeypatch, request):
+    """Several blocks, in which labels diffuse too unless the test asks for them to be joined."""
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 600)
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
+    if not getattr(request, "param", False):
+        monkeypatch.setattr(BlockOperator, "joined", lambda operator, n_blocks: operator)
 
 
+@pytest.mark.parametrize("small_blocks", [False, True], indirect=True, ids=["apart", "joined"])
 def test_map_and_calibration_are_those_of_the_classifier_in_memory(digits, small_blocks):
     X, y, truth = digits
     known = DiffusionClassifier(tau=64, random_state=0).fit(X, y)
@@ -168,6 +172,10 @@ def test_a_plan_spends_what_it_is_given():
     assert beside.held_bytes == alone.held_bytes  # builders have ended
     assert 2 * beside.builder_bytes < alone.builder_bytes == 6e9
     assert alone.peak_bytes < beside.peak_bytes <= 6e9
+    assert not small.is_joined
+    assert not large.is_joined
+    assert alone.is_joined
+    assert shared.is_joined
     with pytest.raises(ParameterError, match="too little for 10000000 points of 16 classes"):
         BlockPlan.within(6e8, Size(10**7, 20, 12, 16))
 

@@ -385,7 +385,7 @@ def test_blocks_tell_dask_their_size(problem, tmp_path):
     cut = cut_into(problem, 2, tmp_path)
     diffused(cut, problem[1], tau=1)
     for b in range(2):
-        block = WalkBlock.load(cut, b, 1, "diffusion", (0, 2))
+        block = WalkBlock.load(cut, b, 1, "diffusion")
         K = block.affinity
         assert sizeof(block) > K.data.nbytes + K.indices.nbytes + K.indptr.nbytes
 

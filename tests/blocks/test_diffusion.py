@@ -25,6 +25,7 @@ from diffclass.blocks import (
 from diffclass.blocks.diffusion import calibrate_in_blocks
 from diffclass.blocks.engine import WorkLost
 from diffclass.blocks.halo import ghost_layers, halo_shares
+from diffclass.blocks.operator import OperatorBlock
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 from diffclass.label_diffusion import DiffusionRules, Labels, calibrate, held_out_labels
@@ -267,6 +268,26 @@ def test_lost_work_is_done_again(options, tmp_path):
     found = diffused(cut_into(operator, 3, tmp_path), y, engine=engine, **options)
     assert engine.n_lost > 1
     assert_same(found, diffuse_labels(operator, y, label_mode="absorbing", **options))
+
+
+@pytest.mark.parametrize("n_joined", [1, 2, 3, 5])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_joined_blocks_give_the_same_map(n_joined, depth, tmp_path):
+    operator, y = with_a_component_without_labels()
+    cut = cut_into(operator, 5, tmp_path)
+    joined = cut.joined(n_joined)
+    assert joined.n_blocks == n_joined
+    assert joined.joined(5).starts == cut.starts
+    rows = [OperatorBlock.load(joined, b) for b in range(n_joined)]
+    assert sum(block.affinity.nnz for block in rows) == operator.affinity.nnz
+    np.testing.assert_array_equal(np.concatenate([b.degrees for b in rows]), operator.degrees)
+    apart = diffused(cut, y, depth=depth)
+    expected = {part: whole(apart, part) for part in ("codes", "posteriors")}  # files of that name
+    found = diffused(joined, y, depth=depth)
+    for part, values in expected.items():
+        np.testing.assert_array_equal(whole(found, part), values)
+    again = BlockDiffusion.from_facts(cut, json.loads(json.dumps(found.facts)))
+    np.testing.assert_array_equal(whole(again, "codes"), whole(found, "codes"))
 
 
 def test_work_that_is_always_lost_is_given_up(tmp_path):
