@@ -34,7 +34,15 @@ _NO_WORKER = 60.0  # seconds without any worker
 _IDLE = 3.0  # seconds in which workers have nothing to do although results are missing
 _PAUSED = 30.0  # seconds in which work is left to workers that have paused: their memory is full
 _RETRIES = 10  # of tasks whose workers died
+_SENT_AT_ONCE = 1024  # tasks: in one message each costs the scheduler half of what it costs alone
 _THREADS = "diffclass.threads"  # of a task, in dask's configuration; else as many as tasks
+
+
+class _Handle:
+    """A task that waits to be sent, or has been: then it has a future."""
+
+    def __init__(self, key: str, future: Any = None):
+        self.key, self.future = key, future
 
 
 class DaskEngine:
@@ -63,6 +71,7 @@ class DaskEngine:
 
     def __init__(self, client: Any):
         self._dask, self.client = require_distributed(), client
+        self._waiting: dict[str, tuple[_Handle, tuple[Any, ...]]] = {}
         self._address = str(getattr(client.scheduler, "address", "an unknown address"))
         with self._calling():
             try:
@@ -96,20 +105,41 @@ class DaskEngine:
             raise _other_sources(f"{len(others)} of {len(found)} workers (such as {others[0]})")
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
-        """Start a task on a worker and return its future."""
-        return self._start(task, arguments)
+        """Return a handle of a task, which is sent with others, at the latest by `gather`."""
+        handle = _Handle(_key_of(task))
+        self._waiting[handle.key] = handle, (run_task, sources(), task, *map(_as_sent, arguments))
+        if len(self._waiting) >= _SENT_AT_ONCE:
+            self._send()
+        return handle
+
+    def _send(self) -> None:
+        """Send the tasks that wait."""
+        waiting, self._waiting = self._waiting, {}
+        graph = {key: call for key, (_, call) in waiting.items()}
+        with self._calling():
+            futures = self.client.get(graph, list(graph), sync=False) if graph else []
+        for (handle, _), future in zip(waiting.values(), futures, strict=True):
+            handle.future = future
 
     def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
-        """Load something large on the worker at a place among all, and return its future."""
-        workers = self._workers()
-        if not workers:
-            return self._start(task, arguments)
-        near = workers[min(int(share * len(workers)), len(workers) - 1)]
-        return self._start(task, arguments, workers=[near], allow_other_workers=True)
+        """Load something large on the worker at a place among all, and return its handle."""
+        workers, where = self._workers(), {}
+        if workers:
+            near = workers[min(int(share * len(workers)), len(workers) - 1)]
+            where = {"workers": [near], "allow_other_workers": True}
+        key = _key_of(task)
+        with self._calling():
+            future = self.client.submit(
+                run_task, sources(), task, *arguments, key=key, pure=False, **where
+            )
+        return _Handle(key, future)
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for some results, and run tasks again where workers died."""
-        futures = list(handles)
+        self._send()
+        futures = [handle.future for handle in handles]
+        if None in futures:  # their message met a scheduler that was gone
+            raise self._lost()
         for _ in range(_RETRIES):
             self._wait(futures)
             if any(future.cancelled() for future in futures):
@@ -143,13 +173,6 @@ class DaskEngine:
                         f"{blind[0]}); put it on a file system that all of them mount under this "
                         "name"
                     )
-
-    def _start(self, task: Callable[..., Any], arguments: tuple[Any, ...], **where: Any) -> Any:
-        key = f"{task.__name__}-{uuid.uuid4().hex}"
-        with self._calling():
-            return self.client.submit(
-                run_task, sources(), task, *arguments, key=key, pure=False, **where
-            )
 
     def _wait(self, futures: list[Any]) -> None:
         """Wait, and look from time to time whether scheduler and workers are there, and busy.
@@ -248,6 +271,19 @@ class DaskEngine:
             f"the scheduler at {self._address} is gone; start it and its workers, then go on with "
             "--resume"
         )
+
+
+def _key_of(task: Callable[..., Any]) -> str:
+    return f"{task.__name__}-{uuid.uuid4().hex}"
+
+
+def _as_sent(argument: Any) -> Any:
+    """Return an argument with keys or futures in the place of handles, also within lists."""
+    if isinstance(argument, list):
+        return [_as_sent(part) for part in argument]
+    if isinstance(argument, _Handle):
+        return argument.key if argument.future is None else argument.future
+    return argument
 
 
 @contextmanager

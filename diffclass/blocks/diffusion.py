@@ -153,7 +153,7 @@ class BlockDiffusion:
 
     @classmethod
     def from_facts(cls, operator: BlockOperator, facts: dict[str, Any]) -> BlockDiffusion:
-        """Return the diffusion of which these are the `facts`, whatever blocks the operator joins."""
+        """Return the diffusion of these `facts`, whatever blocks the operator joins."""
         curve = facts["curve"]
         arrays = {name: np.array(curve[name]) for name in _CURVE}
         return cls(

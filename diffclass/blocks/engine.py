@@ -66,7 +66,7 @@ class Engine(Protocol):
         task : callable
         *arguments
             Small values (large ones lie in the scratch folder), or handles of earlier tasks, also
-            within lists and dicts: the task receives their results.
+            within lists: the task receives their results.
         """
 
     def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:

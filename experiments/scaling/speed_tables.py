@@ -105,16 +105,21 @@ def forecasts() -> list[str]:
 
 def workers() -> list[str]:
     """Labels diffused by this process and by workers: seconds, and what goes through the engine."""
-    head = ["workers", "blocks", "seconds", "tasks per step", "MB per step", "border, %"]
+    head = [
+        "workers",
+        "blocks",
+        "ghosts per point",
+        "adjacent blocks",
+        "tasks",
+        "tasks per exchange",
+        "MB per exchange",
+        "ms per task",
+        "seconds",
+    ]
+    columns = ("blocks", "ghosts_per_point", "adjacent", "tasks", "tasks_per_exchange")
+    columns = (*columns, "megabytes_per_exchange", "task_milliseconds", "seconds")
     rows = [
-        [
-            row["workers"] if int(row["workers"]) else "none",
-            row["blocks"],
-            row["seconds"],
-            row["tasks_per_step"],
-            f"{int(row['bytes_per_step']) / 1e6:.2g}",
-            f"{100 * float(row['border_share']):.0f}",
-        ]
+        ["none" if row["workers"] == "0" else row["workers"], *_short(row, columns)]
         for row in read_rows("scaling/workers.csv")
     ]
     return markdown_table(head, rows)
@@ -122,19 +127,33 @@ def workers() -> list[str]:
 
 def workers_model() -> list[str]:
     """Seconds per step on larger clusters, by the model of `experiments.scaling.workers`."""
-    names = ("workers", "product_seconds", "tasks", "scheduler_seconds", "megabytes_per_worker")
     head = [
         "workers",
+        "one node, s",
         "product, s",
+        "halo, edges",
         "tasks",
         "scheduler, s",
-        "MB per worker",
         "network, s",
         "step, s",
+        "faster from, points",
+        "three times from",
     ]
-    columns = (*names, "network_seconds", "step_seconds")
-    rows = [[row[name] for name in columns] for row in read_rows("scaling/workers_model.csv")]
+    columns = ("one_node_seconds", "product_seconds", "depth", "tasks", "scheduler_seconds")
+    columns = (*columns, "network_seconds", "step_seconds")
+    columns = (*columns, "least_points", "least_points_of_a_third")
+    rows = [
+        [row["workers"], *_short(row, columns)] for row in read_rows("scaling/workers_model.csv")
+    ]
     return markdown_table(head, rows)
+
+
+def _short(row: dict[str, str], columns: tuple[str, ...]) -> list[str]:
+    return [_digits(float(row[name])) for name in columns]
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if 100 <= value < 1e5 else f"{value:.2g}"
 
 
 def kills() -> list[str]:

@@ -1,82 +1,94 @@
-"""Diffusion by workers: measured on this machine, and a model of larger clusters.
+"""Diffusion by workers: counted on this machine, and a model of larger clusters from the counts.
 
-    python -m experiments.scaling.workers [--points 200000] [--blocks 8]
+    python -m experiments.scaling.workers [--points 200000]
 
-Points of ten clusters on surfaces of dimension 3 in 10 features are ordered by cells and cut into
-blocks; labels diffuse for 32 steps, with one look at each time of the curve, in this process and by
-1 and 2 workers. Tasks and bytes per step are counted, not estimated; seconds are of the diffusion
-alone, after a small one has compiled everything. They go to standard output and to workers.csv.
+Labels of 16 classes diffuse for 32 steps over a graph that was built in 31 blocks, of ten features
+of a synthetic scene: by 2, 4 and 8 dask workers on this machine, each of which joins its blocks to
+one, by 8 workers that keep 31 blocks, and in this process. Halos are as deep as the walk chooses. A
+plugin of the scheduler counts tasks and the bytes that go from block to block; seconds per task
+are of the processor, of the process with client and scheduler. One row per run goes to workers.csv.
 
 The model gives the time of one step with W workers and N points,
 
-    t = N k C e / (W T)  +  n_tasks s  +  n_bytes / v  +  l,
+    t = (1 + h) N k C e / (16 W)  +  n_tasks s / depth  +  n_bytes / v  +  l / depth,
 
-- product: k edges per point, C classes, T threads per worker, and e, the seconds per edge and class
-  of one thread, measured here without workers;
-- scheduler: it starts tasks one after the other, each in s seconds; n_tasks per step is that of one
-  block per worker, each of which gets a piece from every adjacent one; a block is adjacent to at
-  most A others (all of them here, where blocks are few);
-- network: n_bytes per worker and step, both directions at once, at v bytes per second; l seconds of
-  latency per exchange. The share of a block's points that others need falls with its size m like
-  m^(-1/d), with the dimension d of the points: the border of a cell. It is measured here at one
-  size and bounded by 1.
+- product: k edges per point, C classes, and e, the seconds per edge and class of one thread,
+  measured here; each worker has 16 threads, as has the one node without workers beside it;
+- scheduler: it starts tasks one after the other, each in s seconds, as counted here. A worker has
+  one task per exchange, and one for each block that it sends to: how many are adjacent is
+  counted, among the blocks of about as many workers;
+- network: ghosts per point g, in both directions at once, at v = 1.25 GB/s, and l = 1 ms of
+  latency. g falls with the points m of a worker as a power of m that is fitted to the rows;
+- halos are as deep as the walk makes them: up to 8 edges, as long as (depth - 1) g is at most 0.5.
+  Then an exchange serves so many steps, which take h = (depth - 1) g / 2 more rows.
 
-All workers are alike, none waits for another, halos have depth 1, and looks are left out. The rows
-of the model go to workers_model.csv.
+Looks at the map are left out. Rows of the model go to workers_model.csv, with the points from which
+W workers take less than one node, and less than a third.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sklearn.cluster import MiniBatchKMeans
+from distributed.diagnostics.plugin import SchedulerPlugin
 
-from diffclass import MarkovOperator, markov_operator
-from diffclass.blocks import BlockOperator, Engine, Scratch, SerialEngine, diffuse_in_blocks
-from diffclass.blocks.dask_engine import local_cluster
+from diffclass.blocks import (
+    BlockOperator,
+    Engine,
+    Scratch,
+    SerialEngine,
+    build_operator,
+    diffuse_in_blocks,
+)
+from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.label_diffusion import DiffusionRules, Labels
 from experiments.markdown import write_rows
+from experiments.scaling.searches import points_of
 
-N_CLASSES, DIMENSION, N_STEPS, MEMORY = 10, 3, 32, 8 * 2**30
+N_BLOCKS, N_FEATURES, N_CLASSES, N_STEPS, MEMORY = 31, 10, 16, 32, 16e9
+RUNS = ((0, 1), (2, 2), (4, 4), (8, 8), (8, N_BLOCKS))  # workers, and blocks of the walk
+THREADS, BANDWIDTH, LATENCY = 16, 1.25e9, 1e-3  # of a worker: bytes per second, seconds
+MODELLED, MODELLED_POINTS = (8, 64), 1e8
+DEEPEST, MOST_HALO = 8, 0.5  # of `diffclass.blocks.graph` and `halo`
 OUTPUT = Path(__file__).with_name("workers.csv")
 MODEL = Path(__file__).with_name("workers_model.csv")
+Numbers = dict[str, float]
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """What the model assumes of a cluster."""
+class Counts(SchedulerPlugin):
+    """Tasks that have ended, by name, and the bytes of what they return."""
 
-    threads: int = 8  # per worker
-    task_seconds: float = 5e-4  # of the scheduler, per task
-    bandwidth: float = 1.25e9  # bytes per second and worker: 10 Gbit/s
-    latency: float = 1e-3  # seconds per exchange
-    adjacent: int = 16  # blocks beside a block, at most
+    def __init__(self) -> None:
+        self.tasks: Counter[str] = Counter()
+        self.bytes: Counter[str] = Counter()
+
+    def transition(self, key: Any, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
+        """Count, when a result is in the memory of a worker."""
+        if start == "processing" and finish == "memory":
+            name = str(key).rsplit("-", 1)[0]
+            self.tasks[name] += 1
+            self.bytes[name] += kwargs.get("nbytes") or 0
 
 
-def drawn(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return points in the order of their cells, and labels, five per class."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(N_CLASSES, size=n)
-    centers = rng.normal(size=(N_CLASSES, 10))
-    axes = rng.normal(size=(N_CLASSES, DIMENSION, 10))
-    inside = np.einsum("nd,ndf->nf", rng.normal(size=(n, DIMENSION)), axes[truth])
-    X = 2 * centers[truth] + inside
-    X += 0.05 * rng.normal(size=X.shape)
-    cells = MiniBatchKMeans(64, random_state=0, n_init=1).fit(X)
-    near = cells.cluster_centers_ @ np.linalg.svd(cells.cluster_centers_)[2][0]
-    order = np.argsort(near.argsort().argsort()[cells.labels_], kind="stable")
-    truth = truth[order]
-    y = np.full(n, -1)
-    for c in range(N_CLASSES):
-        y[rng.choice(np.flatnonzero(truth == c), 5, replace=False)] = c
-    return X[order].astype(np.float32), y
+@contextlib.contextmanager
+def counting(engine: Engine) -> Iterator[Counts]:
+    """Count what goes through the scheduler of an engine; nothing without one."""
+    counts = Counts()
+    scheduler = engine.client.cluster.scheduler if isinstance(engine, DaskEngine) else None
+    if scheduler is not None:
+        scheduler.add_plugin(counts, name="counts")
+    yield counts
+    if scheduler is not None:
+        scheduler.remove_plugin("counts")
 
 
 @contextlib.contextmanager
@@ -89,86 +101,137 @@ def engine_of(n_workers: int) -> Iterator[Engine]:
         yield SerialEngine(memory=MEMORY)
 
 
-def measured(
-    operator: MarkovOperator, y: np.ndarray, n_workers: int, n_blocks: int
-) -> dict[str, object]:
-    """Diffuse labels and return what it took."""
-    starts = np.linspace(0, len(y), n_blocks + 1).astype(int)
-    with tempfile.TemporaryDirectory() as folder, engine_of(n_workers) as engine:
-        cut = BlockOperator.from_operator(operator, starts, Scratch(Path(folder)))
-        labels = Labels.of(y)
-        one, rules = (DiffusionRules.of(labels, tau=tau) for tau in (1, N_STEPS))
-        diffuse_in_blocks(cut, labels, one, engine=engine, depth=1, name="compiling")
-        start = time.perf_counter()
-        found = diffuse_in_blocks(cut, labels, rules, engine=engine, depth=1)
-        seconds = time.perf_counter() - start
-        places = [np.load(f) for f in Path(folder, "operator").glob("ghosts.*.npy")]
+def measured(operator: BlockOperator, y: np.ndarray, n_workers: int, n_blocks: int) -> Numbers:
+    """Diffuse labels, and return what it took."""
+    cut = operator.joined(n_blocks)
+    labels, name = Labels.of(y), f"{n_workers}-{n_blocks}"
+    compiling, rules = (DiffusionRules.of(labels, tau=tau) for tau in (1, N_STEPS))
+    with engine_of(n_workers) as engine:
+        diffuse_in_blocks(cut, labels, compiling, engine=engine, name=f"compiling-{name}")
+        with counting(engine) as counts:
+            start, processor = time.perf_counter(), sum(os.times()[:2])
+            found = diffuse_in_blocks(cut, labels, rules, engine=engine, name=name)
+            seconds, processor = time.perf_counter() - start, sum(os.times()[:2]) - processor
+    ghosts = [cut.ghosts(b) for b in range(cut.n_blocks)]
+    beside = [len(np.unique(np.searchsorted(cut.starts, g, side="right"))) for g in ghosts]
+    n_tasks, n_exchanges = sum(counts.tasks.values()), found.traffic.exchanges
     return {
         "workers": n_workers,
-        "points": len(y),
-        "edges_per_point": f"{operator.affinity.nnz / len(y):.1f}",
-        "blocks": n_blocks,
-        "seconds": f"{seconds:.2f}",
-        "tasks_per_step": f"{found.traffic.tasks / N_STEPS:.1f}",
-        "bytes_per_step": f"{found.traffic.bytes / N_STEPS:.0f}",
-        "border_share": f"{len(np.unique(np.concatenate(places))) / len(y):.4f}",
+        "blocks": cut.n_blocks,
+        "points": len(cut),
+        "edges_per_point": edges_per_point(cut),
+        "ghosts_per_point": sum(map(len, ghosts)) / len(cut),
+        "adjacent": float(np.mean(beside)),
+        "exchanges": n_exchanges,
+        "tasks": n_tasks,
+        "tasks_per_exchange": (counts.tasks["walked"] + counts.tasks["_taken"]) / n_exchanges,
+        "megabytes_per_exchange": counts.bytes["_taken"] / n_exchanges / 1e6,
+        "task_milliseconds": 1e3 * processor / n_tasks if n_tasks else 0.0,
+        "seconds": seconds,
     }
 
 
-def edge_seconds(operator: MarkovOperator, n_steps: int = 5) -> float:
+def edges_per_point(operator: BlockOperator) -> float:
+    """Return the number of edges per point."""
+    written = operator.written
+    ends = [int(written.load("operator/indptr", b)[-1]) for b in range(written.n_blocks)]
+    return sum(ends) / len(operator)
+
+
+def edge_seconds(operator: BlockOperator, n_steps: int = 20) -> float:
     """Return the seconds per edge and class of a product, times the threads that share it."""
     import numba
 
-    columns = np.ones((len(operator), N_CLASSES), dtype=operator.dtype)
+    from diffclass.blocks.operator import OperatorBlock
+    from diffclass.operators.processor import CompiledProduct
+
+    block = OperatorBlock.load(operator.joined(1), 0)
+    K = block.affinity
+    walk = CompiledProduct(K.indptr, K.indices, K.data, (1 / block.degrees).astype(K.dtype))
+    columns = np.ones((len(block), N_CLASSES), dtype=K.dtype)
     out = np.empty_like(columns)
-    operator.backward(columns, out)
+    walk(columns, out)
     start = time.perf_counter()
     for _ in range(n_steps):
-        operator.backward(columns, out)
+        walk(columns, out)
     seconds = (time.perf_counter() - start) * numba.get_num_threads()
-    return seconds / (n_steps * operator.affinity.nnz * N_CLASSES)
+    return seconds / (n_steps * K.nnz * N_CLASSES)
 
 
-def modelled(
-    n_workers: int, n_points: float, *, row: dict[str, object], edge: float, cluster: Cluster
-) -> dict[str, object]:
-    """Return the time of a step by the model, from the counts of a measured row."""
-    per_point = float(str(row["edges_per_point"]))
-    block = n_points / n_workers
-    small = int(str(row["points"])) / int(str(row["blocks"]))
-    border = min(1.0, float(str(row["border_share"])) * (small / block) ** (1 / DIMENSION))
-    product = block * per_point * N_CLASSES * edge / cluster.threads
-    n_tasks = n_workers * (1 + min(cluster.adjacent, n_workers - 1))
-    n_bytes = border * block * N_CLASSES * 4
-    network = n_bytes / cluster.bandwidth + cluster.latency
+def modelled(n_workers: int, n_points: float, rows: list[Numbers], edge: float) -> Numbers:
+    """Return the time of a step by the model, from the counts of measured rows."""
+    joined = [row for row in rows if row["workers"] and row["blocks"] == row["workers"]]
+    apart = rows[-1]
+    small = np.array([[row["points"] / row["blocks"], row["ghosts_per_point"]] for row in rows[1:]])
+    power, factor = np.polyfit(*np.log(small).T, 1)
+    per_worker = n_points / n_workers
+    ghosts = np.exp(factor) * per_worker**power
+    adjacent = min(apart["adjacent"], n_workers - 1)
+    tasks = n_workers * (1 + adjacent)
+    one_node = n_points * apart["edges_per_point"] * N_CLASSES * edge / THREADS
+    scheduler = tasks * 1e-3 * float(np.median([row["task_milliseconds"] for row in joined]))
+    megabytes = ghosts * per_worker * N_CLASSES * 4 / 1e6
+    depth = min(DEEPEST, 1 + int(MOST_HALO / ghosts))
+    product = one_node / n_workers * (1 + (depth - 1) * ghosts / 2)
+    scheduler /= depth
+    network = megabytes * 1e6 / BANDWIDTH + LATENCY / depth
     return {
         "workers": n_workers,
-        "points": f"{n_points:.0e}",
-        "product_seconds": f"{product:.3f}",
-        "tasks": n_tasks,
-        "scheduler_seconds": f"{n_tasks * cluster.task_seconds:.3f}",
-        "megabytes_per_worker": f"{n_bytes / 1e6:.1f}",
-        "network_seconds": f"{network:.3f}",
-        "step_seconds": f"{product + n_tasks * cluster.task_seconds + network:.3f}",
+        "points": n_points,
+        "one_node_seconds": one_node,
+        "product_seconds": product,
+        "depth": depth,
+        "tasks": tasks / depth,
+        "scheduler_seconds": scheduler,
+        "ghosts_per_point": float(ghosts),
+        "megabytes_per_worker": float(megabytes),
+        "network_seconds": float(network),
+        "step_seconds": float(product + scheduler + network),
     }
+
+
+def least_points(n_workers: int, rows: list[Numbers], edge: float, share: float) -> float:
+    """Return from how many points on a step takes less than a share of one node's."""
+    for n_points in np.geomspace(1e4, 1e12, 321):
+        model = modelled(n_workers, float(n_points), rows, edge)
+        if model["step_seconds"] < share * model["one_node_seconds"]:
+            return float(n_points)
+    return float("inf")
+
+
+def labels_of(n: int, seed: int = 0) -> np.ndarray:
+    """Return ten labels per class at random points."""
+    y = np.full(n, -1)
+    drawn = np.random.default_rng(seed).choice(n, 10 * N_CLASSES, replace=False)
+    y[drawn] = np.arange(len(drawn)) % N_CLASSES
+    return y
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=200_000)
-    parser.add_argument("--blocks", type=int, default=8)
     arguments = parser.parse_args()
-    X, y = drawn(arguments.points)
-    operator = markov_operator(X, n_neighbors=15)
-    rows = []
-    for n_workers in (0, 1, 2):
-        rows.append(measured(operator, y, n_workers, arguments.blocks))
-        print(rows[-1], flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "points.npy")
+        np.save(path, points_of("scene", arguments.points, N_FEATURES))
+        with Scratch.opened(Path(folder, "scratch"), job={}) as scratch:
+            operator, _ = build_operator(
+                path, scratch=scratch, engine=SerialEngine(memory=MEMORY), random_state=0,
+                block_points=-(-arguments.points // N_BLOCKS),
+            )  # fmt: skip
+            rows = []
+            for n_workers, n_blocks in RUNS:
+                rows.append(measured(operator, labels_of(len(operator)), n_workers, n_blocks))
+                print(rows[-1], flush=True)
+            edge = edge_seconds(operator)
     write_rows(OUTPUT, rows)
-    edge = edge_seconds(operator)
     model = [
-        modelled(n_workers, 1e8, row=rows[-1], edge=edge, cluster=Cluster())
-        for n_workers in (8, 64)
+        modelled(n_workers, MODELLED_POINTS, rows, edge)
+        | {
+            "least_points": least_points(n_workers, rows, edge, 1),
+            "least_points_of_a_third": least_points(n_workers, rows, edge, 1 / 3),
+        }
+        for n_workers in MODELLED
     ]
     for row in model:
         print(row)
