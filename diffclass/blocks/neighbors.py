@@ -42,16 +42,19 @@ def find_neighbors(
     found within blocks; n_cut_off: blocks with less than half of theirs.
     """
     k = min(n_neighbors, n_searched - 1)
-    arrays.on_each(engine, "neighbors: searching", search_block, n_neighbors, seed)
+    reached = arrays.on_each(engine, "neighbors: searching", search_block, n_neighbors, seed)
+    for b in range(arrays.n_blocks):
+        searched_in = [a for a, blocks in enumerate(reached) if b in blocks]
+        arrays.save("neighbors/searched_in", b, np.array(searched_in))
     arrays.on_each(engine, "neighbors: merging", merge_lists, k)
     recalls = _measured_recalls(arrays, engine, k, seed)
-    parts = ("own", "overlap", "found", "found_lengths")
+    parts = ("own", "overlap", "found", "found_lengths", "searched_in")
     arrays.drop(*(f"neighbors/{part}" for part in parts))
     return recalls
 
 
-def search_block(arrays: BlockArrays, n_neighbors: int, seed: int, b: int) -> None:
-    """Search a block's own and overlap points for the neighbours of all of these."""
+def search_block(arrays: BlockArrays, n_neighbors: int, seed: int, b: int) -> set[int]:
+    """Search a block with its overlap points for the neighbours of all; return whose these are."""
     own = _searched(arrays, arrays.own(b))
     overlap = _searched(arrays, np.array(arrays.load("cells/overlap", b)))
     X = np.concatenate([arrays.at("cells/points", places) for places in (own, overlap)])
@@ -65,6 +68,7 @@ def search_block(arrays: BlockArrays, n_neighbors: int, seed: int, b: int) -> No
     arrays.save("neighbors/overlap", b, overlap)
     arrays.save("neighbors/found", b, found)
     arrays.save("neighbors/found_lengths", b, lengths)
+    return {b, *(np.searchsorted(arrays.starts, overlap, side="right") - 1).tolist()}
 
 
 def _lists(graph: sp.csr_array, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,10 +91,8 @@ def merge_lists(arrays: BlockArrays, k: int, b: int) -> None:
     n_own = arrays.starts[b + 1] - arrays.starts[b]
     places = np.full((n_own, k), NO_NEIGHBOR, dtype=arrays.place_dtype)
     lengths = np.full((n_own, k), np.inf, dtype=np.float32)
-    for a in range(arrays.n_blocks):
+    for a in arrays.load("neighbors/searched_in", b).tolist():
         rows, part = _rows_of(arrays, a, b)
-        if len(rows) == 0:
-            continue
         found = arrays.load("neighbors/found", a)[part]
         found_lengths = arrays.load("neighbors/found_lengths", a)[part]
         places[rows], lengths[rows] = _nearest(

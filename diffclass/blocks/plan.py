@@ -24,6 +24,8 @@ _CHUNKS = 50e6  # differences to cells, a chunk of points at a time
 _LARGER = 1.25  # points of the largest block, relative to `block_points`
 LEAST_BLOCK = 10_000  # points; smaller blocks would be little else than borders
 _MOST_POINTS = 200_000  # per block: neighbours among more points take longer for each of them
+_ADJACENT = 30  # blocks that a block sends to, at most (experiments.scaling.workers)
+_TASK_SECONDS = 2e-3  # of the scheduler, which starts one after the other
 _BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while others end
 
 
@@ -117,6 +119,8 @@ class BlockPlan:
         For each process that builds the graph.
     is_joined : bool
         Whether labels diffuse in one block per worker, or in this process: its memory suffices.
+    n_tasks : int
+        That a scheduler starts for a step; 0 without one.
     """
 
     block_points: int
@@ -125,6 +129,13 @@ class BlockPlan:
     scratch_bytes: float
     builder_bytes: float
     is_joined: bool
+    n_tasks: int
+
+    @property
+    def scheduler_seconds(self) -> dict[str, float]:
+        """Seconds in which a scheduler starts the tasks of walks, by stage."""
+        walk = STEPS * self.n_tasks * _TASK_SECONDS
+        return {"diffusion": walk, "calibration": FOLDS * walk}
 
     @classmethod
     def within(
@@ -185,7 +196,13 @@ class BlockPlan:
             on_disk + max(wanted * n_workers - held, 0),
             builder,
             is_joined,
+            _tasks(n_workers if is_joined else -(-size.points // block_points), n_workers),
         )
+
+
+def _tasks(n_blocks: int, n_workers: int) -> int:
+    """Return the tasks of a step: one for each block, and for each that it sends to."""
+    return 0 if n_workers == 1 else n_blocks * (1 + min(n_blocks - 1, _ADJACENT))
 
 
 def building_bytes(block: Size) -> float:

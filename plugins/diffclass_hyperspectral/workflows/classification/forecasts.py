@@ -76,8 +76,8 @@ def forecast_blocks(
     """Say what classifying a scene in blocks will need; otherwise as `forecast_classification`.
 
     Of the processes of this machine, or of a worker, with the space on the scratch disk and the
-    time. ``n_machines`` share the work, and what they send each other is not counted; processes of
-    one machine share its cores, and gain nothing here.
+    time. ``n_machines`` share the work; of what they send each other only the scheduler's time is
+    counted. Processes of one machine share its cores, and gain nothing here.
     """
     size = scene_size(scene, features, classifier.n_neighbors, n_classes)
     planned = plan(size)
@@ -94,6 +94,7 @@ def forecast_blocks(
     taken = seconds_of(costs, n_fits=n_fits, once=once)
     seconds = {
         name: took / (1 if name in ("features", "maps") else n_machines)  # made by this process
+        + n_fits * planned.scheduler_seconds.get(name, 0)
         for name, took in (_with_second_seed(taken, costs) if second_seed else taken).items()
     }
     on_disk = planned.scratch_bytes + 4 * size.points * size.features
