@@ -250,6 +250,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         *,
         label_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        graph: PointGraph | None = None,
     ) -> DiffusionClassifier:
         """Build the graph of all points and diffuse the labels of some.
 
@@ -266,6 +267,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             Labels of a class with the same value are one observation, like the pixels of a stroke;
             missing values stand for labels of their own. They matter for tau, and for calibration
             and prediction sets, which would otherwise learn from labels next to labels.
+        graph : PointGraph, optional
+            ``graph_`` of a classifier with the same parameters and other labels, fitted to the same
+            X: it is not built again.
 
         Returns
         -------
@@ -275,9 +279,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         DataError
-            If X is not finite, y or groups has another length, or y has no label.
+            If X is not finite, y or groups has another length, y has no label, or the graph is of
+            another number of points.
         ParameterError
-            If a parameter is out of range.
+            If a parameter is out of range, or a graph is given whose kernel depends on labels.
 
         Warns
         -----
@@ -292,7 +297,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
         )
         processor = processor_of(self.device)
-        self.graph_ = self._graph(X, y, labels, rules, processor)
+        if graph is None:
+            graph = self._graph(X, y, labels, rules, processor)
+        else:
+            self._check_graph(graph, X.shape[0])
+        self.graph_ = graph
         self.operator_ = self.graph_.operator.on(processor)
         self._walked = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
         self.diffusion_, found = self._with_features(X, labels)
@@ -524,6 +533,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             _refuse_continuous(labels.classes)
         labels.check_number(n_points, of="X")
         return labels
+
+    def _check_graph(self, graph: PointGraph, n_points: int) -> None:
+        kernel = SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+        check_kind(graph, "graph", PointGraph, example="earlier.graph_")
+        if kernel.uses_scores:
+            raise ParameterError(f"graph: that of {kernel} depends on the labels; leave it out")
+        if len(graph) != n_points:
+            raise DataError(f"graph has {len(graph)} points; X has {n_points}")
 
     def _graph(
         self, X: Any, y: Any, labels: Labels, rules: DiffusionRules, processor: Processor

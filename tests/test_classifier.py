@@ -382,6 +382,22 @@ def test_pickles_and_clones(blobs, search):
     assert (again.label_distributions_ == clf.label_distributions_).all()
 
 
+def test_an_earlier_graph_is_used_for_other_labels(blobs, monkeypatch):
+    X, y, truth = blobs
+    earlier = DiffusionClassifier(random_state=0).fit(X, truth)
+    expected = DiffusionClassifier(random_state=0).fit(X, y)
+    monkeypatch.setattr("diffclass.classifier.find_neighbors", None)  # nothing is searched
+    found = DiffusionClassifier(random_state=0).fit(X, y, graph=earlier.graph_)
+    np.testing.assert_array_equal(found.label_distributions_, expected.label_distributions_)
+    np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
+    with pytest.raises(DataError, match="graph has 120 points; X has 5"):
+        DiffusionClassifier().fit(X[:5], y[:5], graph=earlier.graph_)
+    with pytest.raises(ParameterError, match="depends on the labels"):
+        DiffusionClassifier(kernel=LocalDiscriminant()).fit(X, y, graph=earlier.graph_)
+    with pytest.raises(ParameterError, match="graph"):
+        DiffusionClassifier().fit(X, y, graph=earlier)
+
+
 def test_correlation(blobs):
     X, y, truth = blobs
     clf = DiffusionClassifier(kernel=Correlation(threshold=0.5))

@@ -11,6 +11,7 @@ import numpy as np
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion import decide
+from diffclass.point_graph import PointGraph
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
@@ -41,16 +42,22 @@ class LabelledPoints:
         *,
         fit_on: np.ndarray | None = None,
         grouping: Callable[[np.ndarray], np.ndarray] = label_regions,
+        graph: PointGraph | None = None,
     ) -> SceneClassification:
         """Diffuse the labels over the points; of those in ``fit_on`` alone, if given.
 
         ``grouping`` takes the ids of the labels and returns the group that each belongs to.
+        ``graph`` is that of an earlier fit, see `DiffusionClassifier.fit`.
         """
         ids = _chosen_ids(self.labels, fit_on)
         _check_two_classes(ids[self.valid], self.labels)
         check_classifier(classifier, len(self.points))
         y = np.where(ids > 0, ids, -1)[self.valid]
-        classifier.fit(self.points, y, groups=grouping(ids)[self.valid])
+        groups = grouping(ids)[self.valid]
+        if graph is not None and isinstance(classifier, DiffusionClassifier):
+            classifier.fit(self.points, y, groups=groups, graph=graph)
+        else:  # in blocks it lies on files
+            classifier.fit(self.points, y, groups=groups)
         table, wavelengths = self.labels.table, self.scene.wavelengths
         model = SceneModel(self.features, classifier, wavelengths, table)
         posteriors = classifier.raw_label_distributions_

@@ -58,7 +58,7 @@ def forecast_classification(
     )
     if not is_known or suggesting or classifier.device != "cpu":
         return found
-    seconds = seconds_of(costs, n_fits=n_fits, once=["features"])
+    seconds = seconds_of(costs, n_fits=n_fits, once=["features", "neighbors", "affinities"])
     return replace(found, seconds=_with_second_seed(seconds, costs) if second_seed else seconds)
 
 

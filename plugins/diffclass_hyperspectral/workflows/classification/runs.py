@@ -23,6 +23,8 @@ from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Forecast
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels import check_kernel
+from diffclass.point_graph import PointGraph
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
@@ -187,9 +189,9 @@ def classify_with_holdout(
     )
     split = job.split(kinds[0]) if kinds else None
     # what is only scored or compared comes first, so that memory never holds two results
-    other = job.scored(kinds[1]) if len(kinds) > 1 else None
+    other, graph = job.scored(kinds[1]) if len(kinds) > 1 else (None, None)
     second = job.second_map(split) if stability else None
-    result = job.fitted(split)
+    result = job.fitted(split, graph)
     result, stable = (result, None) if second is None else second.compared_with(result)
     scored = None if split is None else job.report(result, split)
     fit = report_fit(result, labels, split, seed)
@@ -276,10 +278,10 @@ class _Job:
             gap=full_gap(self.weight_beyond),
         )
 
-    def fitted(self, split: Holdout | None) -> SceneClassification:
+    def fitted(self, split: Holdout | None, graph: PointGraph | None = None) -> SceneClassification:
         classifier = clone(self.classifier)
         return self._fitted_by(
-            classifier if self.blocks is None else self.blocks.classifier(classifier), split
+            classifier if self.blocks is None else self.blocks.classifier(classifier), split, graph
         )
 
     def second_map(self, split: Holdout | None) -> SecondMap:
@@ -293,25 +295,34 @@ class _Job:
             class_map = blocks.on_disk(class_map)
         return SecondMap(class_map, classifier.get_params()["random_state"])
 
-    def _fitted_by(self, classifier: Classifier, split: Holdout | None) -> SceneClassification:
+    def _fitted_by(
+        self, classifier: Classifier, split: Holdout | None, graph: PointGraph | None = None
+    ) -> SceneClassification:
         in_blocks = split is not None and split.kind == "blocks"
         return self.points.classified(
             classifier,
             fit_on=None if split is None else split.fit,
             grouping=groups_in_squares if in_blocks else label_regions,
+            graph=graph,
         )
 
     def report(self, result: SceneClassification, split: Holdout) -> HoldoutReport:
         labels, cleanup, weights = self.points.labels, self.cleanup, self.weight_beyond
         return report_holdout(result, labels, split, cleanup=cleanup, weight_beyond=weights)
 
-    def scored(self, kind: str) -> HoldoutReport | FailedHoldout:
-        """Fit and score with another split; if these labels do not allow it, say why."""
+    def scored(self, kind: str) -> tuple[HoldoutReport | FailedHoldout, PointGraph | None]:
+        """Fit and score with another split; if these labels do not allow it, say why.
+
+        With the graph, for the next fit, where it is in memory and does not depend on the labels.
+        """
         try:
             split = self.split(kind)
-            return self.report(self.fitted(split), split)
+            result = self.fitted(split)
+            fitted, kernel = result.model.classifier, self.classifier.kernel or "shared"
+            usable = self.blocks is None and not check_kernel(kernel).uses_scores
+            return self.report(result, split), fitted.graph_ if usable else None
         except DataError as error:
-            return FailedHoldout(kind, str(error))
+            return FailedHoldout(kind, str(error)), None
 
 
 def _say_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int | None) -> None:

@@ -15,6 +15,7 @@ import pytest
 from diffclass.blocks import Scratch, build, classifier, partition
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
+from diffclass.point_graph import find_neighbors
 from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.commands._blocks import Size
 from diffclass_hyperspectral.features import components
@@ -145,8 +146,25 @@ def test_two_ways_of_holding_out_take_longer(truth, monkeypatch):
         with pytest.raises(TypeError):
             classify_with_holdout(scene, labels, holdout=holdout, before=said.append)
     one, two = (forecast.seconds for forecast in said)
-    assert two["neighbors"] == pytest.approx(2 * one["neighbors"])
-    assert two["features"] == one["features"]
+    assert two["diffusion"] == pytest.approx(2 * one["diffusion"])
+    for stage in ("features", "neighbors", "affinities"):
+        assert two[stage] == one[stage]
+
+
+@pytest.mark.filterwarnings("ignore:.*labelled pixels have no data")
+def test_two_ways_of_holding_out_share_one_graph(truth, monkeypatch):
+    searches = []
+
+    def counted(*given, **named):
+        searches.append(find_neighbors(*given, **named))
+        return searches[-1]
+
+    monkeypatch.setattr("diffclass.classifier.find_neighbors", counted)
+    scene, labels = open_scene("scene.npy"), read_labels("labels.npy")
+    both = classify_with_holdout(scene, labels, holdout="both", labels_per_class=4)
+    assert len(searches) == 1
+    alone = classify_with_holdout(scene, labels, holdout="blocks", labels_per_class=4)
+    np.testing.assert_array_equal(both.result.posteriors, alone.result.posteriors)
 
 
 STAGES = (
