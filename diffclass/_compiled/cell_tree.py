@@ -210,21 +210,29 @@ def enter_cells(
     n, n_around = Q.shape[0], around.shape[1]
     n_features = columns.shape[0] // starts[starts.shape[0] - 1]
     longest = np.max(starts[1:] - starts[:-1])
-    for block in share(part, (n + 63) // 64):
+    for block in share(part, (n + 127) // 128):
         near, gaps = np.empty((n_features, n_around), np.float32), np.empty(n_around, np.float32)
-        ranks = np.empty(n_probes, np.uint64)
+        ranks, is_due = np.empty(n_probes, np.uint64), np.empty((128, n_around), np.bool_)
         row = np.empty(longest, np.float32)
-        last = -1
-        for x in range(64 * block, min(64 * block + 64, n)):
-            if cell_of[x] != last:
-                last = cell_of[x]
-                fill_center_columns(centers, around[last], near)
-            row_distances(near, Q, x, gaps)
-            ranks[:] = NONE
-            enter_row(ranks, gaps.view(np.uint32), 0)
-            for p in range(n_probed, n_probes):
-                cell = around[last, number_of(ranks[p])]
-                enter_cell(Q, without, x, cell, columns, starts, row, lists[x])
+        first, end = 128 * block, min(128 * block + 128, n)
+        while first < end:  # the queries of one cell, which share the cells around it
+            stop = first + 1
+            while stop < end and cell_of[stop] == cell_of[first]:
+                stop += 1
+            cells = around[cell_of[first]]
+            fill_center_columns(centers, cells, near)
+            for x in range(first, stop):
+                row_distances(near, Q, x, gaps)
+                ranks[:] = NONE
+                enter_row(ranks, gaps.view(np.uint32), 0)
+                is_due[x - first] = False
+                for p in range(n_probed, n_probes):
+                    is_due[x - first, number_of(ranks[p])] = True
+            for i in range(n_around):  # one cell for all of them, while it is near the processor
+                for x in range(first, stop):
+                    if is_due[x - first, i]:
+                        enter_cell(Q, without, x, cells[i], columns, starts, row, lists[x])
+            first = stop
 
 
 @parallel
@@ -241,7 +249,7 @@ def enter_all(part, Q, without, columns, starts, lists):
 
 @serial
 def enter_cell(Q, without, x, c, columns, starts, row, keys):
-    """Enter the points of cell c into the list ``keys`` of Q(x), which holds none of them.
+    """Enter the points of cell c into the list ``keys`` of Q(x).
 
     ``row`` is scratch memory, as long as the largest cell.
     """

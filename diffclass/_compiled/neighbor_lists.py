@@ -8,7 +8,8 @@ entry came in since it was last looked at.
 
 Beside it, each point has a pool of points that its neighbours are offered:
 
-    pools : int32 of shape (n, n_pooled)    number of a new entry y, -1 - y for an old one
+    pools : int32 of shape (n, n_pooled)    number of a new entry y, -1 - y for an old one,
+                                            new ones first
     sizes : int32 of shape (n,)             length of each pool
 
 Points X, Q are float32 of shape (n, d), where d is a multiple of 8 (filled up with zeros). Their
@@ -52,7 +53,7 @@ def insert(keys, key):
 
 @serial
 def enter_row(keys, bits, start):
-    """Put points that are not in a list into it, where they are nearer than its last.
+    """Put points into a list, unless they are there, where they are nearer than its last.
 
     ``bits`` (m,) are those of the distances of the points start, start + 1 ...
     """
@@ -67,7 +68,7 @@ def enter_row(keys, bits, start):
         if any_is_near:
             for b in range(begin, stop):
                 if bits[b] < farthest:
-                    insert(keys, key_of(bits[b], start + b))
+                    enter(keys, key_of(bits[b], start + b))
                     farthest = np.uint32(keys[last] >> _HIGH)
         begin = stop
 
@@ -93,6 +94,7 @@ def make_pools(lists, n_nearest, pools, sizes):
     for x in range(n):
         sizes[x] = 0
         for i in range(n_nearest):
+            pools[x, i] = x  # which no other point equals, where there is no entry
             if lists[x, i] != NONE:
                 y = number_of(lists[x, i])
                 pools[x, i] = y if lists[x, i] & _IS_NEW else -1 - y
@@ -101,20 +103,36 @@ def make_pools(lists, n_nearest, pools, sizes):
         for x in range(n):
             if lists[x, i] != NONE:
                 y = number_of(lists[x, i])
-                if sizes[y] < pools.shape[1] and not holds(lists[y], n_nearest, x):
+                if sizes[y] < pools.shape[1] and not holds(pools[y], n_nearest, x):
                     pools[y, sizes[y]] = x if lists[x, i] & _IS_NEW else -1 - x
                     sizes[y] += 1
+    spare = np.empty(pools.shape[1], pools.dtype)
     for x in range(n):
         for i in range(n_nearest):
             lists[x, i] &= ~_IS_NEW
+        put_new_first(pools[x, : sizes[x]], spare)
 
 
 @inlined
-def holds(keys, n_keys, x):
-    """Return whether x is among the points of the first n_keys keys."""
+def put_new_first(pool, spare):
+    """Sort the new entries of a pool before the old ones; ``spare`` is scratch memory."""
+    n_new, n_old = 0, 0
+    for i in range(pool.shape[0]):
+        entry = pool[i]
+        pool[n_new] = entry
+        spare[n_old] = entry
+        n_new += entry >= 0
+        n_old += entry < 0
+    for i in range(n_old):
+        pool[n_new + i] = spare[i]
+
+
+@inlined
+def holds(pool, n_first, x):
+    """Return whether x is among the first entries of a pool, new or old."""
     found = False
-    for i in range(n_keys):
-        found |= number_of(keys[i]) == x
+    for i in range(n_first):
+        found |= (pool[i] == x) | (pool[i] == -1 - x)
     return found
 
 
@@ -130,8 +148,12 @@ def refine(part, X, codes, step, pools, sizes, lists):
     for block in share(part, (n + 63) // 64):
         seen = np.empty(1024, np.int32)
         candidates = np.empty(n_pooled * (n_pooled + 1) + 1, np.int32)
+        touched = np.empty(candidates.shape[0], np.int64)
         for x in range(64 * block, min(64 * block + 64, n)):
+            n_points = points_of_pool(x, pools, sizes, candidates)
+            touch(pools, candidates[:n_points], touched)
             n_candidates = collect(x, pools, sizes, lists[x], seen, candidates)
+            touch(codes, candidates[:n_candidates], touched)
             farthest = code_limit(lists[x, last], step, X.shape[1])
             for z in candidates[:n_candidates]:
                 if code_distance(codes, x, z) <= farthest:
@@ -141,13 +163,32 @@ def refine(part, X, codes, step, pools, sizes, lists):
                         farthest = code_limit(lists[x, last], step, X.shape[1])
 
 
+@serial
+def points_of_pool(x, pools, sizes, points):
+    """Write the points of a pool, new or old; return their number."""
+    for i in range(sizes[x]):
+        points[i] = max(pools[x, i], -1 - pools[x, i])
+    return sizes[x]
+
+
+@serial
+def touch(rows, points, touched):
+    """Read both ends of some rows, so that what follows need not wait for memory row by row.
+
+    The processor asks for many rows at once, as no branch depends on them. ``touched`` is scratch
+    memory: what is read must go somewhere.
+    """
+    for i in range(points.shape[0]):
+        touched[i] = np.int64(rows[points[i], 0]) + np.int64(rows[points[i], rows.shape[1] - 1])
+
+
 @inlined
 def code_distance(codes, x, z):
     """Return the squared distance of two rows of codes."""
-    total = np.int32(0)
-    for j in range(codes.shape[1]):
-        difference = np.int32(codes[x, j]) - np.int32(codes[z, j])
-        total += difference * difference
+    x, z, total = np.uint64(x), np.uint64(z), np.int32(0)
+    for j in range(np.uint64(codes.shape[1])):  # sums of 32 bits: twice as many fit a register
+        difference = np.int32(np.int32(codes[x, j]) - np.int32(codes[z, j]))
+        total = np.int32(total + np.int32(difference * difference))
     return total
 
 
@@ -166,11 +207,12 @@ def code_limit(key, step, n_features):
 def collect(x, pools, sizes, keys, seen, candidates):
     """Write the points to be tried for the list of x, most of them once; return their number.
 
+    x itself is none of them: others of its remainder may have been seen since.
+
     seen (1024,) is scratch memory, the point of each remainder that was seen last; candidates has
     the shape (n_pooled (n_pooled + 1) + 1,).
     """
     seen[:] = -1
-    seen[x & 1023] = x
     for key in keys:
         y = number_of(key)
         seen[y & 1023] = y
@@ -180,15 +222,16 @@ def collect(x, pools, sizes, keys, seen, candidates):
         if not y_is_new:
             y = -1 - y
         candidates[n] = y  # counted, or written over by the next one
-        n += y_is_new & (seen[y & 1023] != y)
+        n += y_is_new & (seen[y & 1023] != y) & (y != x)
         seen[y & 1023] = y
         for j in range(sizes[y]):
             z = pools[y, j]
-            is_due = y_is_new | (z >= 0)
             if z < 0:
+                if not y_is_new:
+                    break
                 z = -1 - z
             candidates[n] = z
-            n += is_due & (seen[z & 1023] != z)
+            n += (seen[z & 1023] != z) & (z != x)
             seen[z & 1023] = z
     return n
 

@@ -20,7 +20,6 @@ from diffclass.neighbors.cell_tree import (
     LEAF_POINTS,
     N_AROUND,
     Cells,
-    are_new,
     distances_of,
     empty_lists,
     numbers_of,
@@ -31,9 +30,7 @@ from diffclass.progress import in_parts
 
 # Measured on the features of scenes, and on noise in 10 and 20 dimensions, which is harder.
 _PROBES_AT_ONCE = 16
-_ENOUGH_PROBED = 0.96  # recall from which on rounds are cheaper than probes
-_LEAST_GAIN = 0.35  # share of the missing neighbours that probes must find to go on with them
-_ROUNDS_AT_ONCE, _LEAST_CHANGE = 4, 0.002
+_LEAST_GAIN = 0.15  # share of the missing neighbours below which a round stalls
 _MORE_NEIGHBORS = 4  # lists longer than the result find more
 # Recall that is aimed at, and below which the search goes on. Maps of 10,000 to 110,000 points
 # hardly change down to 0.95, but at 0.9 some lose 0.2 to 1.3 points (experiments.scaling.recalls).
@@ -41,7 +38,7 @@ _AIMED_RECALL, _LEAST_RECALL = 0.96, 0.955
 _AIMED_RECALL_OF_NEW = 0.985
 _HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where probes find few
 # Entries of a list that the first round uses, by which it grows, and the most.
-_POOLED, _POOLED_WHERE_HARD, _MORE_POOLED, _MOST_POOLED = 8, 12, 4, 24
+_POOLED, _POOLED_WHERE_HARD, _MORE_POOLED, _MOST_POOLED = 8, 20, 4, 24
 _LONGEST_WALK = 16
 _AT_ONCE = 8192  # points that look into all cells, between two notes of progress
 _LARGEST_CODE, _QUANTIZED_SAMPLE = 127, 10_000
@@ -117,7 +114,9 @@ class NNDescentSearch(Search):
             self._sample(part, k)
             for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])
         )
-        self._probe_while_it_pays(choosing)
+        self._probe()
+        if self._recall(choosing) < _HARD_RECALL:
+            self._lengthen(self.n_neighbors + _MORE_HARD_NEIGHBORS)
         self._refine_until(_AIMED_RECALL, choosing)
         self.recall_ = self._refine_until(_LEAST_RECALL, reporting)
         self._walk_sample = choosing
@@ -126,18 +125,6 @@ class NNDescentSearch(Search):
         nearest = self._cells.nearest(self._cells.points[points], points, k)
         return _Sample(points, distances_of(nearest)[:, -1:], k)
 
-    def _probe_while_it_pays(self, sample: _Sample) -> None:
-        self._probe()
-        reached = self._recall(sample)
-        while reached < _ENOUGH_PROBED and self.n_probes_ < self._cells.n_around:
-            before = reached
-            self._probe()
-            reached = self._recall(sample)
-            if reached - before < _LEAST_GAIN * (1 - before):
-                break
-        if reached < _HARD_RECALL:
-            self._lengthen(self.n_neighbors + _MORE_HARD_NEIGHBORS)
-
     def _lengthen(self, width: int) -> None:
         longer = empty_lists(len(self._lists), min(width, len(self._lists) - 1))
         longer[:, : self._lists.shape[1]] = self._lists
@@ -145,17 +132,17 @@ class NNDescentSearch(Search):
 
     def _refine_until(self, recall: float, sample: _Sample) -> float:
         """Refine until the sample reaches the recall; probe more cells when rounds stall."""
-        reached = self._recall(sample)
+        reached, stalls = self._recall(sample), False
         while reached < recall:
-            for _ in range(_ROUNDS_AT_ONCE):
-                if reached >= recall or are_new(self._lists).mean() < _LEAST_CHANGE:
-                    break
+            before = reached
+            if not stalls:
                 self._refine()
-                reached = self._recall(sample)
-            if reached >= recall or self.n_probes_ == self._cells.n_around:
+            elif self.n_probes_ < self._cells.n_around:
+                self._probe()
+            else:
                 break
-            self._probe()
             reached = self._recall(sample)
+            stalls = not stalls and reached - before < _LEAST_GAIN * (1 - before)
         return reached
 
     def _probe(self, n_more: int = _PROBES_AT_ONCE) -> None:

@@ -226,7 +226,10 @@ def neighbor_cases(out):
     scratch = np.empty(1024, np.int32), np.empty(43, np.int32)
     tried = neighbor_lists.collect(0, pools, sizes, lists[0], *scratch)
     out("tried", n, np.int32)[:tried] = scratch[1][:tried]
+    in_pool = neighbor_lists.points_of_pool(0, pools, sizes, scratch[1])
+    out("in pool", 6, np.int32)[:in_pool] = scratch[1][:in_pool]
     codes, step = quantized(X)
+    neighbor_lists.touch(codes, scratch[1][:in_pool], out("touched", 6, np.int64))
     out("code distance", 1)[0] = neighbor_lists.code_distance(codes, 0, 1)
     out("code limit", 2)[:] = [
         neighbor_lists.code_limit(key, step, X.shape[1]) for key in (at_zero, neighbor_lists.NONE)
@@ -242,7 +245,10 @@ def neighbor_cases(out):
     bits = np.array([neighbor_lists.distance_bits(X, 0, X, 1)], np.uint32)
     out("square bits", 1)[0] = bits.view(np.float32)[0]
     out("row dot", 1)[0] = cell_tree.dot(X, 0, X, 1)
-    out("holds", 1)[0] = neighbor_lists.holds(lists[0], 4, neighbor_lists.number_of(lists[0, 2]))
+    mixed = np.array([-3, 5, -1, 0, -5], np.int32)
+    out("holds", 3)[:] = [neighbor_lists.holds(mixed, 4, x) for x in (2, 5, 4)]
+    neighbor_lists.put_new_first(mixed, out("old ones", 5, np.int32))
+    out("new first", 5, np.int32)[:] = mixed
 
 
 def names_of_loops():
