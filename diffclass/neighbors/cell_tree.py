@@ -173,8 +173,3 @@ def numbers_of(lists: np.ndarray) -> np.ndarray:
 def distances_of(lists: np.ndarray) -> np.ndarray:
     """Return the squared distances of the points in the lists, infinite where there is none."""
     return (lists >> np.uint64(32)).astype(np.uint32).view(np.float32)
-
-
-def are_new(lists: np.ndarray) -> np.ndarray:
-    """Return which entries came in since they were last looked at."""
-    return (lists & np.uint64(1)).astype(bool)

@@ -145,10 +145,10 @@ class NNDescentSearch(Search):
             stalls = not stalls and reached - before < _LEAST_GAIN * (1 - before)
         return reached
 
-    def _probe(self, n_more: int = _PROBES_AT_ONCE) -> None:
+    def _probe(self) -> None:
         """Look into the next nearest cells of each point."""
         cells, n_probed = self._cells, self.n_probes_
-        self.n_probes_ = min(n_probed + n_more, cells.n_around)
+        self.n_probes_ = min(n_probed + _PROBES_AT_ONCE, cells.n_around)
         cells.probe(
             cells.points, cells.cell_of, np.arange(len(self._lists)), self._lists,
             n_probes=self.n_probes_, n_probed=n_probed,

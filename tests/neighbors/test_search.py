@@ -314,6 +314,22 @@ def test_descent_finds_neighbors_of_every_shape(rng, kind, n_features):
     assert np.count_nonzero(found) >= 0.95 * 8 * n
 
 
+@pytest.mark.parametrize(("n", "n_features"), [(5000, 40), (12_000, 14), (20_000, 20)])
+def test_where_neighbors_are_hard_to_find_recall_is_as_reported(rng, n, n_features):
+    k, X = 12, rng.normal(size=(n, n_features)).astype(np.float32)
+    search = NNDescentSearch(k, random_state=0)
+    graph = search.fit_transform(X)
+    found = np.sort(graph.indices.reshape(n, k), axis=1)
+    assert not (found == np.arange(n)[:, None]).any()  # none is its own neighbour
+    assert (np.diff(found, axis=1) > 0).all()  # none comes twice
+    sample = np.arange(0, n, 16)
+    squared = naive.squared_distances(X[sample], X)
+    squared[np.arange(len(sample)), sample] = np.inf
+    true = np.argsort(squared, axis=1)[:, :k]
+    hits = sum(len(np.intersect1d(a, b)) for a, b in zip(true, found[sample], strict=True))
+    assert hits / true.size == pytest.approx(search.recall_, abs=0.025)
+
+
 def test_where_probes_do_not_get_there_all_cells_are_searched(rng, monkeypatch):
     monkeypatch.setattr("diffclass.neighbors.nn_descent._PROBES_AT_ONCE", 1)
     monkeypatch.setattr("diffclass.neighbors.cell_tree.N_AROUND", 1)
