@@ -18,4 +18,4 @@ LONG_WALK_POINTS = 65_536
 # From here on labels diffuse in an order in which neighbours lie together in memory. A step then
 # takes as little as a quarter of the time, because the values no longer fit into the processor's
 # cache. Results are equal up to the last digit.
-LOCAL_ORDER_POINTS = 32_768
+LOCAL_ORDER_POINTS = 8_192
