@@ -12,7 +12,8 @@ import numpy as np
 def squared_distances(X, Y=None):
     X = np.asarray(X, dtype=np.float64)
     Y = X if Y is None else np.asarray(Y, dtype=np.float64)
-    return ((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=2)
+    rows = [((x - Y) ** 2).sum(axis=1) for x in X]  # no array of (m, n, d)
+    return np.reshape(rows, (len(X), len(Y)))
 
 
 def nearest(X, n_neighbors):

@@ -189,8 +189,8 @@ def classify_with_holdout(
     )
     split = job.split(kinds[0]) if kinds else None
     # what is only scored or compared comes first, so that memory never holds two results
-    other, graph = job.scored(kinds[1]) if len(kinds) > 1 else (None, None)
     second = job.second_map(split) if stability else None
+    other, graph = job.scored(kinds[1]) if len(kinds) > 1 else (None, None)
     result = job.fitted(split, graph)
     result, stable = (result, None) if second is None else second.compared_with(result)
     scored = None if split is None else job.report(result, split)
