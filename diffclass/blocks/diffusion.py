@@ -218,7 +218,7 @@ def diffuse_in_blocks(
     Notes
     -----
     Cost: per step a product within each block and an exchange of borders; on a cluster a task per
-    block, and one more per block and worker: blocks should be as large as workers can hold.
+    block, and one for each block that it sends to: see `BlockOperator.joined`.
     Memory of a process: the blocks that it works on, and two arrays of n_own x n_classes for each
     of its blocks, six while a series runs. Scratch: up to six such arrays and the map.
     """
