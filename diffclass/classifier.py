@@ -534,8 +534,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         labels.check_number(n_points, of="X")
         return labels
 
+    def _checked_kernel(self) -> Kernel:
+        return SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+
     def _check_graph(self, graph: PointGraph, n_points: int) -> None:
-        kernel = SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+        kernel = self._checked_kernel()
         check_kind(graph, "graph", PointGraph, example="earlier.graph_")
         if kernel.uses_scores:
             raise ParameterError(f"graph: that of {kernel} depends on the labels; leave it out")
@@ -547,7 +550,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     ) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
-        kernel = SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+        kernel = self._checked_kernel()
         how = Neighborhood(self.n_neighbors, self.search, self.random_state, self.device)
         first, scores = None, None
         if kernel.uses_scores:

@@ -31,7 +31,7 @@ _ANSWER = 10.0  # seconds for an answer of the scheduler
 _FETCHED = 20.0  # seconds for the way of results to this process
 _BACK = 5.0  # seconds in which a lost scheduler may come back
 _NO_WORKER = 60.0  # seconds without any worker
-_IDLE = 10.0  # seconds without work on workers although results are missing; they may still load us
+_IDLE = 3.0  # seconds in which workers have nothing to do although results are missing
 _PAUSED = 30.0  # seconds in which work is left to workers that have paused: their memory is full
 _RETRIES = 10  # of tasks whose workers died
 _SENT_AT_ONCE = 1024  # tasks: in one message each costs the scheduler half of what it costs alone
@@ -95,6 +95,8 @@ class DaskEngine:
     def _require_same_sources(self) -> None:
         """Check the workers that are there; those that come later find out by their first task."""
         with self._calling():
+            # it reads the tasks: what it has to load for that is loaded before workers look idle
+            self.client.run_on_scheduler(sources)
             found = self.client.run(sources, on_error="return")
         others = [
             worker

@@ -144,8 +144,7 @@ def halo_shares(operator: BlockOperator, b: int, most: float) -> list[float]:
 
     It ends before the first that costs more than ``most``, or where nothing is farther away.
     """
-    parts = operator.parts_of(b)
-    n_edges = sum(int(operator.written.load("operator/indptr", part)[-1]) for part in parts)
+    n_edges = operator.n_edges(b)
     shares, layer = [0.0], ghost_layers(operator, b, 1)[0]
     known = np.concatenate([operator.own(b), layer])
     while len(layer) and len(shares) < _DEEPEST:

@@ -77,7 +77,7 @@ class OperatorBlock:
         """Read a block into memory; what it is written in is joined."""
         parts, ghosts = operator.parts_of(b), operator.ghosts(b)
         n_own = operator.starts[b + 1] - operator.starts[b]
-        n_edges = sum(int(operator.written.load("operator/indptr", part)[-1]) for part in parts)
+        n_edges = operator.n_edges(b)
         index = np.int32 if n_edges <= np.iinfo(np.int32).max else np.int64
         indptr, degrees = np.zeros(n_own + 1, dtype=index), np.empty(n_own)
         indices, data = np.empty(n_edges, dtype=index), np.empty(n_edges, dtype=operator.dtype)
@@ -130,6 +130,11 @@ class BlockOperator(BlockArrays):
     def parts_of(self, b: int) -> range:
         """Return the numbers of the blocks on files that a block joins."""
         return range(*np.searchsorted(self.written.starts, self.starts[b : b + 2]).tolist())
+
+    def n_edges(self, b: int) -> int:
+        """Return the number of edges of the rows of a block."""
+        ends = (self.written.load("operator/indptr", part)[-1] for part in self.parts_of(b))
+        return sum(map(int, ends))
 
     def ghosts(self, b: int) -> np.ndarray:
         """Return the places of the points of other blocks in which rows have edges, ascending."""

@@ -24,7 +24,7 @@ _CHUNKS = 50e6  # differences to cells, a chunk of points at a time
 _LARGER = 1.25  # points of the largest block, relative to `block_points`
 LEAST_BLOCK = 10_000  # points; smaller blocks would be little else than borders
 _MOST_POINTS = 200_000  # per block: neighbours among more points take longer for each of them
-_ADJACENT = 30  # blocks that a block sends to, at most (experiments.scaling.workers)
+_ADJACENT = 30  # blocks that a block sends to: all, among 31 (experiments.scaling.workers)
 _TASK_SECONDS = 2e-3  # of the scheduler, which starts one after the other
 _BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while others end
 

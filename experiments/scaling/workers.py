@@ -15,8 +15,8 @@ The model gives the time of one step with W workers and N points,
 - product: k edges per point, C classes, and e, the seconds per edge and class of one thread,
   measured here; each worker has 16 threads, as has the one node without workers beside it;
 - scheduler: it starts tasks one after the other, each in s seconds, as counted here. A worker has
-  one task per exchange, and one for each block that it sends to: how many are adjacent is
-  counted, among the blocks of about as many workers;
+  one task per exchange, and one for each block that it sends to. How many are adjacent is counted
+  among 31 blocks, where nearly all are: 64 workers may have more, and their row is a lower bound;
 - network: ghosts per point g, in both directions at once, at v = 1.25 GB/s, and l = 1 ms of
   latency. g falls with the points m of a worker as a power of m that is fitted to the rows;
 - halos are as deep as the walk makes them: up to 8 edges, as long as (depth - 1) g is at most 0.5.
@@ -119,7 +119,7 @@ def measured(operator: BlockOperator, y: np.ndarray, n_workers: int, n_blocks: i
         "workers": n_workers,
         "blocks": cut.n_blocks,
         "points": len(cut),
-        "edges_per_point": edges_per_point(cut),
+        "edges_per_point": sum(map(cut.n_edges, range(cut.n_blocks))) / len(cut),
         "ghosts_per_point": sum(map(len, ghosts)) / len(cut),
         "adjacent": float(np.mean(beside)),
         "exchanges": n_exchanges,
@@ -129,13 +129,6 @@ def measured(operator: BlockOperator, y: np.ndarray, n_workers: int, n_blocks: i
         "task_milliseconds": 1e3 * processor / n_tasks if n_tasks else 0.0,
         "seconds": seconds,
     }
-
-
-def edges_per_point(operator: BlockOperator) -> float:
-    """Return the number of edges per point."""
-    written = operator.written
-    ends = [int(written.load("operator/indptr", b)[-1]) for b in range(written.n_blocks)]
-    return sum(ends) / len(operator)
 
 
 def edge_seconds(operator: BlockOperator, n_steps: int = 20) -> float:
