@@ -69,11 +69,11 @@ def compute(quick: bool) -> dict[str, Any]:
         [_accuracy(picture, found[name]) for name in METHODS]
         for picture, found in zip(slices, maps, strict=True)
     ]
-    results = {"accuracy": np.array(accuracies), "shown": [("tissue", slices[0], maps[0])]}
+    shown = [("tissue", slices[0], maps[0])]
     cartilage = _cartilage_if_any()
     if cartilage is not None:
-        results["shown"].append(("cartilage", cartilage, _class_maps(cartilage)))
-    return results
+        shown.append(("cartilage", cartilage, _class_maps(cartilage)))
+    return {"accuracy": np.array(accuracies), "shown": shown}
 
 
 def _tissue(size: int, seed: int) -> Slice:

@@ -72,8 +72,8 @@ def plot(results: dict[str, Any]) -> Figure:
             textcoords="offset points", color=VERMILION, ha="center",
         )  # fmt: skip
     axes.scatter(*NODES.T, s=110, color=BLUE)
-    for number, place in enumerate(NODES, 1):
-        axes.text(*place, str(number), color="white", ha="center", va="center", weight="bold")
+    for number, (x, y) in enumerate(NODES, 1):
+        axes.text(x, y, str(number), color="white", ha="center", va="center", weight="bold")
     axes.set(xlabel="x", ylabel="y", aspect="equal")
     axes.margins(0.15)
     total = results["P2"][PATH[0], PATH[-1]]

@@ -104,7 +104,7 @@ def plot(results: dict[str, Any]) -> Figure:
     for place, letter in zip(first["marked"], "ABC", strict=True):
         X = first["X"][place]
         axes.plot(*X, "o", color="white", markeredgecolor="black", markersize=5)
-        axes.text(*(1.2 * X), letter, ha="center", va="center", weight="bold")
+        axes.text(1.2 * X[0], 1.2 * X[1], letter, ha="center", va="center", weight="bold")
     axes.set(xlabel="x", ylabel="y", aspect="equal", xlim=(-1.4, 1.4), ylim=(-1.3, 1.3))
     axes.legend(loc="center")
     label = f"walks from A after {TIMES[-1]} steps,\ndensity over equilibrium"

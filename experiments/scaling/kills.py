@@ -43,7 +43,8 @@ from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.progress import listening
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LargeScene, write_scene
-from experiments.scaling.workers import drawn
+from experiments.scaling.searches import points_of
+from experiments.scaling.workers import N_FEATURES, labels_of
 
 COMMAND = "from diffclass.command_line.main import main; main()"
 WORDS = [
@@ -265,7 +266,8 @@ def main() -> None:
     parser.add_argument("--run-kills", type=int, default=20)
     parser.add_argument("--side", type=int, default=150, help="rows and columns of the scene")
     arguments = parser.parse_args()
-    X, y = drawn(arguments.points)
+    X = points_of("scene", arguments.points, N_FEATURES)
+    y = labels_of(len(X))
     with local_cluster(2, memory=4 * 2**30) as engine:
         run(X, y, engine)  # compiles
         expected, disturbed = run(X, y, engine), list[Stages]()

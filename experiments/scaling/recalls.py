@@ -41,16 +41,17 @@ class StoppedSearch(NNDescentSearch):
         super().__init__(n_neighbors, random_state=0)
         self.n_cells, self.n_rounds = n_cells, n_rounds
 
-    def _search_until(self, aimed: float, least: float, random: np.random.RandomState) -> None:
-        n = len(self._lists)
+    def _search(self, random: np.random.RandomState) -> None:
+        n, cells = len(self._lists), self._cells
         sample = self._sample(random.permutation(n)[:1024], min(self.n_neighbors, n - 1))
-        self._probe(self.n_cells)
+        self.n_probes_ = min(self.n_cells, cells.n_around)
+        cells.probe(cells.points, cells.cell_of, np.arange(n), self._lists, n_probes=self.n_probes_)
         for _ in range(self.n_rounds):
             self._refine()
         self.recall_ = self._recall(sample)
         self._walk_sample = sample
 
-    def _search_instead(self, X: np.ndarray, random: np.random.RandomState) -> None:
+    def _search_all_cells(self) -> None:
         """Keep what was found."""
 
 

@@ -97,7 +97,8 @@ def in_blocks(problem: Problem, labels: Sequence[np.ndarray], seed: int) -> tupl
     """Return the number of blocks, the recall, and the map from each draw of labels."""
     assert problem.points is not None
     n_classes = len(np.unique(labels[0])) - 1
-    size = Size(*problem.points.shape, N_NEIGHBORS, n_classes)
+    n, n_features = problem.points.shape
+    size = Size(n, n_features, N_NEIGHBORS, n_classes)
     with tempfile.TemporaryDirectory() as folder:  # of the graph, which is made once
         model = BlockClassifier(memory=memory_for(size), scratch=folder, random_state=seed)
         maps = [model.fit(problem.points, y).transduction_ for y in labels]
