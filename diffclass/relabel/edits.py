@@ -173,13 +173,15 @@ def _merge_classes(state: State, operation: MergeClasses) -> State:
 def _remove_class(state: State, operation: RemoveClass) -> State:
     info = state.class_of(operation.id)
     _refuse_locked(state, info.id)
-    n_labelled = sum(len(stroke) for stroke in state.strokes_of(info.id))
-    if n_labelled:
+    strokes = state.strokes_of(info.id)
+    n_labelled = sum(map(len, strokes))
+    if n_labelled and not operation.with_labels:
         raise ParameterError(
-            f"class {info.id} ({info.name}) has {n_labelled} labelled points; erase them or merge "
-            "the class into another"
+            f"class {info.id} ({info.name}) has {n_labelled} labelled points; erase them, merge "
+            "the class into another, or remove it with its labels"
         )
-    return state.without_class(info.id)
+    removed = dict.fromkeys(stroke.number for stroke in strokes)
+    return state.with_strokes(removed).without_class(info.id)
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

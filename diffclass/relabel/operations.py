@@ -184,9 +184,10 @@ class MergeClasses(Operation, frozen=True):
 
 
 class RemoveClass(Operation, frozen=True):
-    """Remove a class without labels."""
+    """Remove a class; its labels too, or only if it has none."""
 
     id: ClassId
+    with_labels: bool = False
 
 
 class SetTau(Operation, frozen=True, tag="tau"):

@@ -184,7 +184,8 @@ class RelabelSession:
             - ``lock_class`` (id, locked): protect what is labelled in a class, or free it again
             - ``merge_classes`` (source, into): move all strokes of one class to another and remove
               the first
-            - ``remove_class`` (id): remove a class without labels
+            - ``remove_class`` (id, with_labels (optional)): remove a class; its labels too, or only
+              if it has none
             - ``tau`` (tau): set the time in steps, or the rule "auto" or "margin" that chooses it
             - ``label_mode`` (mode): set how labels count; "auto" leaves that to the rule of the
               time "auto"

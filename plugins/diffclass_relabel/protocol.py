@@ -157,7 +157,7 @@ class OfferedSession(TypedDict):
     """A session that was opened lately."""
 
     name: Annotated[str, "Of the scene."]
-    folder: str
+    session: Annotated[str, "Path of its file."]
     shape: Annotated[list[int], "Rows, columns and bands."]
     at: Annotated[float, "When it was last worked on: seconds since 1970."]
 

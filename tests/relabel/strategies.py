@@ -47,7 +47,8 @@ class NaiveSession:
             return operation["id"] in self.locked
         if name == "remove_class":
             used = {self.class_of[stroke] for stroke in strokes}
-            return self.locked.get(operation["id"]) is False and operation["id"] not in used
+            is_free = operation.get("with_labels") or operation["id"] not in used
+            return self.locked.get(operation["id"]) is False and is_free
         return True
 
     def is_locked(self, stroke):
@@ -92,6 +93,8 @@ class NaiveSession:
         self.locked[operation["id"]] = operation["locked"]
 
     def _remove_class(self, operation):
+        removed = {s for s, class_id in self.class_of.items() if class_id == operation["id"]}
+        self.owner = [0 if stroke in removed else stroke for stroke in self.owner]
         del self.locked[operation["id"]]
         self.sizes.pop(operation["id"], None)
 
@@ -134,7 +137,7 @@ def random_operation(rng, n_points, n_strokes, taus=(1, 5, 20)):
         {"op": "add_class", "id": class_id},
         {"op": "lock_class", "id": class_id, "locked": bool(rng.random() < 0.4)},
         {"op": "merge_classes", "source": class_id, "into": other},
-        {"op": "remove_class", "id": class_id},
+        {"op": "remove_class", "id": class_id, "with_labels": bool(rng.random() < 0.5)},
         {"op": "tau", "tau": taus[int(rng.integers(len(taus)))]},
         {"op": "undo"},
         {"op": "redo"},

@@ -449,7 +449,7 @@ def test_ids_and_names_that_are_given(operator):
         ({"op": "rename_class", "id": 9, "name": "x"}, "no class 9"),
         ({"op": "hide_class", "id": 1, "hidden": 1}, "true or false"),
         ({"op": "merge_classes", "source": 1, "into": 1}, "into itself"),
-        ({"op": "remove_class", "id": 1}, "3 labelled points; erase them or merge"),
+        ({"op": "remove_class", "id": 1}, "3 labelled points; erase them, merge"),
         ({"op": "tau", "tau": 2.0}, "whole number"),
         ({"op": "tau", "tau": 10**9}, "up to 16384 steps"),
         ({"op": "label_mode", "mode": "loud"}, '"absorbing"'),

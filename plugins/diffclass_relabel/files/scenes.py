@@ -49,12 +49,21 @@ def remember(scene: Path, session: Path, shape: tuple[int, ...]) -> None:
 
 
 def recent_sessions() -> list[RecentSession]:
-    """Return the sessions of the list, the newest first, of which scene and file can be read."""
-    return [
+    """Return the sessions of which scene and file can be read, those first that changed last."""
+    readable = [
         known
         for known in _remembered()
         if os.access(known.scene, os.R_OK) and os.access(known.session, os.R_OK)
     ]
+    return sorted(readable, key=lambda known: changed_at(known.session), reverse=True)
+
+
+def changed_at(path: Path) -> float:
+    """Return when a file was last written, seconds since 1970; 0 if it is gone."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _file() -> Path:

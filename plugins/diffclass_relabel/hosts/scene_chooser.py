@@ -14,7 +14,7 @@ from typing import Any
 
 from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_relabel.door import Client, parsed_message
-from diffclass_relabel.files import Listing, RecentSession, SceneFolder, recent_sessions
+from diffclass_relabel.files import Listing, RecentSession, SceneFolder, changed_at, recent_sessions
 from diffclass_relabel.opening import default_session
 from diffclass_relabel.protocol import (
     Moved,
@@ -147,21 +147,20 @@ def _is_single(message: Any) -> bool:
 def _offered_session(known: RecentSession) -> OfferedSession:
     return {
         "name": known.scene.name,
-        "folder": str(known.scene.parent),
+        "session": str(known.session),
         "shape": list(known.shape),
-        "at": _facts(known.session)[1],
+        "at": changed_at(known.session),
     }
 
 
 def _offered_scene(scene: Path) -> OfferedScene:
-    size, at = _facts(scene)
-    return {"name": scene.name, "bytes": None if scene.is_dir() else size, "at": at}
+    size = None if scene.is_dir() else _size(scene)
+    return {"name": scene.name, "bytes": size, "at": changed_at(scene)}
 
 
-def _facts(path: Path) -> tuple[int, float]:
-    """Return size and time of a file; zeros where it is gone, which opening it will say."""
+def _size(path: Path) -> int:
+    """Return the bytes of a file; 0 where it is gone, which opening it will say."""
     try:
-        facts = path.stat()
+        return path.stat().st_size
     except OSError:
-        return 0, 0.0
-    return facts.st_size, facts.st_mtime
+        return 0

@@ -110,7 +110,8 @@ def _objects(kinds: Mapping[str, type[Message]], key: str) -> Iterator[tuple[str
     for kind in kinds.values():
         members = [f'{key}: "{name_of(kind)}"']
         for one in fields(kind):
-            hint = one.type if one.required else get_args(one.type)[0]
+            # what may be left out is None then, or has a value of its own type
+            hint = one.type if one.required else (*get_args(one.type), one.type)[0]
             members.append(f"{one.encode_name}{'' if one.required else '?'}: {typescript(hint)}")
         yield purpose_of(kind).replace("``", '"'), f"{{ {'; '.join(members)} }}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -300,9 +301,10 @@ def read_sent(
             (folder / file.name).write_bytes(file.data)
         first = folder / _main_file([file.name for file in files])
         try:
-            return read_labels(first, variable=variable, grid=workspace.scene)
+            labels = read_labels(first, variable=variable, grid=workspace.scene)
         except (ParameterError, DataError) as error:
             raise type(error)(str(error).replace(f"{folder}/", "")) from error
+    return replace(labels, path=Path(first.name))
 
 
 def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:

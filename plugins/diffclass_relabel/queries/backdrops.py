@@ -182,11 +182,13 @@ def preset_labels(scene: Scene) -> dict[str, str]:
     """Return what to call each preset.
 
     - returns: label by preset. "True colour" is said only where bands within 50 nm of red, green
-      and blue exist; bands that are guessed go by their numbers, from 1.
+      and blue exist; bands that are guessed go by their numbers, from 1. False colour is left out
+      of a scene that has no three bands for it.
     """
-    return {name: _bands_label(scene, name) for name in _WAVELENGTHS} | {
-        "mnf": "First MNF components"
-    }
+    labels = {"true": _bands_label(scene, "true")}
+    if len(set(preset_bands(scene, "false"))) == len(_WAVELENGTHS["false"]):
+        labels["false"] = _bands_label(scene, "false")
+    return labels | {"mnf": "First MNF components"}
 
 
 def _bands_label(scene: Scene, preset: str) -> str:

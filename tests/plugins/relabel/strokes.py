@@ -41,7 +41,7 @@ def random_operation(rng, state, n_pixels):
         "hide_class": (2, {"id": class_id, "hidden": flag}),
         "lock_class": (2, {"id": class_id, "locked": flag and bool(rng.integers(2))}),
         "merge_classes": (1, {"source": class_id, "into": other}),
-        "remove_class": (1, {"id": class_id}),
+        "remove_class": (1, {"id": class_id, "with_labels": flag}),
         "tau": (1, {"tau": int(rng.choice([16, 32]))}),
         "label_mode": (1, {"mode": str(rng.choice(["auto", "summed", "free", "absorbing"]))}),
         "class_sizes": (1, {"sizes": str(rng.choice(["uniform", f"{class_id}=20-40%", "all"]))}),

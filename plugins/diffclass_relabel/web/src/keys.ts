@@ -1,6 +1,6 @@
 // Keys of the page: what each does, the list of them, and listening. Every one has a button too.
 
-import { el, keycap, toggleTheme } from "./base/dom";
+import { el, iconButton, keycap, toggleTheme } from "./base/dom";
 import type { Workbench } from "./workbench";
 
 /** By `KeyboardEvent.key`; with "Ctrl+" before it where Control or Command is held. */
@@ -115,6 +115,7 @@ function otherKeys({ session, ui, walk, toggleSpectra, toggleHelp }: Parts): Sho
     [["n", "b"], "next suggestion, back", { n: () => walk(1), b: () => walk(-1) }],
     [["w"], "why this class, under the pointer", { w: () => ui.hover && ui.inspect(ui.hover) }],
     [["Alt"], "click: why this class"],
+    [["j"], "paint the class under the pointer", { j: () => ui.hover && ui.setClass(session.classAt(ui.hover)?.id ?? ui.classId) }],
     [["q"], "spectra of the classes", { q: toggleSpectra }],
     [["t"], "live on or off", { t: () => session.toggleLive() }],
     [["r"], "update now", { r: () => session.updateMap() }],
@@ -130,6 +131,7 @@ export class Help {
   constructor(groups: ShortcutGroup[]) {
     const columns = groups.map(([title, shortcuts]) => el("section", {}, el("h2", { text: title }), el("dl", {}, ...shortcuts.flatMap(line))));
     this.element = el("dialog", { class: "help", attributes: { "aria-label": "Keys", tabindex: "0" }, on: { click: () => this.element.close() } },
+      el("header", {}, el("h1", { text: "Keys" }), iconButton("remove", "Close (Esc)", () => this.element.close())),
       el("div", { class: "key-columns" }, ...columns));
   }
 

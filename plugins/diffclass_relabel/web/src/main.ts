@@ -7,7 +7,8 @@ import { ClassList } from "./panels/class_list";
 import { Compare } from "./panels/compare";
 import { HistoryPanel } from "./panels/history_panel";
 import { Help, keysOf, listen, pageKeys } from "./keys";
-import { labelModePanel, layerPanel, sizesPanel, toolPanel } from "./panels/left_column";
+import { layerPanel, toolPanel } from "./panels/left_column";
+import { mapPanel } from "./panels/map_panel";
 import { NumbersPanel } from "./panels/numbers_panel";
 import { PreparationPanel, SceneChooser } from "./panels/opening";
 import { PicturePanel } from "./panels/picture_panel";
@@ -97,7 +98,7 @@ function start(transport: Transport): void {
   document.body.append(
     toolbar(session, () => help.toggle()),
     el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } },
-      toolPanel(bench.tools, ui), layerPanel(layers), compare.element, picture.element, labelModePanel(session), sizesPanel(session)),
+      toolPanel(bench.tools, ui), layerPanel(layers), compare.element, picture.element, mapPanel(session)),
     stage.element,
     el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
     statusLine(session, ui),

@@ -105,12 +105,14 @@ def test_recent_sessions_are_the_owners_own(tmp_path, state):
         (tmp_path / name).write_bytes(b"")
     for name in ("gone", "old", "new", "old"):  # each once in the list
         recent.remember(tmp_path / f"{name}.tif", tmp_path / f"{name}.jsonl", (2, 3, 4))
+    for at, name in enumerate(("old", "new")):
+        os.utime(tmp_path / f"{name}.jsonl", (at, at))
     kept = recent.state_folder() / "recent.json"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
     assert os.listdir(kept.parent) == ["recent.json"]
     (tmp_path / "gone.jsonl").unlink()
-    assert [known.scene.name for known in recent.recent_sessions()] == ["old.tif", "new.tif"]
+    assert [known.scene.name for known in recent.recent_sessions()] == ["new.tif", "old.tif"]
     assert recent.recent_sessions()[0].shape == (2, 3, 4)
 
 

@@ -72,7 +72,7 @@ def test_everything_is_in_reach_in_small_windows(painted):
             assert is_inside(tab.find(control).first, size), control
         tab.page.click("text=Export")
         assert is_inside(tab.find(".menu.export"), size)
-        header = tab.find("header").bounding_box()
+        header = tab.find("header.toolbar").bounding_box()
         assert tab.find(".menu.export").bounding_box()["y"] >= header["height"]
         status = tab.find(".status").bounding_box()
         for cell in tab.find(".status .cell:visible").all():
@@ -102,6 +102,9 @@ def test_keys_are_listed_and_in_reach_in_small_windows(tab):
             box = key.bounding_box()
             assert box["x"] + box["width"] <= right["x"] + right["width"]
     tab.key("Escape")
+    assert not tab.find("dialog.help").is_visible()
+    tab.find("[aria-label='Keys (?)']").click()
+    tab.find("dialog.help [aria-label='Close (Esc)']").click()
     assert not tab.find("dialog.help").is_visible()
     size = "document.querySelector('.slider-row output').textContent"
     tab.key(".", ".")

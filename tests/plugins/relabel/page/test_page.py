@@ -147,6 +147,7 @@ def test_class_list(painted):
     row.locator("input.class-name").fill("epithelium")
     tab.key("Enter")
     tab.wait("diffclass.state.classes[1].name === 'epithelium'")
+    assert tab.js("document.activeElement.textContent") == "epithelium"
     row.locator("input[type=color]").fill("#123456")
     tab.wait("diffclass.state.classes[1].color.toLowerCase() === '#123456'")
     row.locator("[aria-label^=Hide]").click()
@@ -156,6 +157,26 @@ def test_class_list(painted):
     tab.wait("diffclass.state.classes.length === 2")
     tab.idle()
     assert set(np.unique(tab.labels)) == {0, 2, 3}
+    labels = tab.labels
+    tab.find("[aria-label='Rename, hide, lock, merge or remove epithelium']").click()
+    tab.find(".menu-item", has_text="Remove with labels").click()
+    tab.wait("diffclass.state.classes.length === 1")
+    tab.idle()
+    assert set(np.unique(tab.labels)) == {0, 3}
+    assert "second class" in tab.find(".hint").inner_text()
+    tab.key("Control+z")
+    tab.wait("diffclass.state.classes.length === 2")
+    tab.idle()
+    np.testing.assert_array_equal(tab.labels, labels)
+    assert not tab.find(".hint").is_visible()
+
+
+def test_the_class_under_the_pointer_is_taken_by_a_key(painted, places):
+    tab = painted
+    for class_id in (2, 1, 3):
+        tab.move(*places[class_id][0])
+        tab.key("j")
+        assert tab.find(".class-row.chosen").get_attribute("data-class") == str(class_id)
 
 
 def test_hidden_classes_are_not_drawn_and_locked_ones_stay(painted, places):

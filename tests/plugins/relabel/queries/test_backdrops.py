@@ -100,6 +100,8 @@ def test_guessed_bands_go_by_their_numbers(workspace):
     }
     infrared = Scene.from_array(data, wavelengths=np.linspace(1000, 2500, 10))
     assert preset_labels(infrared)["true"] == "Bands 1, 1, 1"
+    photograph = Scene.from_array(data[..., :3])  # has no three bands for another picture
+    assert list(preset_labels(photograph)) == ["true", "mnf"]
 
 
 @pytest.mark.parametrize("preset", ["true", "false", "mnf"])

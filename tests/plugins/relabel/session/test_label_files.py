@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 
 import numpy as np
@@ -167,6 +168,17 @@ def test_labels_of_another_size_are_refused(page, tmp_path):
     answer = page.ask("read_labels", files=sent(**{"a.npy": content}))
     assert answer["kind"] == "refused"
     assert "a.npy" in answer["message"]
+
+
+def test_refusals_of_sent_files_name_them_and_no_folder(page, tissue):
+    """Also those of labels that could be read, but not taken."""
+    without_data, large = np.zeros((2, *tissue.labels.shape), dtype=np.uint16)
+    without_data[20, 31], large[tissue.labels > 0] = 1, 300
+    for content in (without_data, large):
+        np.save(file := io.BytesIO(), content)
+        answer = page.ask("read_labels", files=sent(**{"a.npy": file.getvalue()}))
+        assert answer["kind"] == "refused"
+        assert answer["message"].startswith("a.npy: "), answer["message"]
 
 
 def test_the_file_to_read_is_found_among_several():

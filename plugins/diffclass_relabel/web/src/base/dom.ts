@@ -1,13 +1,14 @@
 // Making elements in one expression, moving the focus among them, numbers as text, dark or light.
 
+import { type IconName, iconMarkup } from "./icons";
+
 const GAP = 4; // px between a menu and what it hangs from
 
 type Options = {
   class?: string;
   text?: string;
   title?: string;
-  /** Trusted markup of this module only: icons. */
-  icon?: string;
+  icon?: IconName;
   attributes?: Record<string, string>;
   on?: { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
 };
@@ -23,7 +24,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   if (element instanceof HTMLButtonElement) element.type = "button"; // else it would submit a form
   if (options.class) element.className = options.class;
   if (options.text !== undefined) element.textContent = options.text;
-  if (options.icon) element.innerHTML = options.icon;
+  if (options.icon) element.innerHTML = iconMarkup(options.icon);
   if (options.title) element.title = options.title;
   for (const [name, value] of Object.entries(options.attributes ?? {})) element.setAttribute(name, value);
   for (const [name, listener] of Object.entries(options.on ?? {})) {
@@ -34,7 +35,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** A button with an icon; `title` is also its name for screen readers. */
-export function iconButton(icon: string, title: string, act: () => void, className = "icon"): HTMLButtonElement {
+export function iconButton(icon: IconName, title: string, act: () => void, className = "icon"): HTMLButtonElement {
   return el("button", {
     class: className,
     icon,
@@ -83,7 +84,7 @@ export function svg(tag: string, attributes: Record<string, string>, ...children
 }
 
 /** A button of the toolbar that opens a popover below the toolbar. */
-export function popoverButton(icon: string, text: string, title: string, menu: HTMLElement): HTMLElement {
+export function popoverButton(icon: IconName, text: string, title: string, menu: HTMLElement): HTMLElement {
   const button = el("button", { class: "with-icon", title, attributes: { popovertarget: menu.id } }, el("span", { class: "glyph", icon }), text);
   menu.popover = "auto";
   menu.addEventListener("beforetoggle", () => (menu.style.top = `${button.closest("header")!.getBoundingClientRect().bottom + GAP}px`));

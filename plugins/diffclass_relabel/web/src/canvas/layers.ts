@@ -7,9 +7,6 @@ export type LayerId = "raw" | "labels" | "map" | "doubt" | "changes" | "suggesti
 /** How the map is drawn. */
 export type LayerOption = "outlines" | "greyUnder" | "outlinesWhilePainting";
 
-/** Over any grey every colour stays within 10 of itself (CIEDE2000), and the grey can still be made out. */
-const MAP_OPACITY = 0.88;
-
 export interface Layer {
   id: LayerId;
   name: string;
@@ -23,7 +20,7 @@ export interface Layer {
 export class Layers extends Emitter<{ changed: void }> {
   readonly list: Layer[] = [
     layer("labels", "Labels", "l", "What has been painted", true, 1),
-    layer("map", "Map", "m", "The class of every pixel", true, MAP_OPACITY),
+    layer("map", "Map", "m", "The class of every pixel", true, 1),
     layer("doubt", "Doubt", "u", "1 - margin: yellow where two classes are nearly as likely", false, 0.9),
     layer("changes", "Changes", "c", "Dims all that did not change in the last update", false, 0.7),
     layer("suggestions", "Suggestions", "s", "What to label next", true, 1),
@@ -33,7 +30,7 @@ export class Layers extends Emitter<{ changed: void }> {
   rawOnly = false;
   /** The map is drawn as outlines rather than filled. */
   outlines = false;
-  /** The picture is grey under areas of colour: those of the map are then those of the legend. */
+  /** The picture is grey under areas of colour: a map that is not opaque then keeps its hues. */
   greyUnder = true;
   /** The map becomes outlines while a stroke is drawn. */
   outlinesWhilePainting = true;

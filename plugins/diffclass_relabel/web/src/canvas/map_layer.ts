@@ -9,7 +9,7 @@ import type { View } from "./view";
 // CSS pixels per raster pixel from which borders are lines; below, they would hide what they bound.
 const LINES_FROM = 3;
 
-export function hasLines(view: View): boolean {
+function hasLines(view: View): boolean {
   return view.scale >= LINES_FROM * view.ratio;
 }
 

@@ -6,11 +6,14 @@ import { NO_DATA } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { allBorders, WindowCache } from "./contours";
 import type { Layers } from "./layers";
-import { hasLines, MapLayer } from "./map_layer";
+import { MapLayer } from "./map_layer";
 import { classTable, doubtTable, greyOf, maskTable, RasterImage, type Table } from "./raster_image";
 import type { View } from "./view";
 
 const DOUBT = doubtTable();
+// CSS pixels per raster pixel from which labels have lines around them: dark on light, to be seen on any map.
+const LABEL_LINES_FROM = 1;
+const LABEL_LINES: [width: number, color: string][] = [[3, "rgb(255 255 255 / 0.85)"], [1.25, "rgb(0 0 0 / 0.85)"]];
 const NOTHING_CHANGED = maskTable(0, [16, 17, 18]);
 
 /** What is shown left of a divider, which lies at a share of the width. */
@@ -157,12 +160,15 @@ export class Painter {
   private drawLabels(): void {
     const opacity = this.layers.opacity("labels");
     this.draw(this.labels, opacity);
-    if (opacity === 0 || !hasLines(this.view)) return;
     const { rows, columns, scale, ratio, window } = this.view;
-    this.context.lineWidth = ratio / scale;
+    if (opacity === 0 || scale < LABEL_LINES_FROM * ratio) return;
+    const lines = this.labelLines.of(window, () => allBorders({ ids: this.shownLabels(), rows, columns }, window));
     this.context.lineCap = "square";
-    this.context.strokeStyle = "rgb(0 0 0 / 0.75)";
-    this.context.stroke(this.labelLines.of(window, () => allBorders({ ids: this.shownLabels(), rows, columns }, window)));
+    for (const [width, color] of LABEL_LINES) {
+      this.context.lineWidth = (width * ratio) / scale;
+      this.context.strokeStyle = color;
+      this.context.stroke(lines);
+    }
   }
 
   /** The labels without those of hidden classes. */

@@ -2,7 +2,6 @@
 
 import { el, iconButton } from "../base/dom";
 import { debounce } from "../base/events";
-import { ICONS } from "../base/icons";
 import type { Session } from "../session/session";
 import type { View } from "./view";
 
@@ -19,10 +18,10 @@ export class Stage {
   constructor(private readonly view: View) {
     const zoom = el("span", { class: "zoom-value" });
     const corner = el("div", { class: "zoom" },
-      iconButton(ICONS.minus, "Smaller (\u2212)", () => view.zoom(1 / 1.5), "icon small"),
+      iconButton("minus", "Smaller (\u2212)", () => view.zoom(1 / 1.5), "icon small"),
       zoom,
-      iconButton(ICONS.plus, "Larger (+)", () => view.zoom(1.5), "icon small"),
-      iconButton(ICONS.fit, "Whole scene (h)", () => view.fit(), "icon small"),
+      iconButton("plus", "Larger (+)", () => view.zoom(1.5), "icon small"),
+      iconButton("fit", "Whole scene (h)", () => view.fit(), "icon small"),
     );
     this.element = el("main", { class: "stage" }, this.area, corner);
     // 100 %: one CSS pixel per raster pixel

@@ -1,7 +1,7 @@
 // The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
 
-import { count, el, iconButton, renew, section, textButton } from "../base/dom";
-import { ICONS } from "../base/icons";
+import { count, el, iconButton, plural, renew, section, textButton } from "../base/dom";
+import type { IconName } from "../base/icons";
 import { type ClassState, LONGEST_NAME } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { onMenu } from "../tools/gestures";
@@ -25,13 +25,13 @@ export class ClassList {
   /** The rows on the screen by class, and what they show: one that shows the same again is left alone. */
   private rows = new Map<number, { shows: string; row: HTMLElement }>();
   /** The class that is being named, the field for it, and what that stands in for. */
-  private naming: { id: number; field: HTMLInputElement; name: Element | null } | null = null;
+  private naming: { id: number; field: HTMLInputElement; name: HTMLElement | null } | null = null;
   private isPlacing = false;
   /** When the chosen class was added, as far as the server has said. */
   private since = 0;
 
   constructor(private readonly session: Session, private readonly ui: UiState) {
-    const add = iconButton(ICONS.plus, "Add a class", () => this.add());
+    const add = iconButton("plus", "Add a class", () => this.add());
     this.element = section("Classes", this.list, this.empty, this.menu.element);
     this.element.classList.add("class-section");
     this.element.querySelector("h2")!.append(add);
@@ -107,9 +107,9 @@ export class ClassList {
       this.colorButton(item),
       this.nameButton(item),
       el("span", { class: "counts" }),
-      this.flag(item.hidden ? ICONS.eyeOff : ICONS.eye, `${item.hidden ? "Show" : "Hide"} ${item.name}`, item.hidden, () => this.hide(item)),
-      this.flag(item.locked ? ICONS.lock : ICONS.unlock, item.locked ? `Unlock ${item.name}` : `Lock ${item.name}: its labels cannot be painted over`, item.locked, () => this.lock(item)),
-      iconButton(ICONS.more, `Rename, hide, lock, merge or remove ${item.name}`, () => this.openMenu(item, row), "icon small"),
+      this.flag(item.hidden ? "eyeOff" : "eye", `${item.hidden ? "Show" : "Hide"} ${item.name}`, item.hidden, () => this.hide(item)),
+      this.flag(item.locked ? "lock" : "unlock", item.locked ? `Unlock ${item.name}` : `Lock ${item.name}: its labels cannot be painted over`, item.locked, () => this.lock(item)),
+      iconButton("more", `Rename, hide, lock, merge or remove ${item.name}`, () => this.openMenu(item, row), "icon small"),
     );
     return row;
   }
@@ -133,7 +133,7 @@ export class ClassList {
     });
   }
 
-  private flag(icon: string, title: string, on: boolean, act: () => void): HTMLElement {
+  private flag(icon: IconName, title: string, on: boolean, act: () => void): HTMLElement {
     const button = iconButton(icon, title, act, "icon small flag");
     button.setAttribute("aria-pressed", String(on));
     return button;
@@ -163,8 +163,7 @@ export class ClassList {
     field.addEventListener("blur", () => this.finish(true));
     field.addEventListener("keydown", (event) => {
       event.stopPropagation();
-      if (event.key === "Enter") this.finish(true);
-      if (event.key === "Escape") this.finish(false);
+      if (event.key === "Enter" || event.key === "Escape") this.finish(event.key === "Enter", true);
     });
     this.naming = { id, field, name: null };
     this.placeField();
@@ -177,7 +176,7 @@ export class ClassList {
     if (!naming || naming.field.closest(".class-row") === this.rows.get(naming.id)?.row) return;
     this.placing(() => {
       if (naming.name) naming.field.replaceWith(naming.name); // the row may be that of another class now
-      naming.name = this.rows.get(naming.id)?.row.querySelector(".class-name") ?? null;
+      naming.name = this.rows.get(naming.id)?.row.querySelector<HTMLElement>(".class-name") ?? null;
       if (!naming.name) this.naming = null; // the class is gone
       naming.name?.replaceWith(naming.field);
     });
@@ -191,13 +190,15 @@ export class ClassList {
     this.isPlacing = false;
   }
 
-  private finish(keep: boolean): void {
+  /** Puts the name back in the place of its field, if need be with the focus. */
+  private finish(keep: boolean, focus = false): void {
     const { naming } = this;
     if (!naming || this.isPlacing) return;
     this.naming = null; // taking the field away blurs it
     const { id, field, name } = naming;
     const text = field.value.trim();
     field.replaceWith(name!);
+    if (focus) name!.focus();
     if (keep && text && text !== this.session.classOf(id)?.name) void this.session.apply({ op: "rename_class", id, name: text });
   }
 
@@ -230,9 +231,10 @@ export class ClassList {
       entry.prepend(swatch(other.color));
       entries.push(entry);
     }
-    const remove = menu.entry("Remove", "Remove this class", () => void session.apply({ op: "remove_class", id: item.id }));
-    remove.disabled = (session.classOf(item.id)?.pixels ?? 0) > 0;
-    if (remove.disabled) remove.title = "It has labels: erase them first, or merge it";
+    const pixels = session.classOf(item.id)?.pixels ?? 0;
+    const remove = menu.entry(pixels ? "Remove with labels" : "Remove", pixels ? `Erase ${plural(pixels, "label")} too` : "Remove this class",
+      () => void session.apply({ op: "remove_class", id: item.id, with_labels: pixels > 0 }));
+    remove.disabled = item.locked;
     const box = row.getBoundingClientRect();
     menu.open([...entries, el("hr"), remove], box.right - MENU_WIDTH, box.bottom);
   }

@@ -10,7 +10,7 @@ type Other = "nothing" | "before" | "state" | "reference" | "picture";
 
 const NAMES: [Other, string][] = [
   ["nothing", "Nothing"],
-  ["before", "Before the last change"],
+  ["before", "Previous map"],
   ["reference", "Reference image"],
   ["picture", "Picture"],
 ];

@@ -2,7 +2,6 @@
 
 import { count, el, iconButton, moveFocus } from "../base/dom";
 import { OneAtATime } from "../base/events";
-import { ICONS } from "../base/icons";
 import type { HistoryAnswer, HistoryStep } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { classMark } from "./class_marks";
@@ -72,7 +71,7 @@ export class HistoryPanel {
     row.classList.toggle("done", number > present);
     if (number === present) row.setAttribute("aria-current", "step");
     row.tabIndex = number === present ? 0 : -1;
-    const compare = iconButton(ICONS.compare, `Compare state ${number} with the present map`, () => this.compare.show("state", number), "icon small");
+    const compare = iconButton("compare", `Compare state ${number} with the present map`, () => this.compare.show("state", number), "icon small");
     compare.dataset.compare = String(number);
     compare.setAttribute("aria-pressed", String(number === this.compared));
     compare.disabled = number === present;

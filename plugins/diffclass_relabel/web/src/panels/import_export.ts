@@ -1,7 +1,6 @@
 // Import of labels from a file, and export of results to files.
 
 import { count, el, popoverButton, textButton } from "../base/dom";
-import { ICONS } from "../base/icons";
 import { type ExportAnswer, type ExportFormat, LONGEST_NAME, type Operation, type ReadLabelsAnswer, type SentFile } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { ClassMatching } from "./class_marks";
@@ -33,7 +32,7 @@ export class ImportMenu {
       this.question,
       this.result,
     );
-    this.element = popoverButton(ICONS.import, "Import labels", "Import labels from a file", this.menu);
+    this.element = popoverButton("import", "Import labels", "Import labels from a file", this.menu);
   }
 
   private readPath(): void {
@@ -128,9 +127,10 @@ export function exportButton(session: Session): HTMLElement {
   const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
   files.hidden = true;
   const save = async (format: ExportFormat) => {
-    const saved = await saveFiles(session, format);
-    if (!saved.length) return;
     files.hidden = false;
+    files.textContent = session.isStale || !session.state?.refined ? "Waiting for the map\u2026" : "Writing\u2026";
+    const saved = await saveFiles(session, format);
+    files.hidden = !saved.length;
     files.textContent = `Saved ${saved.join(", ")}`;
   };
   session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(formats, save))));
@@ -142,7 +142,7 @@ export function exportButton(session: Session): HTMLElement {
   session.on("scene", tell);
   session.on("changed", tell);
   const menu = el("div", { class: "menu export", attributes: { id: "export-menu" } }, note, rows, files);
-  return popoverButton(ICONS.export, "Export", "Export labels, map, margin or a report", menu);
+  return popoverButton("export", "Export", "Export labels, map, margin or a report", menu);
 }
 
 /** What the exported map is made of, where that is not every pixel. */

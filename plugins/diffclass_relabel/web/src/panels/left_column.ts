@@ -1,10 +1,8 @@
-// The left column: tools and the size of the brush, layers, how labels count, the classes' sizes.
+// The left column: tools and the size of the brush, and layers.
 
-import { checkbox, choice, el, keycap, section } from "../base/dom";
+import { checkbox, el, keycap, section } from "../base/dom";
 import type { Layer, LayerOption, Layers } from "../canvas/layers";
 import { DOUBT_GRADIENT } from "../canvas/raster_image";
-import { ICONS } from "../base/icons";
-import type { Session } from "../session/session";
 import type { Tool } from "../tools/tool";
 import { LARGEST_BRUSH, type UiState } from "../tools/ui_state";
 
@@ -16,7 +14,7 @@ export function toolPanel(tools: Tool[], ui: UiState): HTMLElement {
 
 function toolButton(tool: Tool, ui: UiState): HTMLButtonElement {
   const button = el("button", {
-    icon: ICONS[tool.name],
+    icon: tool.name,
     title: `${tool.title} (${tool.key})`,
     attributes: { role: "radio", "aria-label": tool.title, "data-tool": tool.name },
     on: { click: () => ui.setTool(tool.name) },
@@ -88,7 +86,7 @@ function doubtLegend(): HTMLElement {
 
 function optionRows(layers: Layers): HTMLElement {
   return el("div", { class: "checks" },
-    optionRow(layers, "greyUnder", "Grey under the map", "A grey picture: the colours of the map are those of the class list (y)", "y"),
+    optionRow(layers, "greyUnder", "Grey under the map", "A map that is not opaque keeps its hues over grey (y)", "y"),
     optionRow(layers, "outlines", "Map as outlines", "Borders of the map instead of areas (o)", "o"),
     optionRow(layers, "outlinesWhilePainting", "Outlines while painting", "See the picture under the stroke while you draw"),
   );
@@ -98,64 +96,4 @@ function optionRow(layers: Layers, option: LayerOption, text: string, title: str
   const box = checkbox(layers[option], () => layers.setOption(option, box.checked));
   layers.on("changed", () => (box.checked = layers[option]));
   return el("label", { title }, box, text, key ? keycap(key) : null);
-}
-
-const MODES = {
-  auto: "as classify chooses; summed where tau is set by hand",
-  summed: "labels diffuse away and count over the whole walk",
-  free: "labels diffuse away and count at the end of the walk",
-  absorbing: "labels stay where they are",
-};
-
-type Mode = keyof typeof MODES;
-
-export function labelModePanel(session: Session): HTMLElement {
-  const picker = choice("How labels count", Object.keys(MODES).map((mode) => [mode, mode]), () => {
-    const mode = picker.value as Mode;
-    // a refused change must not stand there as if it were done
-    void session.apply({ op: "label_mode", mode }).then(() => (picker.value = session.state?.label_mode ?? mode));
-  });
-  session.on("changed", () => {
-    const { label_mode, counted, refined } = session.state!;
-    picker.value = label_mode;
-    picker.options[0].textContent = label_mode === "auto" && refined ? `auto: ${counted}` : "auto";
-    picker.title = `How labels count. ${label_mode}: ${MODES[label_mode as Mode]}.`;
-  });
-  return section("How labels count", picker);
-}
-
-const MET = {
-  matched: "sizes met",
-  loosened: "met within a factor of 8",
-  unused: "not used: graph disagrees",
-  waiting: "not used: label other classes",
-};
-
-/** A text of sizes, and under it whether they count, or why they cannot. */
-export function sizesPanel(session: Session): HTMLElement {
-  const note = el("div", { class: "legend", attributes: { id: "sizes-note", role: "status" } });
-  const field = el("input", {
-    title: "What is known of classes' sizes: NAME=SIZE, ... with 20%, 1200px, 3.5ha (m2, km2) or a range, 10-20%; or uniform. "
-      + "Ignored for a class until it has a label.",
-    attributes: { type: "text", "aria-label": "Class sizes", "aria-describedby": note.id, placeholder: "corn=10-20%, soy=3ha" },
-    on: { change: () => void set() },
-  });
-  let known = "";
-  let wrong = "";
-  const show = () => {
-    const { class_sizes, sizes_met } = session.state!;
-    if (class_sizes !== known) [known, wrong, field.value] = [class_sizes, "", class_sizes];
-    note.textContent = wrong || (known && (sizes_met ? MET[sizes_met] : session.hasMap ? "counting\u2026" : ""));
-    note.classList.toggle("wrong", wrong !== "");
-    field.setAttribute("aria-invalid", String(wrong !== ""));
-  };
-  const set = async () => {
-    wrong = "";
-    const text = field.value.trim();
-    await session.apply({ op: "class_sizes", ...(text && { sizes: text }) }, { refused: (why) => (wrong = why) });
-    show();
-    note.scrollIntoView({ block: "nearest" });
-  };
-  session.on("changed", show);
-  return section("Class sizes", field, note);
 }

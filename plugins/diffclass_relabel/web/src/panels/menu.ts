@@ -89,12 +89,11 @@ export class PixelMenu {
 
   private ofPixel(place: Place): Node[] {
     const { session, ui, menu } = this;
-    const pixel = session.pixelOf(place);
-    const item = session.classOf(session.labels.shown[pixel] || (session.map?.ids[pixel] ?? 0));
+    const item = session.classAt(place);
     const why = menu.entry("Why this class?", "Which strokes decide it (w)", () => ui.inspect(place));
     why.disabled = !session.hasMap;
     if (!item) return [why];
-    const take = menu.entry(`Paint with ${item.name}`, "The class here becomes the one that is painted", () => ui.setClass(item.id));
+    const take = menu.entry(`Paint with ${item.name}`, "The class here becomes the one that is painted (j)", () => ui.setClass(item.id));
     take.prepend(swatch(item.color));
     return [take, why];
   }

@@ -41,8 +41,8 @@ export class SceneChooser {
   }
 
   private recent(sessions: OfferedSession[]): HTMLElement {
-    const rows = sessions.map(({ name, folder, shape, at }, number) =>
-      this.row({ recent: number }, name, folder, `${shape.map(count).join(" \u00d7 ")}, ${when(at)}`),
+    const rows = sessions.map(({ name, session, shape, at }, number) =>
+      this.row({ recent: number }, name, session, `${shape.map(count).join(" \u00d7 ")}, ${when(at)}`),
     );
     return group("Recent sessions", ...rows);
   }

@@ -1,7 +1,6 @@
 // Lists that lead to places of the scene: suggestions, contradicted labels, why a class, strokes.
 
 import { choice, count, el, iconButton, keycap, muted, textButton } from "../base/dom";
-import { ICONS } from "../base/icons";
 import { pixelsOf, type Place } from "../base/raster";
 import type { ContradictedStroke, StrokeShare, StrokeState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
@@ -28,8 +27,8 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, { go
   });
   rule.title = "The rule that ranks pixels";
   const ask = textButton("Suggest", "Ask for new suggestions", () => void suggestions.ask());
-  const previous = iconButton(ICONS.previous, "Previous suggestion (b)", () => walk(-1));
-  const next = iconButton(ICONS.next, "Next suggestion (n)", () => walk(1));
+  const previous = iconButton("previous", "Previous suggestion (b)", () => walk(-1));
+  const next = iconButton("next", "Next suggestion (n)", () => walk(1));
   const empty = el("p", { class: "muted empty" }, "The pixels whose labels would tell most. Walk through them with ", keycap("n"), " and ", keycap("b"), ".");
 
   const show = () => {
@@ -148,7 +147,7 @@ export class StrokePanel {
     const select = choice(`Class of stroke ${stroke}`, session.classes.map((item) => [String(item.id), item.name]), () =>
       void session.apply({ op: "move", stroke, class: Number(select.value) }));
     select.value = String(id);
-    const remove = iconButton(ICONS.remove, `Remove stroke ${stroke}`, () => void session.apply({ op: "remove", stroke }), "icon small");
+    const remove = iconButton("remove", `Remove stroke ${stroke}`, () => void session.apply({ op: "remove", stroke }), "icon small");
     return el("div", { class: "item-actions" }, select, remove);
   }
 }

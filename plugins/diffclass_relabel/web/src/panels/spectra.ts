@@ -2,7 +2,6 @@
 
 import { checkbox, count, el, iconButton, muted, section, textButton } from "../base/dom";
 import { Emitter, OneAtATime } from "../base/events";
-import { ICONS } from "../base/icons";
 import type { ClassSpectrum, SpectrumAnswer } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import type { UiState } from "../tools/ui_state";
@@ -86,7 +85,7 @@ export class SpectrumPanel {
   constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra, private readonly picture: PicturePanel, enlarge: () => void) {
     const tools = el("span", { class: "channels", attributes: { role: "group", "aria-label": "Colour of the picture whose band a click in the plot chooses" } }, ...this.channels);
     this.element = section("Spectrum", this.plot.canvas);
-    this.element.querySelector("h2")!.append(this.note, tools, iconButton(ICONS.chart, "Spectra of the classes (q)", enlarge, "icon small"));
+    this.element.querySelector("h2")!.append(this.note, tools, iconButton("chart", "Spectra of the classes (q)", enlarge, "icon small"));
     this.setChannel(0);
     this.channels.forEach((button, k) => button.addEventListener("keydown", (event) => this.step(event, k)));
     picture.on("shown", ({ bands }) => this.setBands(bands));
@@ -175,7 +174,7 @@ export class SpectraPanel {
     this.element = el("section", { class: "spectra", attributes: { "aria-label": title } },
       el("div", { class: "spectra-head" }, el("h2", { text: title }),
         el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the chosen one" }, this.spread, "Spread, 10\u201390 %"),
-        iconButton(ICONS.remove, "Close (q)", () => this.toggle(), "icon small")),
+        iconButton("remove", "Close (q)", () => this.toggle(), "icon small")),
       this.plot.canvas, this.legend);
     this.element.hidden = true;
     this.element.addEventListener("keydown", (event) => {

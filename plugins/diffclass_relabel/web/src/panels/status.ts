@@ -113,11 +113,14 @@ export class StatusMessages {
   }
 
   private showHint(): void {
-    const { state } = this.session;
-    const empty = Boolean(state) && state!.strokes.length === 0 && this.session.socket.pending.length === 0;
-    this.hint.hidden = !empty;
-    this.hint.textContent = state?.classes.length
-      ? "Choose a class and paint a few strokes; the map follows."
-      : "Add a class on the right, then paint a few strokes; the map follows.";
+    const { state, socket } = this.session;
+    const isEmpty = Boolean(state) && state!.strokes.length === 0 && socket.pending.length === 0;
+    const isAlone = state?.classes.filter(({ pixels }) => pixels).length === 1;
+    this.hint.hidden = !isEmpty && !isAlone;
+    this.hint.textContent = isAlone
+      ? "The map needs a second class: paint another."
+      : state?.classes.length
+        ? "Choose a class and paint a few strokes; the map follows."
+        : "Add a class on the right, then paint a few strokes; the map follows.";
   }
 }

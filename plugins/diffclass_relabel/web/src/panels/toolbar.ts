@@ -1,18 +1,16 @@
-// The top line: scene, live, tau, how fast and how fresh the map is, saved, undo, redo, export.
+// The top line: scene, live, how fast and how fresh the map is, saved, undo, redo, import, export.
 
 import { count, el, iconButton, textButton, toggleTheme } from "../base/dom";
-import { ICONS } from "../base/icons";
 import type { SessionState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { exportButton, ImportMenu } from "./import_export";
-import { TauSlider } from "./tau_slider";
 
 /** A map that stands in for the one that is being computed. */
 const FIRST = "first map";
 
 export function toolbar(session: Session, toggleHelp: () => void): HTMLElement {
-  const undo = iconButton(ICONS.undo, "Undo (Ctrl+Z)", () => session.undo());
-  const redo = iconButton(ICONS.redo, "Redo (Ctrl+Shift+Z)", () => session.redo());
+  const undo = iconButton("undo", "Undo (Ctrl+Z)", () => session.undo());
+  const redo = iconButton("redo", "Redo (Ctrl+Shift+Z)", () => session.redo());
   session.on("changed", () => {
     const { can_undo, can_redo } = session.state!;
     undo.disabled = !can_undo;
@@ -23,14 +21,12 @@ export function toolbar(session: Session, toggleHelp: () => void): HTMLElement {
     { class: "toolbar" },
     sceneName(session),
     liveSwitch(session),
-    new TauSlider(session).element,
-    warpSwitch(session),
     el("div", { class: "space" }),
     badges(session),
     el("div", { class: "group" }, undo, redo),
     new ImportMenu(session).element,
     exportButton(session),
-    el("div", { class: "group" }, iconButton(ICONS.light, "Dark or light", toggleTheme), iconButton(ICONS.help, "Keys (?)", toggleHelp)),
+    el("div", { class: "group" }, iconButton("light", "Dark or light", toggleTheme), iconButton("help", "Keys (?)", toggleHelp)),
   );
 }
 
@@ -59,22 +55,6 @@ function liveSwitch(session: Session): HTMLElement {
     update.disabled = live || !stale || computing;
   });
   return el("div", { class: "group" }, button, update);
-}
-
-function warpSwitch(session: Session): HTMLElement {
-  const button = textButton("Warp", "", () => {
-    void session.apply({ op: session.state?.warped ? "unwarp" : "warp" });
-  });
-  session.on("changed", () => {
-    const { warped, strokes } = session.state!;
-    button.classList.toggle("on", warped);
-    button.setAttribute("aria-pressed", String(warped));
-    button.disabled = !warped && strokes.length === 0;
-    button.title = warped
-      ? "Back to one kernel for all classes"
-      : "A kernel of its own for each class, from the present map";
-  });
-  return button;
 }
 
 function badges(session: Session): HTMLElement {

@@ -77,7 +77,7 @@ function change(state: SessionState, operation: Operation, newId: number): Parti
     case "merge_classes":
       return { classes: classes.filter((item) => item.id !== operation.source || item.locked) };
     case "remove_class":
-      return { classes: classes.filter((item) => item.id !== operation.id || item.locked || item.pixels > 0) };
+      return { classes: classes.filter((item) => item.id !== operation.id || item.locked || (item.pixels > 0 && !operation.with_labels)) };
     case "move":
       return { strokes: strokes.map((item) => (item.number === operation.stroke ? { ...item, class: operation.class } : item)) };
     case "remove":

@@ -32,8 +32,8 @@ export type Operation =
   | { op: "lock_class"; id: number; locked: boolean }
   /** move all strokes of one class to another and remove the first */
   | { op: "merge_classes"; source: number; into: number }
-  /** remove a class without labels */
-  | { op: "remove_class"; id: number }
+  /** remove a class; its labels too, or only if it has none */
+  | { op: "remove_class"; id: number; with_labels?: boolean }
   /** set the time in steps, or the rule "auto" or "margin" that chooses it */
   | { op: "tau"; tau: number | "auto" | "margin" }
   /** set how labels count; "auto" leaves that to the rule of the time "auto" */
@@ -125,7 +125,7 @@ export interface Start {
 /** A session that was opened lately. */
 export interface OfferedSession {
   name: string; // Of the scene.
-  folder: string;
+  session: string; // Path of its file.
   shape: number[]; // Rows, columns and bands.
   at: number; // When it was last worked on: seconds since 1970.
 }

@@ -107,6 +107,12 @@ export class Session extends Emitter<SessionEvents> {
     return this.state?.classes ?? [];
   }
 
+  /** The class of a pixel: that of its label, or of the map. */
+  classAt(place: Place): ClassState | undefined {
+    const pixel = this.pixelOf(place);
+    return this.classOf(this.labels.shown[pixel] || (this.map?.ids[pixel] ?? 0));
+  }
+
   classOf(id: number): ClassState | undefined {
     return this.classes.find((item) => item.id === id);
   }

@@ -1,6 +1,6 @@
 // What a tool is, and what it may use.
 
-import type { ICONS } from "../base/icons";
+import type { IconName } from "../base/icons";
 import type { Place } from "../base/raster";
 import type { Overlay } from "../canvas/overlay";
 import type { Painter } from "../canvas/painter";
@@ -21,7 +21,7 @@ export interface ToolContext {
 /** Places are raster coordinates with fractions; they may lie outside the scene. */
 export abstract class Tool {
   /** Its icon has the same name. */
-  abstract readonly name: keyof typeof ICONS;
+  abstract readonly name: IconName;
   abstract readonly title: string;
   abstract readonly key: string;
 
