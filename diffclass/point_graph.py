@@ -49,7 +49,7 @@ _SCALE_NEIGHBOR = 7  # as in self-tuning
 REACH = 5.0  # largest novelty within reach
 _WORKING, _COSINES = 44, 11  # bytes of an edge: graph, affinities and what leads to them
 _AFFINITY, _BUMP = 8, 12  # bytes of an edge
-_SECONDS = 0.11e-6  # of an edge, among a million points
+_SECONDS = 0.31e-6  # of an edge, among a million points
 
 
 @dataclass(frozen=True, eq=False)
@@ -488,4 +488,4 @@ def kernel_cost(kernel: Kernel, size: Size) -> Cost:
     directions = (
         4 * size.points * size.features * kernel.rank if isinstance(kernel, LocalCovariance) else 0
     )
-    return Cost(_WORKING * m + directions, _AFFINITY * m, _SECONDS * m * size.millions**0.25)
+    return Cost(_WORKING * m + directions, _AFFINITY * m, _SECONDS * m * size.millions**0.4)

@@ -105,6 +105,13 @@ class LoopFiles:
                     other.unlink()
 
 
+def n_kept() -> int:
+    """Return how many versions of loops are on disk, compiled from the present sources."""
+    folder = cache_folder(n_kept)
+    name = f"*.{sys.implementation.cache_tag}.{_sources()}.*.nbc"
+    return 0 if folder is None else sum(1 for _ in folder.glob(name))
+
+
 # Tests set this to 0, so that they never run a stale binary.
 _cached_on_disk = os.environ.get("DIFFCLASS_NUMBA_CACHE", "1") != "0"
 

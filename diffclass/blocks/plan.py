@@ -86,18 +86,18 @@ def scratch_costs(size: Size, block_points: int) -> dict[str, Cost]:
     overlap, g = expected_overlap(n, block_points), size.millions
     walked = m * STEPS * g**0.5  # more blocks have more borders
     return {
-        "cells": Cost(n * (8 * p + 32 + 16 * overlap), 0, 9.9e-8 * n * p),
+        "cells": Cost(n * (8 * p + 32 + 16 * overlap), 0, 5.7e-7 * n * p),
         "neighbors": Cost(
             n * (4 * p + 24 + 8 * overlap + 8 * k * (2 + overlap)),
             0,
-            9.2e-7 * (1 + overlap) * n * p * g**0.25,
+            2.5e-6 * (1 + overlap) * n * p * g**0.25,
         ),
         "graph": Cost(n * (24 + 20 * k) + 8 * m),
-        "affinities": Cost(n * 36 + 20 * m, 0, 4.3e-7 * m * g**0.25),
+        "affinities": Cost(n * 36 + 20 * m, 0, 9e-7 * m * g**0.25),
         "operator": Cost(28 * n + 8 * m, 28 * n + 8 * m),
-        "diffusion": Cost(seconds=5.6e-10 * walked * c),
-        "maps": Cost(seconds=7.1e-9 * n * c),
-        "calibration": Cost(seconds=2.2e-10 * walked * FOLDS * c),
+        "diffusion": Cost(seconds=1.2e-9 * walked * c),
+        "maps": Cost(seconds=1.8e-8 * n * c),
+        "calibration": Cost(seconds=3.9e-10 * walked * FOLDS * c),
     }
 
 

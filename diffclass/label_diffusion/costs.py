@@ -10,7 +10,7 @@ from diffclass.sizes import LOCAL_ORDER_POINTS
 RESULT_BYTES, DIFFUSING_BYTES = 24, 40
 _WARPED = 36  # more
 STEPS = 64  # of a walk to its end
-_SECONDS, _SECONDS_HELD_OUT = 2.6e-10, 1.5e-10  # of an edge, column and step
+_SECONDS, _SECONDS_HELD_OUT = 5.8e-10, 2.3e-10  # of an edge, column and step
 
 
 def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:

@@ -43,7 +43,7 @@ _LONGEST_WALK = 16
 _AT_ONCE = 8192  # points that look into all cells, between two notes of progress
 _LARGEST_CODE, _QUANTIZED_SAMPLE = 127, 10_000
 _CLIPPED = 0.001  # share of the values beyond the largest code: outliers do not coarsen the others
-_SECONDS = 0.84e-6  # of a point's feature, among a million points
+_SECONDS = 2.3e-6  # of a point's feature, among a million points
 
 
 class NNDescentSearch(Search):
@@ -263,4 +263,4 @@ def search_cost(size: Size) -> Cost:
     cells = n * (4 * (padded + p) + 8) + of_a_cell * (2 * n // LEAF_POINTS)
     pools = 6 * n * min(width, _MOST_POOLED)
     kept = cells + n * (8 * width + 4) + pools
-    return Cost(kept + 9 * n * p + pools, kept, _SECONDS * n * p * size.millions**0.25)
+    return Cost(kept + 9 * n * p + pools, kept, _SECONDS * n * p * size.millions**0.4)

@@ -43,6 +43,7 @@ STEPS = {
 }
 _LEAST_BETWEEN = 0.2  # seconds between two messages
 _LATE = 0.1  # of the time that a step has taken: what is left of it once it is overdue
+_LIBRARIES = 2.5  # seconds; known before anything is loaded
 _PACES = 0.5, 4.0  # bounds of how much longer than expected the next steps may be said to take
 
 
@@ -73,7 +74,7 @@ class Preparation:
     def __init__(self, scene: str, on_change: Callable[[], None] | None = None):
         self.on_change = on_change
         self._scene = scene
-        self._steps = {name: _Step() for name in STEPS}
+        self._steps = {name: _Step() for name in STEPS} | {"libraries": _Step(_LIBRARIES)}
         self._lock = threading.Lock()
         self._told = 0.0
         self._current: str | None = None
@@ -171,6 +172,7 @@ def prepared_editor(
     - `before`: called with the forecast of memory and time before anything is computed
     """
     with stage("libraries"):
+        import diffclass_relabel.hub  # noqa: F401  all that a session will need
         from diffclass_relabel.scene import forecast_session, warm_up
         from diffclass_relabel.session import open_editor
 
@@ -281,11 +283,11 @@ class OpeningPage:
         self._waiting.clear()
 
     def _opened(self) -> SessionHub:
-        from diffclass_relabel.hub import SessionHub
-
         editor = self._opening(self._preparation)
         if self._is_closed:
             editor.close()
+        from diffclass_relabel.hub import SessionHub
+
         return SessionHub(editor)
 
     def _tell(self) -> None:

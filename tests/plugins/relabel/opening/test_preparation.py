@@ -8,13 +8,16 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
 from diffclass.progress import listening, stage
+from diffclass_hyperspectral import Scene
 from diffclass_relabel.door.security import Gate
 from diffclass_relabel.hosts.servers import SessionServer, bound_socket
 from diffclass_relabel.opening import STEPS, Preparation
+from diffclass_relabel.scene import preparing
 
 from ..clients import PageClient
 
@@ -211,3 +214,14 @@ def test_the_address_comes_before_anything_is_loaded(scene_folder, tmp_path, pro
     loaded = {line.rpartition("|")[2].strip() for line in before.splitlines()}
     assert "diffclass_relabel.files.sidecar" in loaded
     assert not loaded & {"numpy", "numba", "scipy"}
+
+
+@pytest.mark.parametrize("n_kept", [0, 23, 46, 99])
+def test_loops_that_are_not_on_disk_are_expected_to_be_compiled(n_kept, monkeypatch):
+    monkeypatch.setattr(preparing, "n_kept_loops", lambda: n_kept)
+    scene = Scene.from_array(np.zeros((50, 50, 4), dtype=np.uint8))
+    seconds = preparing.forecast_session(scene, preparing.SessionSettings(), 0).seconds
+    assert "libraries" not in seconds  # they are loaded by then
+    compiling = seconds["graph"] + seconds["loops"]
+    assert compiling > 30 if n_kept == 0 else compiling < 20
+    assert compiling < 1 if n_kept >= 46 else compiling > 10
