@@ -188,6 +188,7 @@ def neighbor_cases(out):
     directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
     picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
     cell_tree.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
+    out("median", 1, np.float32)[0] = cell_tree.kth_value(sums.copy(), 12)
     cell_tree.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
     cell_tree.leaves_of(X, directions, thresholds, out("leaves", n, np.int32))
     starts, columns = np.array([0, 12, 24]), out("columns", 6 * n, np.float32)
@@ -522,6 +523,7 @@ def test_neighbors_are_numpys(cases):
     along = X @ direction
     assert along[halved[:12]].max() <= along[halved[12:]].min() * (1 + 1e-6)
     np.testing.assert_allclose(cases["threshold"], np.sort(along)[12], rtol=1e-5)
+    assert cases["median"] == cases["threshold"]
     np.testing.assert_array_equal(cases["turned"], direction)
     mean = X.mean(axis=0)
     twice = X[50 % 24] - X[3]
@@ -625,3 +627,14 @@ def test_gains_are_numpys():
     nearest, found = rng.random(9).astype(np.float32), np.empty(7)
     coverage.gains(distances, weight, nearest, found)
     np.testing.assert_allclose(found, np.maximum(nearest - distances, 0) @ weight, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 3, 10, 41, 2000])
+@pytest.mark.parametrize("n_distinct", [1, 2, 5, 10**6])
+def test_kth_value_of_any_order(n_values, n_distinct):
+    rng = np.random.default_rng(n_values)
+    random = rng.integers(n_distinct, size=n_values).astype(np.float32)
+    ascending = np.sort(random)
+    for values in (random, ascending, ascending[::-1], np.roll(ascending, n_values // 3)):
+        for k in {0, n_values // 2, n_values - 1}:
+            assert cell_tree.kth_value(values.copy(), k) == ascending[k]

@@ -28,7 +28,7 @@ _HASHED = 1.0e9  # bytes per second
 _PER_OPERATION, _LOOPS = 5.0e-4, 0.5  # seconds
 # Seconds of each step that go to compiling where no earlier run has left loops on disk, and how
 # many the steps leave there.
-_COMPILING, _N_LOOPS = {"graph": 28.0, "loops": 8.0}, 46
+_COMPILING, _N_LOOPS = {"graph": 20.0, "loops": 8.0}, 47
 _CLASSES = 8  # of a session that is only begun
 
 

@@ -216,12 +216,12 @@ def test_the_address_comes_before_anything_is_loaded(scene_folder, tmp_path, pro
     assert not loaded & {"numpy", "numba", "scipy"}
 
 
-@pytest.mark.parametrize("n_kept", [0, 23, 46, 99])
+@pytest.mark.parametrize("n_kept", [0, 23, 47, 99])
 def test_loops_that_are_not_on_disk_are_expected_to_be_compiled(n_kept, monkeypatch):
     monkeypatch.setattr(preparing, "n_kept_loops", lambda: n_kept)
     scene = Scene.from_array(np.zeros((50, 50, 4), dtype=np.uint8))
     seconds = preparing.forecast_session(scene, preparing.SessionSettings(), 0).seconds
     assert "libraries" not in seconds  # they are loaded by then
     compiling = seconds["graph"] + seconds["loops"]
-    assert compiling > 30 if n_kept == 0 else compiling < 20
-    assert compiling < 1 if n_kept >= 46 else compiling > 10
+    assert compiling > 25 if n_kept == 0 else compiling < 20
+    assert compiling < 1 if n_kept >= 47 else compiling > 10

@@ -235,6 +235,7 @@ export class ClassList {
     const remove = menu.entry(pixels ? "Remove with labels" : "Remove", pixels ? `Erase ${plural(pixels, "label")} too` : "Remove this class",
       () => void session.apply({ op: "remove_class", id: item.id, with_labels: pixels > 0 }));
     remove.disabled = item.locked;
+    if (item.locked) remove.title = "Unlock it first";
     const box = row.getBoundingClientRect();
     menu.open([...entries, el("hr"), remove], box.right - MENU_WIDTH, box.bottom);
   }

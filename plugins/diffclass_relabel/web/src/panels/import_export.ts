@@ -128,7 +128,7 @@ export function exportButton(session: Session): HTMLElement {
   files.hidden = true;
   const save = async (format: ExportFormat) => {
     files.hidden = false;
-    files.textContent = session.isStale || !session.state?.refined ? "Waiting for the map\u2026" : "Writing\u2026";
+    files.textContent = format.what !== "labels" && (session.isStale || !session.state?.refined) ? "Waiting for the map\u2026" : "Writing\u2026";
     const saved = await saveFiles(session, format);
     files.hidden = !saved.length;
     files.textContent = `Saved ${saved.join(", ")}`;
