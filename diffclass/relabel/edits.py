@@ -84,6 +84,8 @@ def _with_time(state: State) -> State:
 def _stroke(state: State, operation: Paint) -> State:
     class_id = state.class_of(operation.class_id).id
     points = _unlocked(state, _points_of(state, operation.points))
+    if operation.spare:
+        points = _spared(state, points, class_id)
     stroke = new_stroke(state.next_number, class_id, points)
     return state.without_points(points).with_new_stroke(stroke)
 
@@ -116,6 +118,17 @@ def _unlocked(state: State, points: np.ndarray) -> np.ndarray:
     free = points[~np.isin(state.label_ids_at(points), locked)] if locked else points
     if not len(free):
         raise ParameterError("every one of these points is in a locked class; unlock it first")
+    return free
+
+
+def _spared(state: State, points: np.ndarray, class_id: int) -> np.ndarray:
+    """Leave out the points that are labelled in other classes."""
+    free = points[np.isin(state.label_ids_at(points), (0, class_id))]
+    if not len(free):
+        raise ParameterError(
+            "every one of these points is labelled in another class, which is spared; let strokes "
+            "paint over labels, or erase them first"
+        )
     return free
 
 

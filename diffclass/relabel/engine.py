@@ -15,14 +15,19 @@ tasks is given to one of the two:
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future, wait
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from diffclass.coarsening import CoarseGraph
 from diffclass.label_diffusion import LabelDiffusion, StoppingRule, diffuse_labels
+from diffclass.label_diffusion.parameters import last_time
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator
+from diffclass.progress import checkpoint
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Diffusions, Grouping
@@ -31,49 +36,102 @@ from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import State
 from diffclass.relabel.time_sweep import TimeSweep
 
+_BETWEEN = 0.1  # seconds between two looks whether a computation is still wanted
+SessionGraph = tuple[MarkovOperator, CoarseGraph | None]
+
+
+class _Domains(NamedTuple):
+    points: Domain
+    provisional: Domain
+    answers: Domain
+
+
+def awaited(graph: Future[SessionGraph]) -> SessionGraph:
+    """Return a graph, waiting for it; a computation that is cancelled does not wait on."""
+    while not wait([graph], timeout=_BETWEEN).done:
+        checkpoint()
+    return graph.result()
+
 
 class Engine:
     """Maps of a session's states, and answers about them; all states and results are of points.
 
+    What needs the graph waits for it. What is known of a state without it (`refined`, `is_refined`,
+    `known_tau`) does not: nothing is refined yet.
+
+    - `graph`: the operator on the points, and maybe the coarse graph of these points; provisional
+      maps are then those of its aggregates
     - `rule`: its limits are those of every rule
     - `grouping`: takes class ids, 0 where unlabelled, and returns the ``groups`` of
       `diffuse_labels`
-    - `coarse`: of these points. Provisional maps are then those of its aggregates.
     - `coarse_answers`: whether answers and warped walks are those of the aggregates too, if there
       are any
-    - `answers`: where answers come from, walks are warped and the rule "margin" chooses the time
     """
 
     def __init__(
         self,
-        operator: MarkovOperator,
+        graph: Future[SessionGraph],
+        n_points: int,
         *,
         rule: StoppingRule,
         grouping: Grouping | None = None,
-        coarse: CoarseGraph | None = None,
         coarse_answers: bool = True,
     ):
-        is_large = coarse is not None and coarse_answers
+        self.max_time = last_time(n_points) if rule.max_time is None else rule.max_time
+        self._graph = graph
+        self._rule = rule
+        self._grouping = grouping
+        self._coarse_answers = coarse_answers
+        self._making = threading.Lock()
+        self._made: _Domains | None = None
+
+    @property
+    def answers(self) -> Domain:
+        """Where answers come from, walks are warped and the rule "margin" chooses the time."""
+        return self._domains.answers
+
+    @property
+    def _points(self) -> Domain:
+        return self._domains.points
+
+    @property
+    def _provisional(self) -> Domain:
+        return self._domains.provisional
+
+    @property
+    def _domains(self) -> _Domains:
+        """The domains, made once the graph is there."""
+        if self._made is None:
+            operator, coarse = awaited(self._graph)
+            with self._making:
+                self._made = self._made or self._domains_of(operator, coarse)
+        return self._made
+
+    def _domains_of(self, operator: MarkovOperator, coarse: CoarseGraph | None) -> _Domains:
+        is_large = coarse is not None and self._coarse_answers
+        rule = replace(self._rule, max_time=self.max_time)
         diffusions = Diffusions(
             operator,
-            rule=rule,
-            grouping=grouping,
+            rule=self._rule,
+            grouping=self._grouping,
             most_refined=1 if is_large else 2,  # such maps take much memory
         )
-        self.max_time = diffusions.max_time
         points: Domain = Points(diffusions)
         aggregates: Domain = points
         if coarse is not None:
-            aggregates = Aggregates(
-                coarse, Diffusions(coarse.operator, rule=replace(rule, max_time=self.max_time))
-            )
-        self._points = points
-        self._provisional = aggregates
-        self.answers = aggregates if coarse_answers else points
+            aggregates = Aggregates(coarse, Diffusions(coarse.operator, rule=rule))
+        return _Domains(points, aggregates, aggregates if self._coarse_answers else points)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the graph is there."""
+        return self._made is not None or (self._graph.done() and self._graph.exception() is None)
 
     @property
     def column_bytes(self) -> int:
         """Memory of all columns, in bytes."""
+        if not self.is_ready:
+            return 0
         domains = {self._points, self._provisional}
         return sum(domain.diffusions.columns.n_bytes for domain in domains)
 
@@ -93,12 +151,16 @@ class Engine:
 
     def refined(self, state: State) -> ClassMap | None:
         """Return the map that `refine` has made for a state, if it has."""
+        if not self.is_ready:
+            return None
         domain = self._refining(state)
         found = domain.diffusions.refined.of(domain.restrict(state))
         return None if found is None else domain.lift_map(found)
 
     def refined_ids(self, state: State) -> np.ndarray | None:
         """Return the classes of `refined`, which are kept for longer; uint8 of shape (n,)."""
+        if not self.is_ready:
+            return None
         domain = self._refining(state)
         found = domain.diffusions.refined.ids_of(domain.restrict(state))
         return None if found is None else domain.lift(found)
@@ -107,6 +169,8 @@ class Engine:
         """Return whether no map of the state is left to compute; without labels there is none."""
         if not state.strokes or self.refined(state) is not None:
             return True
+        if not self.is_ready:
+            return False
         # for a given time on the same domain, the provisional map is all there is without sizes
         is_all = state.rule != "auto" and state.counted_sizes is None
         return is_all and self._refining(state) is self._provisional
@@ -145,6 +209,8 @@ class Engine:
         """Return the same if it needs no computation, else None."""
         if state.chosen_for is None:
             return state.tau
+        if not self.is_ready:
+            return None
         return self.answers.diffusions.known_tau(self.answers.restrict(state))
 
     def operator_of(self, state: State) -> Operator:
@@ -169,6 +235,13 @@ class Engine:
             domain.diffusions.operator, domain.restrict_labels(y), label_mode=label_mode, tau=tau
         )
         return domain.lift(np.append(found.classes, 0)[found.codes])
+
+    def visits_to(self, point: int, n_steps: int) -> np.ndarray:
+        """Return the expected visits of the walk from each point to one; float64 of shape (n,)."""
+        operator = self.answers.diffusions.operator
+        target = np.zeros(len(operator))
+        target[self.answers.restrict_points(np.array([point]))] = 1
+        return self.answers.lift(operator.expected_visits(target, n_steps)[0])
 
     def shares_at(self, state: State, horizon: Horizon, point: int) -> list[Share]:
         """Return the share of each stroke at a point, by free walks that are not warped."""

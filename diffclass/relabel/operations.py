@@ -108,11 +108,12 @@ class Operation(Message, frozen=True, tag_field="op"):
 
 class Paint(Operation, frozen=True, tag="stroke"):
     """Label points, taken from older strokes where they were labelled before; points of locked
-    classes are left out.
+    classes, or with ``spare`` of all other classes, are left out.
     """  # noqa: D205
 
     class_id: ClassId = field(name="class")
     points: Points
+    spare: Flag = False
 
     def __post_init__(self) -> None:
         _check_points(self.points)
@@ -187,7 +188,7 @@ class RemoveClass(Operation, frozen=True):
     """Remove a class; its labels too, or only if it has none."""
 
     id: ClassId
-    with_labels: bool = False
+    with_labels: Flag = False
 
 
 class SetTau(Operation, frozen=True, tag="tau"):

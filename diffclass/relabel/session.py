@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -30,7 +31,7 @@ from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
-from diffclass.relabel.engine import Engine
+from diffclass.relabel.engine import Engine, SessionGraph
 from diffclass.relabel.known_sizes import KnownSizes
 from diffclass.relabel.operations import OPERATIONS, Operation, Redo, Undo, decoded
 from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
@@ -69,8 +70,9 @@ class RelabelSession:
 
     Parameters
     ----------
-    operator : MarkovOperator
-        The walk on n points.
+    operator : MarkovOperator or Future
+        The walk on n points. A future of a pair, (MarkovOperator, CoarseGraph or None), while it is
+        being computed: operations do not wait for it, maps and answers do.
     classes : iterable of ClassInfo or str, default=()
         Classes to begin with. A name alone gets the next id and colour.
     label_mode : {"auto", "summed", "free", "absorbing"}, default="auto"
@@ -92,6 +94,8 @@ class RelabelSession:
         `diffclass.coarsening.coarsen`.
     coarse_answers : bool, default=True
         Whether answers come from the aggregates too; otherwise these only make provisional maps.
+    n_points : int, optional
+        n, where the operator is a future.
     random_state : int, RandomState or None, default=0
         Draws the points that suggestions look at.
 
@@ -126,7 +130,7 @@ class RelabelSession:
 
     def __init__(
         self,
-        operator: MarkovOperator,
+        operator: MarkovOperator | Future[SessionGraph],
         classes: Iterable[ClassInfo | str] = (),
         *,
         label_mode: str = "auto",
@@ -135,20 +139,24 @@ class RelabelSession:
         grouping: Grouping | None = None,
         coarse: CoarseGraph | None = None,
         coarse_answers: bool = True,
+        n_points: int | None = None,
         random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
         rule = checked_rule(rule)
+        graph: Future[SessionGraph] = Future()
+        if isinstance(operator, Future):
+            check_positive(n_points, "n_points", integer=True)
+            graph, size = operator, int(n_points or 0)
+        else:
+            graph.set_result((operator, coarse))
+            size = len(operator)
         self._engine = Engine(
-            operator,
-            rule=rule,
-            grouping=grouping,
-            coarse=coarse,
-            coarse_answers=coarse_answers,
+            graph, size, rule=rule, grouping=grouping, coarse_answers=coarse_answers
         )
         self._random_state = random_state
         first = next_state(
-            State.without_labels(len(operator)),
+            State.without_labels(size),
             {"op": "tau", "tau": rule.by if tau is None else tau},
         )
         first = replace(first, label_mode=label_mode)
@@ -156,7 +164,7 @@ class RelabelSession:
         self._computing = threading.RLock()  # maps, and what they are made of
         self._sweeping = threading.Lock()
         self._version = 0
-        self._map = ClassMap(None, len(operator), first.tau)
+        self._map = ClassMap(None, size, first.tau)
         self._mapped = self._history.present
         self._provisional_maps = ProvisionalMaps()
 
@@ -170,8 +178,9 @@ class RelabelSession:
         operation : Operation or mapping
             A type of `diffclass.relabel.operations`, or {"op": name} and the fields in parentheses:
 
-            - ``stroke`` (class, points): label points, taken from older strokes where they were
-              labelled before; points of locked classes are left out
+            - ``stroke`` (class, points, spare (optional)): label points, taken from older strokes
+              where they were labelled before; points of locked classes, or with ``spare`` of all
+              other classes, are left out
             - ``erase`` (points): unlabel points, except those of locked classes
             - ``move`` (stroke, class): give a whole stroke to a class
             - ``remove`` (stroke): unlabel a whole stroke
@@ -305,10 +314,36 @@ class RelabelSession:
             If there is no such point.
         """
         state, horizon = self._with_horizon()
+        return self._engine.shares_at(state, horizon, self._checked_point(point))
+
+    def visits_to(self, point: int, n_steps: int) -> np.ndarray:
+        """Return how often the walk from each point is expected to visit one, in some steps.
+
+        By the walk that is not warped, whatever is labelled; of the aggregates, if answers come
+        from them. See `diffclass.MarkovOperator.expected_visits`.
+
+        Parameters
+        ----------
+        point : int
+            0 to n - 1.
+        n_steps : int
+
+        Returns
+        -------
+        ndarray of float64 of shape (n,)
+
+        Raises
+        ------
+        ParameterError
+            If there is no such point.
+        """
+        return self._engine.visits_to(self._checked_point(point), n_steps)
+
+    def _checked_point(self, point: int) -> int:
         check_positive(point, "point", integer=True, zero=True)
-        if point >= state.n_points:
-            raise ParameterError(f"point = {point}; there are 0 to {state.n_points - 1}")
-        return self._engine.shares_at(state, horizon, int(point))
+        if point >= self._state.n_points:
+            raise ParameterError(f"point = {point}; there are 0 to {self._state.n_points - 1}")
+        return int(point)
 
     def map_at(self, step: int) -> np.ndarray:
         """Return the map of an earlier state, or of one that was undone.

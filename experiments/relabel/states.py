@@ -49,6 +49,12 @@ def suggestion(tab: Tab) -> None:
     next_suggestion(tab)
 
 
+def wand(tab: Tab) -> None:
+    tab.key("2", "z")
+    tab.press((60, 62))
+    tab.page.wait_for_timeout(CALM)
+
+
 def audit(tab: Tab) -> None:
     tab.find("[data-tab=Audit]").click()
     tab.find("text=Check labels").click()
@@ -127,6 +133,7 @@ def lost(tab: Tab) -> None:
 
 STATES: dict[str, Callable[[Tab], None]] = {
     "map": map_shown,
+    "wand": wand,
     "suggestion": suggestion,
     "audit": audit,
     "why": why,

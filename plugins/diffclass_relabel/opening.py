@@ -2,7 +2,8 @@
 
 The server answers before the scene is read. The work runs in a thread of its own, which imports
 what computes, and announces its stages (`diffclass.progress`); those named in `STEPS` are the steps
-that a page shows. Stages within a step are part of it. Pages wait until the session is open.
+that a page shows. Stages within a step are part of it. Pages wait until labels can be painted; the
+graph that maps need is built meanwhile.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ STEPS = {
     "libraries": "Start the program",
     "opening": "Read the scene",
     "features": "Features of the spectra",
-    "graph": "Graph of similar pixels",
     "replay": "Labels so far",
+    "graph": "Graph of similar pixels",
     "loops": "Compiled loops",
     "map": "First map",
 }
@@ -69,10 +70,12 @@ class Preparation:
 
     - `on_change`: called from the preparing thread when there is something new to tell, a few times
       a second at most
+    - `on_editor`: called from that thread with a session that can be painted in, but has no graph
     """
 
     def __init__(self, scene: str, on_change: Callable[[], None] | None = None):
         self.on_change = on_change
+        self.on_editor: Callable[[SessionEditor], None] | None = None
         self._scene = scene
         self._steps = {name: _Step() for name in STEPS} | {"libraries": _Step(_LIBRARIES)}
         self._lock = threading.Lock()
@@ -165,9 +168,10 @@ def prepared_editor(
     *,
     before: Callable[[Forecast], object] | None = None,
 ) -> SessionEditor:
-    """Open a session, compile what its strokes need and make its first map.
+    """Open a session, build its graph and compile what its strokes need.
 
-    - `preparation`: told how long the steps will take; it hears of them as a listener of stages
+    - `preparation`: told how long the steps will take, and of the session before there is a graph;
+      it hears of the steps as a listener of stages
     - `options`: of `diffclass_relabel.session.open_editor`
     - `before`: called with the forecast of memory and time before anything is computed
     """
@@ -182,10 +186,14 @@ def prepared_editor(
         if before is not None:
             before(forecast)
 
-    editor = open_editor(scene, log, on_scene=expect, **options)
+    later = preparation.on_editor is not None
+    editor = open_editor(scene, log, on_scene=expect, build=not later, **options)
+    if preparation.on_editor is not None:
+        preparation.on_editor(editor)
+        editor.workspace.build()
     warm_up(editor.workspace)
-    editor.session.prepare()
-    editor.update()
+    with stage("map"):
+        editor.session.prepare()
     return editor
 
 
@@ -215,6 +223,7 @@ class OpeningPage:
         self._waiting: set[Client] = set()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._beginning = asyncio.Lock()
         self._failure: Exception | None = None
 
     def start(self) -> None:
@@ -268,36 +277,64 @@ class OpeningPage:
     async def _open(self) -> None:
         loop = asyncio.get_running_loop()
         self._preparation.on_change = lambda: _call_soon(loop, self._tell)
+        begun: list[asyncio.Task[None]] = []
+        self._preparation.on_editor = lambda editor: _call_soon(
+            loop, lambda: begun.append(asyncio.create_task(self._begin(editor, self._left)))
+        )
         opened = _in_daemon_thread(self._opened, loop)
         while not (await asyncio.wait([opened], timeout=_OFTEN))[0]:
             self._tell()
         try:
-            hub = opened.result()
-            await hub.start()
+            editor = opened.result()
+            await self._begin(editor, None)
         except Exception as error:
             await self._fail(error)
             return
-        self.hub = hub
+        if self.hub is not None:
+            self.hub.tell_preparing(None)
+
+    @property
+    def _left(self) -> float:
+        """Seconds that the preparation still takes, about."""
+        return self._preparation.message()["left"] or 1.0
+
+    async def _begin(self, editor: SessionEditor, preparing: float | None) -> None:
+        """Greet the pages, once.
+
+        - `preparing`: seconds until there is a graph; None where there is
+        """
+        async with self._beginning:
+            if self.hub is not None or self._is_closed:
+                return
+            from diffclass_relabel.hub import SessionHub
+
+            hub = SessionHub(editor)
+            await hub.start()
+            hub.tell_preparing(preparing)
+            self.hub = hub
         for client in self._waiting:
             hub.join(client)
         self._waiting.clear()
 
-    def _opened(self) -> SessionHub:
+    def _opened(self) -> SessionEditor:
         editor = self._opening(self._preparation)
         if self._is_closed:
             editor.close()
-        from diffclass_relabel.hub import SessionHub
-
-        return SessionHub(editor)
+        return editor
 
     def _tell(self) -> None:
-        if self.hub is None and self._waiting:
+        if self.hub is not None:
+            self.hub.tell_preparing(self._left)
+        elif self._waiting:
             message = json.dumps(self._preparation.message())
             for client in self._waiting:
                 client.outbox.put(message, kind="preparing")
 
     async def _fail(self, error: Exception) -> None:
         self._failure = error
+        if self.hub is not None:  # labels are safe, and can be exported
+            self.hub.tell_preparing(None, problem=str(error))
+            return
         message: Failed = {"kind": "failed", "message": str(error)}
         for client in self._waiting:
             client.tell(message, kind="preparing")
@@ -308,10 +345,10 @@ class OpeningPage:
 
 
 def _in_daemon_thread(
-    function: Callable[[], SessionHub], loop: asyncio.AbstractEventLoop
-) -> asyncio.Future[SessionHub]:
+    function: Callable[[], SessionEditor], loop: asyncio.AbstractEventLoop
+) -> asyncio.Future[SessionEditor]:
     """Run a function in a thread that does not keep the process from ending."""
-    future: asyncio.Future[SessionHub] = loop.create_future()
+    future: asyncio.Future[SessionEditor] = loop.create_future()
 
     def finish(set_it: Callable[[], None]) -> None:
         if not future.cancelled():
@@ -319,12 +356,12 @@ def _in_daemon_thread(
 
     def run() -> None:
         try:
-            hub = function()
+            editor = function()
         except BaseException as error:
             failure = error
             _call_soon(loop, lambda: finish(lambda: future.set_exception(failure)))
         else:
-            _call_soon(loop, lambda: finish(lambda: future.set_result(hub)))
+            _call_soon(loop, lambda: finish(lambda: future.set_result(editor)))
 
     threading.Thread(target=run, name="preparation", daemon=True).start()
     return future

@@ -12,7 +12,18 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from msgspec import Meta, Struct
 
 SizesMet = Literal["matched", "loosened", "unused", "waiting"]
-Result = Literal["labels", "map", "picture", "margin", "probability", "report"]
+Result = Literal[
+    "labels",
+    "map",
+    "polygons",
+    "picture",
+    "margin",
+    "probability",
+    "spectra",
+    "report",
+    "model",
+    "prediction",
+]
 
 
 class ClassState(TypedDict):
@@ -52,11 +63,13 @@ class SessionFacts(TypedDict):
         bool, 'Whether no map is to follow, as that of the time that "auto" chooses.'
     ]
     max_time: int
+    n_aggregates: Annotated[int | None, "Of the pixels, where provisional maps are made of them."]
     stale: bool
     map_version: Annotated[int | None, "Of the newest map, which may be on its way."]
     warped: bool
     step: Annotated[int, "Number of the present state in the history."]
     has_reference: Annotated[bool, "Whether there is an image to compare with."]
+    has_prediction: Annotated[bool, "Whether a model was applied to the scene."]
     can_undo: bool
     can_redo: bool
     n_changed: int
@@ -70,6 +83,9 @@ class SessionState(SessionFacts):
 
     live: bool
     computing: bool
+    preparing: Annotated[
+        float | None, "Seconds, about, until maps can be made; null once they can."
+    ]
     problem: str | None
 
 
@@ -86,7 +102,6 @@ class SceneInfo(TypedDict):
     bands_true: list[int]
     bands_false: list[int]
     block: Annotated[int, "Side of the blocks of pixels that are classified as one; 1: none."]
-    n_aggregates: Annotated[int | None, "Of the pixels, where provisional maps are made of them."]
     coarse_answers: Annotated[bool, "Whether answers and warped walks are of the aggregates too."]
 
 
@@ -173,8 +188,8 @@ class OfferedScene(TypedDict):
 class Start(TypedDict):
     """Where nothing is open yet: what can be.
 
-    A page answers {"look": path of a folder}, {"open": path of a scene}, relative to the root, or
-    {"recent": number in the list}.
+    A page answers {"look": path of a folder}, {"recent": number in the list}, or {"open": path of a
+    scene} with "features", "reference" and "mask" as wanted; paths are relative to the root.
     """
 
     kind: Literal["start"]
@@ -361,6 +376,19 @@ class CurveAnswer(TypedDict):
 
 
 SegmentAnswer = TypedDict("SegmentAnswer", {"pixel": int, "class": int, "pixels": Pixels})
+
+
+class SimilarAnswer(TypedDict):
+    """Likeness follows in a binary message: up to k are the nearest (k / 254)^2 of half of all."""
+
+    pixel: int
+
+
+class PredictAnswer(TypedDict):
+    """A model was applied to the scene."""
+
+    name: Annotated[str, "Of its file."]
+    unclassified: Annotated[int, "Pixels with data that are none of the session's classes there."]
 
 
 class SentFile(Struct, frozen=True, forbid_unknown_fields=True):

@@ -34,7 +34,7 @@ class NaiveSession:
         if "stroke" in operation:
             return operation["stroke"] in strokes and not self.is_locked(operation["stroke"])
         if name == "stroke":
-            return any(not self.is_locked(self.owner[x]) for x in operation["points"])
+            return any(self.is_free(self.owner[x], operation) for x in operation["points"])
         if name == "erase":
             held = [self.owner[x] for x in operation["points"] if self.owner[x]]
             return any(not self.is_locked(stroke) for stroke in held)
@@ -50,6 +50,12 @@ class NaiveSession:
             is_free = operation.get("with_labels") or operation["id"] not in used
             return self.locked.get(operation["id"]) is False and is_free
         return True
+
+    def is_free(self, owner, operation):
+        """Whether a stroke may take a point from its owner."""
+        if operation.get("spare") and owner and self.class_of[owner] != operation["class"]:
+            return False
+        return not self.is_locked(owner)
 
     def is_locked(self, stroke):
         return stroke > 0 and self.locked[self.class_of[stroke]]
@@ -73,7 +79,7 @@ class NaiveSession:
         self.number += 1
         self.class_of[self.number] = operation["class"]
         for x in operation["points"]:
-            if not self.is_locked(self.owner[x]) or self.owner[x] == self.number:
+            if self.is_free(self.owner[x], operation) or self.owner[x] == self.number:
                 self.owner[x] = self.number
 
     def _erase(self, operation):
@@ -130,7 +136,7 @@ def random_operation(rng, n_points, n_strokes, taus=(1, 5, 20)):
     sizes = [{"class": i, "least": 0.1, "most": 0.3} for i in sorted({class_id, other})]
     return [
         {"op": "stroke", "class": class_id, "points": points},
-        {"op": "stroke", "class": other, "points": points[::-1]},
+        {"op": "stroke", "class": other, "points": points[::-1], "spare": bool(rng.random() < 0.5)},
         {"op": "erase", "points": points},
         {"op": "move", "stroke": stroke, "class": class_id},
         {"op": "remove", "stroke": stroke},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -20,9 +21,10 @@ from diffclass import (
     warped_operator,
 )
 from diffclass.acquisition import RULES
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.label_walk import curve_times
+from diffclass.progress import cancellable
 from diffclass.relabel import ClassInfo, RelabelSession
 from tests import naive
 from tests.relabel.strategies import NaiveSession, random_operation
@@ -740,6 +742,66 @@ def test_refined_maps_go_by_sizes(operator, session, tau, sizes, prior):
     session.apply({"op": "class_sizes"})
     session.refine()
     assert bits(session) == first
+
+
+def test_labels_do_not_wait_for_the_graph_and_maps_do(operator):
+    graph = Future()
+    waiting = RelabelSession(graph, ["corn", "soy"], tau=20, n_points=len(operator))
+    direct = RelabelSession(operator, ["corn", "soy"], tau=20)
+    for session in (waiting, direct):
+        session.apply({"op": "stroke", "class": 1, "points": [3, 1, 2]})
+        session.apply({"op": "stroke", "class": 2, "points": [25, 26]})
+        session.apply({"op": "undo"})
+        session.apply({"op": "redo"})
+    for name in ("tau", "max_time", "label_mode", "is_stale", "sizes_met", "n_steps"):
+        assert getattr(waiting, name) == getattr(direct, name), name
+    assert waiting.column_bytes == 0
+    assert not waiting.is_refined
+    with pytest.raises(CancelledError), cancellable(lambda: False):
+        waiting.update()
+    threading.Timer(0.3, graph.set_result, [(operator, None)]).start()
+    waiting.update()
+    direct.update()
+    np.testing.assert_array_equal(waiting.map_ids, direct.map_ids)
+    np.testing.assert_array_equal(waiting.margin, direct.margin)
+    assert waiting.is_refined
+
+
+def test_the_error_of_a_graph_is_that_of_its_maps(operator):
+    graph = Future()
+    session = RelabelSession(graph, ["corn"], n_points=len(operator))
+    session.apply({"op": "stroke", "class": 1, "points": [3]})
+    graph.set_exception(DataError("no graph"))
+    with pytest.raises(DataError, match="no graph"):
+        session.update()
+    assert session.label_ids[3] == 1
+    with pytest.raises(ParameterError, match="n_points"):
+        RelabelSession(Future(), ["corn"])
+
+
+def test_a_stroke_can_spare_other_classes(session):
+    before = session.label_ids.copy()
+    assert before[:6].tolist() == [0, 1, 1, 1, 0, 0]
+    with pytest.raises(ParameterError, match="labelled in another class, which is spared"):
+        session.apply({"op": "stroke", "class": 2, "points": [1, 2], "spare": True})
+    assert np.array_equal(session.label_ids, before)
+    session.apply({"op": "stroke", "class": 2, "points": [2, 3, 4], "spare": True})
+    assert session.label_ids[:6].tolist() == [0, 1, 1, 1, 2, 0]
+    session.apply({"op": "stroke", "class": 2, "points": [3, 4], "spare": False})
+    assert session.label_ids[:6].tolist() == [0, 1, 1, 2, 2, 0]
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "stroke", "class": 1, "points": [0], "spare": "yes"},
+        {"op": "remove_class", "id": 1, "with_labels": 1},
+    ],
+)
+def test_flags_are_true_or_false(session, operation):
+    session.apply({"op": "add_class"})
+    with pytest.raises(ParameterError, match="it is true or false"):
+        session.apply(operation)
 
 
 def test_sizes_wait_until_the_classes_with_labels_can_have_them(session):

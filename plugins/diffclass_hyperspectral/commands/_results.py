@@ -37,10 +37,11 @@ def check_picture(path: Path | None) -> None:
         raise click.UsageError(f"--picture is written as .png, not as {path.name}")
 
 
-def say_orthorectified(console: Console, paths: Sequence[Path], scene: Scene) -> None:
-    """Say which maps of a scene in its sensor's geometry will be orthorectified."""
-    from diffclass_hyperspectral.io.maps import orthorectification_line
+def place_maps(console: Console, paths: Sequence[Path], scene: Scene) -> None:
+    """Refuse polygons of a scene without coordinates, and say which maps are orthorectified."""
+    from diffclass_hyperspectral.io.maps import check_places, orthorectification_line
 
+    check_places(scene, paths)
     line = orthorectification_line(scene, paths)
     if line is not None:
         console.say(line)

@@ -22,8 +22,8 @@ from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
     give_report,
+    place_maps,
     present,
-    say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scenes import (
     PLACES,
@@ -110,13 +110,13 @@ def anomaly(
     inputs = [*scenes, *present(given.truth), *part.files]
     rasters = output_names((given.output,), scenes)
     others = present(given.report, given.picture)
-    check_outputs(rasters, others, inputs, overwrite=running.overwrite)
+    check_outputs(rasters, others, inputs, numbers=rasters, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             opened = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
             cube = opened.scene
             marked = _marked(opened, given.truth, given.truth_variable)
-        say_orthorectified(console, rasters, cube)
+        place_maps(console, rasters, cube)
         found = _find(cube, given, running, console)
         curves = {} if marked is None else _curves(cube, found, marked)
         with stage("writing"):

@@ -27,8 +27,8 @@ from diffclass_hyperspectral.commands._diffusion import LABEL_FORMATS, SMALLER, 
 from diffclass_hyperspectral.commands._results import (
     costs_of,
     give_report,
+    place_maps,
     present,
-    say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scenes import (
     NAME,
@@ -85,8 +85,8 @@ class _Files:
 
     title = "Further maps"
     output: Path = option(
-        "Class map: .img, .tif, .png, .npy. Of several scenes a mosaic, or with {} for the "
-        "scene's name, as maps/{}.tif, one map for each.",
+        "Class map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson. Of several scenes a "
+        "mosaic, or with {} for the scene's name, as maps/{}.tif, one map for each.",
         short="-o",
         usual=True,
         required=True,
@@ -224,12 +224,15 @@ def classify(
     _check_usage(scenes, labels, model, files, diffusion, part)
     rasters = output_names((files.output, *files.maps.values()), scenes)
     inputs = [*scenes, *present(labels.labels, model.model), *part.files]
-    check_outputs(rasters, present(files.report, files.save), inputs, overwrite=running.overwrite)
+    check_outputs(
+        rasters, present(files.report, files.save), inputs,
+        numbers=present(*files.maps.values()), overwrite=running.overwrite,
+    )  # fmt: skip
     with console.timing():
         with stage("opening"):
             grid = None if NAME in str(files.output) else ONE_MAP
             opened = opened_scenes(scenes, one_grid_or=grid, scale=model.scale, **part.opening)
-        say_orthorectified(console, rasters, opened.scene)
+        place_maps(console, rasters, opened.scene)
         advice = _SMALLER_TILES if model.model else SMALLER
         before = forecast_sayer(console, advice, force=running.force)
         fitting = _Fitting(running.seed, labels, diffusion, blocks)

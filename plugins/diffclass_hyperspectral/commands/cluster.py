@@ -27,8 +27,8 @@ from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
     give_report,
+    place_maps,
     present,
-    say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scenes import (
     NAME,
@@ -49,7 +49,8 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 @dataclass(frozen=True)
 class _Given:
     output: Path = option(
-        "Cluster map: .img, .tif, .png, .npy; of several scenes as classify's.",
+        "Cluster map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson; of several scenes "
+        "as classify's.",
         short="-o",
         required=True,
     )
@@ -135,7 +136,7 @@ def cluster(
             if given.truth is not None:
                 labels = opened.read_labels(given.truth, given.truth_variable)
                 known = known_classes(labels, cube)
-        say_orthorectified(console, rasters, cube)
+        place_maps(console, rasters, cube)
         found = cluster_scene(
             cube,
             features=scene_features(given.features, given.metric, given.components),

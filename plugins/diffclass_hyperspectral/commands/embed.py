@@ -28,8 +28,8 @@ from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
     give_report,
+    place_maps,
     present,
-    say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scenes import ScenePart, only_one
 
@@ -132,7 +132,7 @@ def embed(
             before=forecast_sayer(console, _SMALLER, force=running.force),
         )
         if embedded.scene is not None:
-            say_orthorectified(console, [given.output], embedded.scene)
+            place_maps(console, [given.output], embedded.scene)
         with stage("writing"):
             write_coordinates(given.output, embedded, overwrite=running.overwrite)
             if given.picture is not None:
@@ -153,4 +153,4 @@ def _check_outputs(inputs: list[Path], given: _Given, *, of_table: bool, overwri
     rasters, others = [given.output], present(given.picture, given.report)
     if suffix == ".csv":
         rasters, others = [], [*others, given.output]
-    check_outputs(rasters, others, inputs, overwrite=overwrite)
+    check_outputs(rasters, others, inputs, numbers=rasters, overwrite=overwrite)

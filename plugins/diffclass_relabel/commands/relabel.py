@@ -53,7 +53,8 @@ class _Given:
 
     labels: Path | None = option(
         "Labels to begin with, or to add to a session that exists (once, as one operation): "
-        "an image or shapes, as for classify.",
+        "an image or shapes, as for classify, or a spectral library (.sli, .csv), each of whose "
+        "spectra labels the ten pixels of the smallest angle.",
     )
     reference: Path | None = option(
         "Known classes to compare the maps with, on the page under Numbers; no map is made "

@@ -19,10 +19,11 @@ from diffclass.command_line import (
     options,
     overwrite_option,
 )
-from diffclass_hyperspectral.commands._results import present, say_orthorectified
+from diffclass_hyperspectral.commands._results import place_maps, present
 from diffclass_hyperspectral.commands._scenes import ScenePart
 
 if TYPE_CHECKING:
+    from diffclass_relabel.protocol import Result
     from diffclass_relabel.session import SessionEditor
 
 _SMALLER = "close other programs, or replay it on a machine with more memory"
@@ -31,7 +32,11 @@ _SMALLER = "close other programs, or replay it on a machine with more memory"
 @dataclass(frozen=True)
 class _Given:
     scene: Path = option("The scene that was labelled.", required=True)
-    output: Path = option("Class map: .img, .tif, .png, .npy.", short="-o", required=True)
+    output: Path = option(
+        "Class map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson.",
+        short="-o",
+        required=True,
+    )
     margin: Path | None = option("Margins: .img, .tif, .png, .npy.")
     probability: Path | None = option("Posteriors, one band per class: .img, .tif, .npy.")
     labels: Path | None = option("The painted labels: .img, .tif, .png, .npy.")
@@ -40,12 +45,15 @@ class _Given:
     overwrite: bool = overwrite_option()
 
     @property
-    def images(self) -> dict[str, Path]:
+    def images(self) -> dict[Result, Path]:
         """The rasters that are wanted, by what they are."""
-        named = {name: getattr(self, name) for name in ("margin", "probability", "labels")}
-        return {"map": self.output} | {
-            what: path for what, path in named.items() if path is not None
+        named: dict[Result, Path | None] = {
+            "map": self.output,
+            "margin": self.margin,
+            "probability": self.probability,
+            "labels": self.labels,
         }
+        return {what: path for what, path in named.items() if path is not None}
 
 
 @command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
@@ -66,16 +74,21 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     from diffclass_relabel.session import replayed
 
     inputs, report = [session, given.scene, *part.files], present(given.report)
-    check_outputs([*given.images.values()], report, inputs, overwrite=given.overwrite)
+    numbers = present(given.margin, given.probability)
+    check_outputs(
+        [*given.images.values()], report, inputs, numbers=numbers, overwrite=given.overwrite
+    )
     with console.timing():
         before = forecast_sayer(console, _SMALLER, force=given.force)
         editor = replayed(session, given.scene, opening=part.words, before=before)
         # labels are written as they were painted
         maps = [path for what, path in given.images.items() if what != "labels"]
-        say_orthorectified(console, maps, editor.workspace.scene)
+        place_maps(console, maps, editor.workspace.scene)
         with stage("writing"):
-            for what, path in [*given.images.items(), *(("report", path) for path in report)]:
+            for what, path in given.images.items():
                 export(editor, what, path, overwrite=given.overwrite)
+            for path in report:
+                export(editor, "report", path, overwrite=given.overwrite)
     facts = _facts(editor, console)
     console.give(facts, _line(facts))
 

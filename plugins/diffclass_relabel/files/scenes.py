@@ -146,6 +146,16 @@ class SceneFolder:
             raise self._nothing(path)
         return place
 
+    def file(self, path: Any) -> Path:
+        """Return the place of a file of any kind.
+
+        - `ParameterError` where there is no such file below the first folder
+        """
+        place = self._inside(path)
+        if not os.path.isfile(place):
+            raise ParameterError(f"{str(path)[:200]!r}: no file below {self.root}")
+        return place
+
     def _inside(self, path: Any) -> Path:
         """Return the place of a relative path; links on the way may lead to places inside."""
         if not isinstance(path, str) or "\0" in path:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,6 +39,9 @@ from diffclass_relabel.files import (
 from diffclass_relabel.hosts.servers import ChooserServer, Server, SessionServer, bound_socket
 from diffclass_relabel.opening import Preparation, prepared_editor
 from diffclass_relabel.protocol import Moved
+
+if TYPE_CHECKING:
+    from diffclass_relabel.session import SessionEditor
 
 _LONGEST = 60.0  # seconds until the browser has to have read the file
 
@@ -119,14 +122,20 @@ class Opening:
         self._before = before
         self._say_what_was_found()
 
-    def __call__(self, preparation: Preparation) -> Any:
+    def __call__(self, preparation: Preparation) -> SessionEditor:
         """Open it and return its editor."""
+        pages_told = preparation.on_editor
+
+        def begun(editor: SessionEditor) -> None:
+            remember(self.scene, self.log.path, editor.workspace.scene.shape)
+            if pages_told is not None:
+                pages_told(editor)
+
+        preparation.on_editor = begun
         with self._console.timing(), listening(Listeners((self._console, preparation))):
-            editor = prepared_editor(
+            return prepared_editor(
                 self.scene, self.log, preparation, self._options, before=self._before
             )
-        remember(self.scene, self.log.path, editor.workspace.scene.shape)
-        return editor
 
     def close(self) -> None:
         """Close the file; of a session that was not begun, nothing is left."""
@@ -211,8 +220,8 @@ class Serving:
         """Serve the scene chooser until a session is chosen; None where the command ends."""
         chosen: list[tuple[Opening, _Endpoint]] = []
 
-        def begin(scene: Path, session: Path) -> Moved:
-            options = {"settings": settings}
+        def begin(scene: Path, session: Path, wanted: dict[str, Any]) -> Moved:
+            options = wanted | {"settings": settings | wanted.get("settings", {})}
             opening = Opening(self._console, scene, session, options, before=self._before)
             try:
                 own = self._endpoint_of(opening, endpoint)

@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from msgspec import Struct, ValidationError, convert
 
 from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_relabel.door import Client, parsed_message
@@ -25,22 +28,48 @@ from diffclass_relabel.protocol import (
 
 log = logging.getLogger("diffclass_relabel")
 
-_REQUESTS = {"look": str, "open": str, "recent": int}
 _FAREWELL = 0.3  # seconds for the new address to reach the pages
+
+
+class _Look(Struct, forbid_unknown_fields=True):
+    look: str
+
+
+class _Open(Struct, forbid_unknown_fields=True):
+    open: str
+    features: Literal["spectral", "spatial"] | None = None
+    reference: str | None = None
+    mask: str | None = None
+
+
+class _Recent(Struct, forbid_unknown_fields=True):
+    recent: int
+
+
+_REQUESTS: dict[str, type[_Look | _Open | _Recent]] = {
+    "look": _Look,
+    "open": _Open,
+    "recent": _Recent,
+}
+_USAGE = (
+    'a message is {"look": path}, {"recent": number}, or {"open": path}, maybe with "features" '
+    '(spectral or spatial), "reference" and "mask" (paths)'
+)
 
 
 class SceneChooser:
     """Shows what can be opened, and begins with what is chosen.
 
-    - `begin`: called with scene and session file, in a thread; returns where pages have to go. What
-      it refuses by a `DiffclassError` is told to the page, which may choose again.
+    - `begin`: called in a thread with scene, session file, and what else was chosen as options of
+      `diffclass_relabel.session.open_editor`; returns where pages have to go. What it refuses by a
+      `DiffclassError` is told to the page, which may choose again.
     - `problem`: why the last choice could not be opened, to be told to all pages
     """
 
     def __init__(
         self,
         folder: Path,
-        begin: Callable[[Path, Path], Moved],
+        begin: Callable[[Path, Path, dict[str, Any]], Moved],
         on_chosen: Callable[[], None],
         problem: str | None = None,
     ):
@@ -72,12 +101,12 @@ class SceneChooser:
         """Show a folder, or begin with a scene."""
         path = ""
         try:
-            request, what = _request(text)
-            if request == "look":
-                await self._show(client, what, None)
+            request = _request(text)
+            if isinstance(request, _Look):
+                await self._show(client, request.look, None)
                 return
-            path = what.rpartition("/")[0] if isinstance(what, str) else ""
-            await self._open(what)
+            path = request.open.rpartition("/")[0] if isinstance(request, _Open) else ""
+            await self._open(request)
         except DiffclassError as error:
             await self._show(client, path, str(error))
         except Exception as error:
@@ -98,25 +127,34 @@ class SceneChooser:
                 return
         client.tell(await asyncio.to_thread(self._start, listing, problem))
 
-    async def _open(self, what: str | int) -> None:
+    async def _open(self, choice: _Open | _Recent) -> None:
         async with self._one_at_a_time:
             if self._moved is not None:
                 return  # another page was faster, and takes this one along
-            moved = await asyncio.to_thread(self._begun, what)
+            moved = await asyncio.to_thread(self._begun, choice)
             self._moved = moved
         for client in self._clients:
             client.tell(moved)
         await asyncio.sleep(_FAREWELL)
         self._on_chosen()
 
-    def _begun(self, what: str | int) -> Moved:
-        if isinstance(what, str):
-            scene = self._folder.scene(what)
-            return self._begin(scene, default_session(scene))
-        if not 0 <= what < len(self._recent):
-            raise ParameterError(f"recent = {what}; there are {len(self._recent)} recent sessions")
-        known = self._recent[what]
-        return self._begin(known.scene, known.session)
+    def _begun(self, choice: _Open | _Recent) -> Moved:
+        if isinstance(choice, _Open):
+            scene = self._folder.scene(choice.open)
+            mask, reference = (
+                path and str(self._folder.file(path)) for path in (choice.mask, choice.reference)
+            )
+            settings = {"features": choice.features, "mask": mask}
+            wanted = {name: value for name, value in settings.items() if value}
+            options = {"settings": wanted, "reference": reference or None}
+            return self._begin(scene, default_session(scene), options)
+        number = choice.recent
+        if not 0 <= number < len(self._recent):
+            raise ParameterError(
+                f"recent = {number}; there are {len(self._recent)} recent sessions"
+            )
+        known = self._recent[number]
+        return self._begin(known.scene, known.session, {})
 
     def _start(self, listing: Listing, problem: str | None) -> Start:
         return {
@@ -131,17 +169,15 @@ class SceneChooser:
         }
 
 
-def _request(text: str) -> tuple[str, Any]:
-    """Return what a page wants, and of what: a path, or the number of a recent session."""
+def _request(text: str) -> _Look | _Open | _Recent:
+    """Return what a page wants."""
     message = parsed_message(text)
-    request, what = next(iter(message.items())) if _is_single(message) else ("", None)
-    if type(what) is not _REQUESTS.get(request, object):
-        raise ParameterError('a message is {"look": path}, {"open": path} or {"recent": number}')
-    return request, what
-
-
-def _is_single(message: Any) -> bool:
-    return isinstance(message, dict) and len(message) == 1
+    if isinstance(message, dict):
+        for name, kind in _REQUESTS.items():
+            if name in message:
+                with suppress(ValidationError):
+                    return convert(message, kind)
+    raise ParameterError(_USAGE)
 
 
 def _offered_session(known: RecentSession) -> OfferedSession:

@@ -206,7 +206,7 @@ class ChooserServer(Server):
     def __init__(
         self,
         folder: Path,
-        begin: Callable[[Path, Path], Moved],
+        begin: Callable[[Path, Path, dict[str, Any]], Moved],
         gate: Gate,
         *,
         problem: str | None = None,

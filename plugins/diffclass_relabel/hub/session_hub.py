@@ -12,6 +12,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from msgspec.structs import asdict
@@ -24,7 +25,7 @@ from diffclass_relabel.hub.queries import Queries
 from diffclass_relabel.hub.states import Snapshot, scene_facts, session_state
 from diffclass_relabel.hub.workers import Workers
 from diffclass_relabel.maps import ShownMap, changes_frame, map_frames
-from diffclass_relabel.queries import QUERIES, Contrast, Downloads, Pictures, answers
+from diffclass_relabel.queries import QUERIES, Contrast, Downloads, Pictures, answers, predict
 from diffclass_relabel.session import Applied, Sent, SessionEditor
 
 log = logging.getLogger("diffclass_relabel")
@@ -72,6 +73,7 @@ class SessionHub:
         self._update: asyncio.Task[bool] | None = None
         self._refining: asyncio.Task[None] | None = None
         self._problem: str | None = None
+        self._preparing: float | None = None
         self._newest: Snapshot
         self._n_snapshots = 0
 
@@ -83,6 +85,12 @@ class SessionHub:
         self._follow()
         if self._update is None:  # opened with its map
             self._work_ahead()
+
+    def tell_preparing(self, seconds: float | None, *, problem: str | None = None) -> None:
+        """Tell the clients how long the graph still takes; None once that is over."""
+        self._preparing = seconds
+        self._problem = problem or self._problem
+        self._tell_state()
 
     async def close(self) -> None:
         """Finish the work of the threads and close the session file."""
@@ -360,11 +368,28 @@ class SessionHub:
         client.outbox.put(frame, kind="preview")
         return {"tau": tau}
 
-    async def _compare(self, client: Client, step: int | None = None) -> protocol.CompareAnswer:
+    async def _compare(
+        self, client: Client, step: int | None = None, prediction: bool = False
+    ) -> protocol.CompareAnswer:
         key = client, "compare"
-        frame = await self._workers.answer_slow(key, answers.compared_frame, self._editor, step)
+        frame = await self._workers.answer_slow(
+            key, answers.compared_frame, self._editor, step, prediction
+        )
         client.outbox.put(frame, kind="compared")
         return {"step": step}
+
+    async def _similar(self, client: Client, pixel: int) -> protocol.SimilarAnswer:
+        key = client, "similar"
+        frame = await self._workers.answer_quick(key, answers.similar_frame, self._editor, pixel)
+        client.outbox.put(frame, kind="similar")
+        return {"pixel": pixel}
+
+    async def _predict(self, client: Client, **given: Any) -> protocol.PredictAnswer:
+        key = client, "predict"
+        answer = await self._workers.answer_slow(key, partial(predict, **given), self._editor)
+        self._keep(await self._workers.compute_map(self._snapshot))
+        self._tell_state()
+        return answer
 
     async def _match_reference(self, client: Client, pairs: list[int]) -> protocol.NumbersAnswer:
         key = client, "match_reference"
@@ -374,15 +399,15 @@ class SessionHub:
         return answer
 
     async def _export(
-        self, client: Client, what: str, name: str | None = None
+        self, client: Client, what: str, name: str | None = None, **options: Any
     ) -> protocol.ExportAnswer:
-        if what != "labels":
+        if what not in ("labels", "prediction", "spectra"):
             await self._refine_now(client)
+        # a model takes as long as the map did
+        work = self._workers.answer_slow if what == "model" else self._workers.answer_quick
         # a key for each: several files may be written for one client
         key = client, "export", what, name
-        files = await self._workers.answer_quick(
-            key, self.downloads.export, self._editor, what, name
-        )
+        files = await work(key, partial(self.downloads.export, **options), self._editor, what, name)
         return {"url": f"download/{files[0]}", "files": files}
 
     # each takes the fields of the question of that name
@@ -392,6 +417,8 @@ class SessionHub:
         "view": _view,
         "preview_tau": _preview,
         "compare": _compare,
+        "similar": _similar,
+        "predict": _predict,
         "match_reference": _match_reference,
         "export": _export,
     }
@@ -412,6 +439,7 @@ class SessionHub:
             **self._state,
             "live": self.is_live,
             "computing": self._update is not None,
+            "preparing": self._preparing,
             "problem": self._problem,
         }
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass_relabel.protocol import ClassState, Geography, SceneFacts, SessionFacts, StrokeState
-from diffclass_relabel.queries import FORMATS, drawn_bands, file_name, preset_bands, preset_labels
+from diffclass_relabel.queries import (
+    drawn_bands,
+    file_name,
+    formats_of,
+    preset_bands,
+    preset_labels,
+)
 from diffclass_relabel.scene import Workspace, sizes_text
 from diffclass_relabel.session import SessionEditor
 
@@ -30,7 +36,6 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "bands_true": list(preset_bands(scene, "true")),
             "bands_false": list(preset_bands(scene, "false")),
             "block": workspace.block,
-            "n_aggregates": None if workspace.coarse is None else len(workspace.coarse),
             "coarse_answers": workspace.coarse_answers,
         },
         "geo": _geo(workspace),
@@ -42,7 +47,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
                 "label": label,
                 "name": file_name(scene, what, suffix),
             }
-            for what, formats in FORMATS.items()
+            for what, formats in formats_of(scene).items()
             for suffix, label in formats.items()
         ],
     }
@@ -73,11 +78,13 @@ def session_state(editor: SessionEditor) -> SessionFacts:
         "tau_mode": session.tau_mode,
         "refined": session.is_refined,
         "max_time": session.max_time,
+        "n_aggregates": _n_aggregates(editor.workspace),
         "stale": editor.is_stale,
         "map_version": None if shown is None else shown.version,
         "warped": session.is_warped,
         "step": session.step,
         "has_reference": editor.reference is not None,
+        "has_prediction": editor.prediction is not None,
         "can_undo": session.can_undo,
         "can_redo": session.can_redo,
         "n_changed": 0 if shown is None else shown.n_changed,
@@ -85,6 +92,14 @@ def session_state(editor: SessionEditor) -> SessionFacts:
         "saved": True,  # an operation that is not on disk never gets this far
         "session": editor.log.path.name,
     }
+
+
+def _n_aggregates(workspace: Workspace) -> int | None:
+    """Return how many there are; None where there are none, or the graph is not there yet."""
+    graph = workspace.graph
+    if not graph.done() or graph.exception() is not None or workspace.coarse is None:
+        return None
+    return len(workspace.coarse)
 
 
 def _classes(editor: SessionEditor) -> list[ClassState]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from diffclass_relabel.queries.answers import class_spectra, drawn_bands, spectrum_at
 from diffclass_relabel.queries.backdrops import Contrast, Pictures, preset_bands, preset_labels
 from diffclass_relabel.queries.exports import (
-    FORMATS,
     Downloads,
     describe_session,
     export,
     file_name,
+    formats_of,
 )
 from diffclass_relabel.queries.kinds import MOST_SUGGESTIONS, QUERIES
+from diffclass_relabel.queries.models import predict
 from diffclass_relabel.queries.numbers import Numbers
 
 __all__ = [
-    "FORMATS",
     "MOST_SUGGESTIONS",
     "QUERIES",
     "Contrast",
@@ -27,6 +27,8 @@ __all__ = [
     "drawn_bands",
     "export",
     "file_name",
+    "formats_of",
+    "predict",
     "preset_bands",
     "preset_labels",
     "spectrum_at",

@@ -11,7 +11,8 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel import Contradiction, Stroke
 from diffclass.temporary_folders import TemporaryFolder
-from diffclass_hyperspectral import LabelImage, Scene, read_labels
+from diffclass_hyperspectral import LabelImage, Scene
+from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_relabel import protocol
 from diffclass_relabel.maps import NO_DATA, as_bytes, pack_frame
 from diffclass_relabel.protocol import (
@@ -31,13 +32,15 @@ from diffclass_relabel.scene import Workspace, runs_of
 from diffclass_relabel.session import (
     NO_REFERENCE,
     FileClass,
+    Reference,
     SessionEditor,
-    hex_color,
     label_import,
 )
 
 _MOST_ITEMS = 500
 _MOST_SHARES = 20
+_STEPS = 64  # of the walk that tells what is like a pixel
+_LEVELS, _FARTHEST = 254, 0.5  # of likeness, and the share of the points at the last
 # pixels between two suggestions: neighbours would tell the same thing
 LEAST_DISTANCE = 5.0
 
@@ -135,23 +138,48 @@ def preview_frame(editor: SessionEditor, tau: int) -> bytes:
     )
 
 
-def compared_frame(editor: SessionEditor, step: int | None = None) -> bytes:
-    """Return the binary message of an earlier state's map, or else of the reference.
+def compared_frame(
+    editor: SessionEditor, step: int | None = None, prediction: bool = False
+) -> bytes:
+    """Return the binary message of the map of an earlier state or a model, or of the reference.
 
-    Classes of the reference that the session lacks are left out.
+    Classes of model and reference that the session lacks are left out.
     """
+    other = editor.prediction if prediction else editor.reference
     if step is not None:
         ids = editor.session.map_at(step)
-    elif editor.reference is not None:
-        with editor.lock:
-            classes, found = editor.session.classes, editor.compared_classes()
-        match = editor.reference.match(classes, found)
-        ids = np.maximum(editor.reference.truth(match)[0], 0).astype(np.uint8)
+    elif other is not None:
+        ids = in_own_classes(editor, other).astype(np.uint8)
     else:
-        raise ParameterError(NO_REFERENCE)
+        raise ParameterError("no model was applied to this scene" if prediction else NO_REFERENCE)
     return pack_frame(
         {"kind": "compared", "step": step}, editor.workspace.raster(ids, fill=NO_DATA)
     )
+
+
+def similar_frame(editor: SessionEditor, pixel: int) -> bytes:
+    """Return the binary message of how like all pixels are to one.
+
+    The nearest are those from which the walk visits it most often in 64 steps: of a pixel's class
+    more often than those of the nearest spectra (`experiments.relabel.likeness`). A pixel has k, 1
+    to 254, if it is among the nearest (k / 254)^2 of half of the scene's points, and not with
+    k - 1. The others have 255, as those that the walk does not reach.
+    """
+    workspace = editor.workspace
+    visits = editor.session.visits_to(workspace.point_of(pixel), _STEPS)
+    shares = _FARTHEST * (np.arange(1, _LEVELS + 1) / _LEVELS) ** 2
+    least = np.quantile(-visits, shares)
+    levels = np.minimum(np.searchsorted(least, -visits) + 1, 255).astype(np.uint8)
+    levels[visits == 0] = 255
+    plane = workspace.raster(levels, fill=255)
+    return pack_frame({"kind": "similar", "pixel": pixel}, plane)
+
+
+def in_own_classes(editor: SessionEditor, other: Reference) -> np.ndarray:
+    """Return the session's class of each point on another map, 0 for none."""
+    with editor.lock:
+        classes, found = editor.session.classes, editor.compared_classes()
+    return np.maximum(other.truth(other.match(classes, found))[0], 0)
 
 
 def histograms(
@@ -207,7 +235,7 @@ def _file_class(one: FileClass) -> protocol.FileClass:
     return {
         "id": one.entry.id,
         "name": one.entry.name,
-        "color": hex_color(one.entry.color),
+        "color": one.entry.hex_color,
         "count": len(one.pixels),
         "compared": one.compared,
         "agreed": one.agreed,
@@ -301,7 +329,7 @@ def read_sent(
             (folder / file.name).write_bytes(file.data)
         first = folder / _main_file([file.name for file in files])
         try:
-            labels = read_labels(first, variable=variable, grid=workspace.scene)
+            labels = read_scene_labels(workspace.scene, first, variable=variable)
         except (ParameterError, DataError) as error:
             raise type(error)(str(error).replace(f"{folder}/", "")) from error
     return replace(labels, path=Path(first.name))
@@ -309,14 +337,21 @@ def read_sent(
 
 def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:
     """Read the labels of a file of this machine; a relative path begins at the scene's folder."""
-    place = Path(workspace.scene.path).parent / Path(path).expanduser()
-    return read_labels(place, variable=variable, grid=workspace.scene)
+    place = place_beside(workspace, path)
+    return read_scene_labels(workspace.scene, place, variable=variable)
+
+
+def place_beside(workspace: Workspace, path: str) -> Path:
+    """Return the place of a file of this machine; a relative path begins at the scene's folder."""
+    return Path(workspace.scene.path).parent / Path(path).expanduser()
 
 
 def _main_file(names: Sequence[str]) -> str:
     """Return the file to read of several that belong together."""
     ordered = sorted(names)
-    for ending in (".shp", ".hdr"):
+    if len(ordered) == 1:
+        return ordered[0]
+    for ending in (".shp", ".sli", ".hdr"):
         for name in ordered:
             if name.lower().endswith(ending):
                 return name

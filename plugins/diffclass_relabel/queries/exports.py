@@ -15,13 +15,18 @@ from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import (
     ClassEntry,
     ClassTable,
+    Cleanup,
     Scene,
+    save_model,
     write_class_map,
     write_raster,
 )
 from diffclass_hyperspectral.io.maps import place_of
+from diffclass_hyperspectral.io.readers import SpectralLibrary, write_library
 from diffclass_hyperspectral.io.records import write_json
 from diffclass_relabel.protocol import Result
+from diffclass_relabel.queries.answers import class_spectra
+from diffclass_relabel.queries.models import session_model
 from diffclass_relabel.scene import sizes_text
 from diffclass_relabel.session import SessionEditor
 
@@ -30,10 +35,14 @@ _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
 FORMATS: dict[Result, dict[str, str]] = {
     "labels": _IMAGES,
     "map": _IMAGES,
+    "polygons": {".gpkg": "GeoPackage", ".geojson": "GeoJSON"},
     "picture": {".png": "PNG with legend"},
     "margin": _IMAGES,
     "probability": {suffix: _IMAGES[suffix] for suffix in (".img", ".tif", ".npy")},
+    "spectra": {".sli": "ENVI library", ".csv": "CSV"},
     "report": {".json": "JSON"},
+    "model": {".model": "for other scenes"},
+    "prediction": _IMAGES,
 }
 BLOCK_NOTE = (
     "the map is one of blocks of {side} x {side} pixels; classify_options and the exported labels "
@@ -46,11 +55,21 @@ AGGREGATES_NOTE = (
 DEFAULT_NAMES = {
     "labels": "labels.img",
     "map": "map.img",
+    "polygons": "polygons.gpkg",
     "picture": "picture.png",
     "margin": "margin.img",
     "probability": "probability.img",
+    "spectra": "spectra.sli",
     "report": "report.json",
+    "model": "session.model",
+    "prediction": "prediction.img",
 }
+
+
+def formats_of(scene: Scene) -> dict[Result, dict[str, str]]:
+    """Return the results that can be exported of a scene, each with its formats by ending."""
+    has_place = scene.georeference is not None
+    return {what: formats for what, formats in FORMATS.items() if has_place or what != "polygons"}
 
 
 def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
@@ -66,15 +85,24 @@ def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
 
 
 def export(
-    editor: SessionEditor, what: str, path: Path, *, overwrite: bool = False
+    editor: SessionEditor,
+    what: Result,
+    path: Path,
+    *,
+    min_area: int = 1,
+    simplify: float = 0.0,
+    overwrite: bool = False,
 ) -> tuple[Path, ...]:
     """Write one result; the map is brought up to date and refined first.
 
-    - `what` {"labels", "map", "picture", "margin", "probability", "report"}
+    - `what`: one of `FORMATS`. A prediction is the map that a model of another scene made.
     - `path`: the ending chooses the format, as in `diffclass_hyperspectral.write_class_map`; a
       report is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read; a
       picture, always ``.png``, is the map for people: magnified, with a legend and, where the size
-      of a pixel is known, a scale bar.
+      of a pixel is known, a scale bar. Polygons are those of the map, ``.gpkg`` or ``.geojson``.
+    - `min_area`: pixels of the smallest segment; smaller ones join a neighbour
+      (`diffclass_hyperspectral.Cleanup`)
+    - `simplify`: of polygons, see `diffclass_hyperspectral.write_class_map`
     - `DataError` where nothing is labelled yet
     """
     if not isinstance(what, str) or what not in DEFAULT_NAMES:
@@ -82,24 +110,51 @@ def export(
             f"there is nothing called {str(what)[:40]!r} to export; there are "
             f"{', '.join(DEFAULT_NAMES)}"
         )
+    if what == "prediction":
+        return _write_prediction(editor, path, overwrite=overwrite)
     _check_labelled(editor)
+    if what == "spectra":
+        return _write_spectra(editor, path, overwrite=overwrite)
     if what != "labels":
         editor.refine()
+    if what == "model":
+        _check_ending(path, what)
+        return (save_model(path, session_model(editor), overwrite=overwrite),)
     if what == "report":
-        _check_ending(path, ".json", "a report")
+        _check_ending(path, what)
         return _write_report(editor, path, overwrite=overwrite)
     scene, table = editor.workspace.scene, class_table(editor)
     if what == "labels":  # in the scene's own grid, to be read again as labels of its pixels
         own: dict[str, Any] = {"overwrite": overwrite, "map_info": scene.map_info}
         return write_class_map(path, editor.labels.ids, table, legend=False, **own)
     place: dict[str, Any] = {"overwrite": overwrite, **place_of(scene, path)}
-    if what == "picture":
-        _check_ending(path, ".png", "a picture")
-        return write_class_map(path, _map_picture(editor), table, legend=True, **place)
-    if what == "map":
-        return write_class_map(path, _map_picture(editor), table, legend=False, **place)
+    if what in ("map", "polygons", "picture"):
+        if what != "map":
+            _check_ending(path, what)
+        probability = editor.workspace.raster(editor.session.probability, fill=np.nan)
+        ids = Cleanup(min_area=min_area).apply(_map_picture(editor), probability)[0]
+        of_polygons: dict[str, Any] = {"probability": probability, "simplify": simplify}
+        return write_class_map(path, ids, table, legend=what == "picture", **of_polygons, **place)
     values, names = _numbers(editor, what)
     return write_raster(path, values, band_names=names, **place)
+
+
+def _write_prediction(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
+    if editor.prediction is None:
+        raise ParameterError("no model was applied to this scene")
+    labels, place = editor.prediction.labels, place_of(editor.workspace.scene, path)
+    return write_class_map(
+        path, labels.ids, labels.table, legend=False, overwrite=overwrite, **place
+    )
+
+
+def _write_spectra(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
+    """Write the mean spectra of the classes' labelled pixels."""
+    scene, names = editor.workspace.scene, {info.id: info.name for info in editor.session.classes}
+    found = class_spectra(scene, editor.labels.ids)
+    means = np.array([one["mean"] for one in found], dtype=np.float64)  # None becomes NaN
+    library = SpectralLibrary(tuple(names[one["class"]] for one in found), means, scene.wavelengths)
+    return write_library(path, library, overwrite=overwrite)
 
 
 def class_table(editor: SessionEditor) -> ClassTable:
@@ -187,9 +242,10 @@ def _numbers(editor: SessionEditor, what: str) -> tuple[np.ndarray, list[str]]:
     return raster(session.posteriors.astype(np.float32), fill=np.nan), chosen
 
 
-def _check_ending(path: Path, suffix: str, what: str) -> None:
-    if path.suffix.lower() != suffix:
-        raise ParameterError(f"{path.name}: {what} is written as {suffix}")
+def _check_ending(path: Path, what: Result) -> None:
+    endings = FORMATS[what]
+    if path.suffix.lower() not in endings:
+        raise ParameterError(f"{path.name}: {what} is written as {' or '.join(endings)}")
 
 
 def _check_labelled(editor: SessionEditor) -> None:
@@ -211,7 +267,9 @@ class Downloads:
         self.files: dict[str, Path] = {}
         self._folder: TemporaryFolder | None = None
 
-    def export(self, editor: SessionEditor, what: str, name: str | None = None) -> list[str]:
+    def export(
+        self, editor: SessionEditor, what: Result, name: str | None = None, **options: Any
+    ) -> list[str]:
         """Write one result and return the names of its files, the one to read first."""
         if name is None:
             name = file_name(editor.workspace.scene, what) if what in DEFAULT_NAMES else ""
@@ -222,7 +280,8 @@ class Downloads:
         try:
             if self._folder is None:
                 self._folder = TemporaryFolder("diffclass-exports")
-            written = export(editor, what, self._folder.path / name, overwrite=True)
+            place = self._folder.path / name
+            written = export(editor, what, place, overwrite=True, **options)
         except OSError as error:
             raise DataError(
                 f"{name} cannot be written to the system's temporary folder ({error.strerror}); "

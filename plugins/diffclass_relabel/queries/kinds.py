@@ -33,6 +33,8 @@ Step = Annotated[int, whole_number(0, LARGEST_NUMBER, "steps")]
 Steps = Annotated[int, whole_number(1, LARGEST_TAU, "times")]
 Count = Annotated[int, whole_number(1, MOST_SUGGESTIONS, "suggestions")]
 Path = Annotated[str, printable_text(1000)]
+MinArea = Annotated[int, whole_number(1, LARGEST_NUMBER, "areas")]
+Tolerance = Annotated[float, Meta(ge=0, le=1000, description="0 to 1000 pixels")]
 FileName = Annotated[str, printable_text(100)]
 Files = Annotated[
     list[protocol.SentFile],
@@ -117,6 +119,13 @@ class Segment(Query, frozen=True):
     pixel: Pixel
 
 
+class Similar(Query, frozen=True):
+    """How like all pixels are to one, by the walk on the graph."""
+
+    answer = protocol.SimilarAnswer
+    pixel: Pixel
+
+
 class ReadLabels(Query, frozen=True):
     """The labels of a file that is sent, or lies at a path next to the scene."""
 
@@ -124,6 +133,14 @@ class ReadLabels(Query, frozen=True):
     path: Path | None = None
     files: Files | None = None
     variable: Name | None = None
+
+
+class Predict(Query, frozen=True):
+    """Classify the scene with a model, in a file that is sent or lies next to the scene."""
+
+    answer = protocol.PredictAnswer
+    path: Path | None = None
+    files: Files | None = None
 
 
 class Numbers(Query, frozen=True):
@@ -151,10 +168,11 @@ class History(Query, frozen=True):
 
 
 class Compare(Query, frozen=True):
-    """The map of an earlier state of the history, or else the reference."""
+    """The map of an earlier state of the history or of a model, or else the reference."""
 
     answer = protocol.CompareAnswer
     step: Step | None = None
+    prediction: Flag | None = None
 
 
 class Live(Query, frozen=True):
@@ -193,6 +211,8 @@ class Export(Query, frozen=True):
     answer = protocol.ExportAnswer
     what: ResultName
     name: FileName | None = None
+    min_area: MinArea | None = None
+    simplify: Tolerance | None = None
 
 
 QUERIES: dict[str, type[Query]] = table_of(Query.__subclasses__())

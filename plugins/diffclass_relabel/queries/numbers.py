@@ -42,7 +42,7 @@ from diffclass_relabel.protocol import (
     ReferenceMatch,
 )
 from diffclass_relabel.scene import Workspace
-from diffclass_relabel.session import NO_REFERENCE, Reference, SessionEditor, hex_color
+from diffclass_relabel.session import NO_REFERENCE, Reference, SessionEditor
 
 N_PARTS = 3
 _EIGHT = np.ones((3, 3), dtype=int)
@@ -333,7 +333,7 @@ def _match_facts(match: ClassMatch, reference: Reference) -> ReferenceMatch:
             {
                 "id": entry.id,
                 "name": entry.name,
-                "color": hex_color(entry.color),
+                "color": entry.hex_color,
                 "count": count,
                 "compared": int(row.sum()),
                 "agreed": of_own.get(proposed, 0),

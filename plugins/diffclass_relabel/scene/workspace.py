@@ -12,7 +12,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -201,17 +202,15 @@ class Workspace:
         With what was left to the scene resolved.
     fingerprint : str
         See `fingerprint_of`.
-    operator : MarkovOperator
-        Of the n pixels with data, or blocks of them.
+    graph : Future of (MarkovOperator, CoarseGraph or None)
+        Of the n pixels with data, or blocks of them, and of its aggregates; see `build`.
     pixels : ndarray of int64 of shape (n,)
         Raster number of each point, that of a block's first pixel.
     points : ndarray of int32 of shape (rows * columns,)
         Point of each pixel, -1 without data.
     features : ndarray of float32 of shape (n, p)
-    coarse : CoarseGraph or None
-        Of more than 10,000 points: provisional maps are those of its aggregates.
     coarse_answers : bool
-        Whether answers and warped walks are theirs too: of more than 100,000 points.
+        Whether answers and warped walks are those of the aggregates: of more than 100,000 points.
     block : int
         Side of the blocks in pixels; 1 where each pixel is a point.
     """
@@ -219,13 +218,12 @@ class Workspace:
     scene: Scene
     settings: SessionSettings
     fingerprint: str
-    operator: MarkovOperator
     pixels: np.ndarray
     points: np.ndarray
     features: np.ndarray
-    coarse: CoarseGraph | None = None
     coarse_answers: bool = False
     block: int = 1
+    graph: Future[tuple[MarkovOperator, CoarseGraph | None]] = field(default_factory=Future)
 
     @classmethod
     def open(
@@ -235,6 +233,7 @@ class Workspace:
         *,
         fingerprint: str | None = None,
         on_scene: Callable[[Scene], None] | None = None,
+        build: bool = True,
     ) -> Workspace:
         """Open a scene and build its graph.
 
@@ -247,6 +246,8 @@ class Workspace:
             Hash that the scene has to have.
         on_scene : callable, optional
             Called once the scene's size is known, before anything is computed.
+        build : bool, default=True
+            Whether the graph is there in the end; else maps wait until `build` was called.
 
         Raises
         ------
@@ -267,13 +268,18 @@ class Workspace:
                 f"hash to {found[:12]}, those of the session's scene to {fingerprint[:12]}); give "
                 "that scene, --bands, --mask and --roi as they were, or another session file"
             )
-        return cls.from_scene(scene, settings, fingerprint=found)
+        return cls.from_scene(scene, settings, fingerprint=found, build=build)
 
     @classmethod
     def from_scene(
-        cls, scene: Scene, settings: SessionSettings, *, fingerprint: str = ""
+        cls,
+        scene: Scene,
+        settings: SessionSettings,
+        *,
+        fingerprint: str = "",
+        build: bool = True,
     ) -> Workspace:
-        """Build the graph of a scene that is open."""
+        """Make the workspace of a scene that is open; see `open`."""
         with stage("features"):
             spatial = settings.features == "spatial"
             found = SceneFeatures(settings.components, spatial=spatial)
@@ -287,24 +293,45 @@ class Workspace:
                 settings = replace(settings, components=found.n_components_)
         check_neighbors(settings.neighbors, len(features))
         pixels = np.unique(points, return_index=True)[1][-len(features) :]
-        with stage("graph"):
-            operator = _graph(features, settings)
-            coarse = None
-            if len(features) > MOST_DIRECT:
-                coarse = coarsen(operator, features, **_graph_options(settings))
-        fingerprint = fingerprint or fingerprint_of(scene)
-        return cls(
+        made = cls(
             scene=scene,
             settings=settings,
-            fingerprint=fingerprint,
-            operator=operator,
+            fingerprint=fingerprint or fingerprint_of(scene),
             pixels=pixels,
             points=points,
             features=features,
-            coarse=coarse,
             coarse_answers=len(features) > MOST_ANSWERED,
             block=side,
         )
+        if build:
+            made.build()
+        return made
+
+    def build(self) -> None:
+        """Build the graph, for which all maps wait; an error is theirs too. Once is enough."""
+        if self.graph.done():
+            return
+        try:
+            with stage("graph"):
+                operator = _graph(self.features, self.settings)
+                coarse = None
+                if len(self.features) > MOST_DIRECT:
+                    options = _graph_options(self.settings)
+                    coarse = coarsen(operator, self.features, **options)
+        except BaseException as error:
+            self.graph.set_exception(error)
+            raise
+        self.graph.set_result((operator, coarse))
+
+    @property
+    def operator(self) -> MarkovOperator:
+        """The walk on the n points, waiting for it."""
+        return self.graph.result()[0]
+
+    @property
+    def coarse(self) -> CoarseGraph | None:
+        """Aggregates of more than 10,000 points, whose maps are the provisional ones; waits too."""
+        return self.graph.result()[1]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -325,13 +352,13 @@ class Workspace:
     def new_session(self) -> RelabelSession:
         """Return a session without labels."""
         return RelabelSession(
-            self.operator,
+            self.graph,
             label_mode=self.settings.label_mode,
             tau=self.settings.given_tau,
             rule=self.settings.rule,
             grouping=self._regions_of,
-            coarse=self.coarse,
             coarse_answers=self.coarse_answers,
+            n_points=len(self.features),
             random_state=self.settings.seed,
         )
 

@@ -7,7 +7,6 @@ from diffclass_relabel.session.label_files import (
     NO_REFERENCE,
     FileClass,
     Reference,
-    hex_color,
     label_import,
 )
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS
@@ -21,7 +20,6 @@ __all__ = [
     "Reference",
     "Sent",
     "SessionEditor",
-    "hex_color",
     "label_import",
     "open_editor",
     "replayed",

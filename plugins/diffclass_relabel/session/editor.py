@@ -74,6 +74,8 @@ class SessionEditor:
         None before the first update.
     map_before : ShownMap or None
         The one before that.
+    prediction : Reference or None
+        The map that a model of another scene made, to be compared with.
     lock : RLock
         Held while an operation is applied; hold it to read several of these at the same moment.
     """
@@ -87,6 +89,7 @@ class SessionEditor:
         self.workspace = workspace
         self.log = log
         self.reference = reference
+        self.prediction: Reference | None = None
         self.map: ShownMap | None = None
         self.map_before: ShownMap | None = None
         self.lock = threading.RLock()

@@ -29,11 +29,6 @@ def names_of(classes: Iterable[ClassInfo]) -> dict[int, str | None]:
     return {info.id: given_name(info.id, info.name) for info in classes}
 
 
-def hex_color(color: tuple[int, int, int]) -> str:
-    """Return a colour as the page writes it."""
-    return "#{:02x}{:02x}{:02x}".format(*color)
-
-
 @dataclass(frozen=True, eq=False)
 class Reference:
     """The known classes of a scene's points."""
@@ -276,7 +271,7 @@ def _new_classes(
         class_id = _free_id(taken | own) if entry.id in taken else entry.id
         if class_id is not None:
             name = free_name(entry.name, names)
-            new[entry.id] = {"id": class_id, "name": name, "color": hex_color(entry.color)}
+            new[entry.id] = {"id": class_id, "name": name, "color": entry.hex_color}
             names.add(name)
             taken.add(class_id)
     return new

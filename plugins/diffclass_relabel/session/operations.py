@@ -23,6 +23,7 @@ from diffclass.relabel import (
     ClassSize,
     EditWithoutPoints,
     Erase,
+    Flag,
     Name,
     Operation,
     Paint,
@@ -43,11 +44,12 @@ Runs = Annotated[
 
 class PaintPixels(Operation, frozen=True, tag="stroke"):
     """Label pixels, taken from older strokes where they were labelled before; pixels of locked
-    classes are left out.
+    classes, or with ``spare`` of all other classes, are left out.
     """  # noqa: D205
 
     class_id: ClassId = field(name="class")
     pixels: Runs
+    spare: Flag = False
 
 
 class ErasePixels(Operation, frozen=True, tag="erase"):
@@ -96,7 +98,8 @@ def on_points(
     """
     if isinstance(operation, PaintPixels):
         runs, points = _runs_and_points(operation.pixels, workspace)
-        return PaintPixels(operation.class_id, runs), Paint(operation.class_id, points)
+        id_, spare = operation.class_id, operation.spare
+        return PaintPixels(id_, runs, spare), Paint(id_, points, spare)
     if isinstance(operation, ErasePixels):
         runs, points = _runs_and_points(operation.pixels, workspace)
         return ErasePixels(runs), Erase(points)

@@ -16,7 +16,8 @@ from diffclass import __version__
 from diffclass.costs import Forecast
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import Operation
-from diffclass_hyperspectral import Scene, read_labels
+from diffclass_hyperspectral import Scene
+from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_hyperspectral.workflows.parameters import check_components
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in
 from diffclass_relabel.scene import SessionSettings, Workspace, forecast_session
@@ -35,6 +36,7 @@ def open_editor(
     reference: str | os.PathLike[str] | None = None,
     match: str | None = None,
     on_scene: Callable[[Scene, SessionSettings], None] | None = None,
+    build: bool = True,
 ) -> SessionEditor:
     """Open a scene with a session file that exists, or begin a new one.
 
@@ -46,8 +48,8 @@ def open_editor(
     settings : mapping, optional
         Those of `SessionSettings` that are asked for; a session that exists has to have the same.
     labels : path-like, optional
-        Label image or shapes. A new session begins with them, one stroke per class; to one that
-        exists they are added as one operation, unless they were before.
+        Label image, shapes or a spectral library. A new session begins with them, one stroke per
+        class; to one that exists they are added as one operation, unless they were before.
     label_variable : str, optional
         See `diffclass_hyperspectral.read_labels`.
     reference : path-like, optional
@@ -57,6 +59,8 @@ def open_editor(
         `Reference.match`.
     on_scene : callable, optional
         Called with the scene and the session's settings before anything is computed.
+    build : bool, default=True
+        Whether the graph is there in the end; else maps wait until ``workspace.build`` was called.
 
     Raises
     ------
@@ -85,6 +89,7 @@ def open_editor(
             kept,
             fingerprint=log.header.get("sha256", "") if log.is_begun else None,
             on_scene=expect,
+            build=build,
         )
         known = None if reference is None else Reference.read(reference, workspace, match=match)
         if not log.is_begun:
@@ -124,7 +129,7 @@ def _first_operations(
 ) -> Sequence[Operation]:
     if labels is None:
         return []
-    given = read_labels(labels, variable=variable, grid=workspace.scene)
+    given = read_scene_labels(workspace.scene, labels, variable=variable)
     operations = label_import(given, workspace).steps
     trial = workspace.new_session()  # what is refused must not get into the file
     for operation in operations:
@@ -149,7 +154,7 @@ def _add_labels(
 ) -> None:
     """Add the labels of a file; what names and ids do not settle is new, and said."""
     workspace, classes = editor.workspace, editor.session.classes
-    given = read_labels(labels, variable=variable, grid=workspace.scene)
+    given = read_scene_labels(workspace.scene, labels, variable=variable)
     found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
     if (found.asks or match == "overlap") and editor.session.strokes:
         editor.update()  # the map may tell where the labels do not

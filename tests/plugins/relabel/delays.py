@@ -13,10 +13,13 @@ DELAYS = {0: (0.0, 0.0), 50: (0.015, 0.02), 300: (0.12, 0.06)}
 # which row of the list is in hand when a button goes down, before the page itself hears of it
 _RECORDER = """
     window.presses = [];
+    window.names = [];
     addEventListener("pointerdown", (event) => {
         if (!event.target.closest(".stage")) return;
         const row = document.querySelector(".class-row.chosen");
+        const name = row?.querySelector(".class-name");
         presses.push(row ? Number(row.dataset.class) : null);
+        names.push(name ? name.value || name.textContent : null);
     }, {capture: true});
 """
 

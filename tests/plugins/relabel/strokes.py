@@ -31,7 +31,7 @@ def random_operation(rng, state, n_pixels):
     runs = [start, int(rng.integers(1, 30))]  # now and then it leaves the image
     flag = bool(rng.integers(2))
     choices = {
-        "stroke": (30, {"class": class_id, "pixels": runs}),
+        "stroke": (30, {"class": class_id, "pixels": runs} | ({"spare": True} if flag else {})),
         "erase": (6, {"pixels": runs}),
         "move": (6, {"stroke": number, "class": class_id}),
         "remove": (4, {"stroke": number}),

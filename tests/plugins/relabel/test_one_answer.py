@@ -265,22 +265,24 @@ def written(path, cube):
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
-    n_bands=st.integers(1, 30),
+    n_bands=st.integers(1, 30) | st.just(200),
     side=st.sampled_from([4, 5, 9, 16]),
     suffix=st.sampled_from([".npy", ".hdr", ".png", ".tif"]),
     features=st.sampled_from(["spectral", "spatial"]),
     asked=st.sampled_from([None, 1, 3, 30]),
     constant=st.booleans(),
     masked=st.booleans(),
+    tau=st.sampled_from([None, 12, "margin"]),
 )
-@example(0, 3, 16, ".png", "spectral", None, False, False)  # a photograph
-@example(1, 1, 16, ".png", "spatial", None, False, False)
-@example(2, 8, 16, ".npy", "spatial", None, True, False)
-@example(3, 13, 16, ".hdr", "spectral", None, True, True)  # bands of Sentinel-2
-@example(4, 20, 9, ".npy", "spectral", 30, False, False)
+@example(0, 3, 16, ".png", "spectral", None, False, False, None)  # a photograph
+@example(1, 1, 16, ".png", "spatial", None, False, False, 12)
+@example(2, 8, 16, ".npy", "spatial", None, True, False, None)
+@example(3, 13, 16, ".hdr", "spectral", None, True, True, "margin")  # bands of Sentinel-2
+@example(4, 20, 9, ".npy", "spectral", 30, False, False, None)
+@example(5, 200, 16, ".hdr", "spatial", None, True, True, None)
 @pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 def test_named_options_are_those_of_the_scene(
-    seed, n_bands, side, suffix, features, asked, constant, masked
+    seed, n_bands, side, suffix, features, asked, constant, masked, tau
 ):
     """What the session leaves to the scene is named as the scene resolved it; classify takes it."""
     rng = np.random.default_rng(seed)
@@ -288,7 +290,7 @@ def test_named_options_are_those_of_the_scene(
         n_bands = 3 if n_bands > 1 else 1
     dtype = np.float32 if suffix in (".npy", ".hdr") else np.uint8
     cube, fields = picture_of(rng, n_bands, side, constant=constant, dtype=dtype)
-    chosen = {"features": features, "components": asked}
+    chosen = {"features": features, "components": asked, "tau": tau}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         scene, log = folder / f"scene{suffix}", folder / "s.jsonl"

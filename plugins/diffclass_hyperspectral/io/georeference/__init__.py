@@ -20,6 +20,7 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     parsed_crs,
     required_place,
     same_crs,
+    writable_crs,
 )
 from diffclass_hyperspectral.io.georeference.lookup_table import LookupTable
 
@@ -42,4 +43,5 @@ __all__ = [
     "required_place",
     "same_crs",
     "turn_onto",
+    "writable_crs",
 ]

@@ -11,6 +11,7 @@ at the outer corner of the first pixel.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -343,6 +344,19 @@ def georeference_of(map_info: Sequence[str] | None) -> Georeference | None:
     if map_info is None:
         return None
     return (map_info if isinstance(map_info, MapInfo) else from_envi(map_info)).georeference
+
+
+def writable_crs(place: Georeference) -> Any:
+    """Return the coordinate system of a map as rasterio's ``CRS``, or None for none.
+
+    One that cannot be understood is left out with a warning: a map that took hours is worth more
+    than the name of its projection.
+    """
+    try:
+        return parsed_crs(place.crs)
+    except DataError as error:
+        warnings.warn(f"{error}; it is left out of the map", UserWarning, stacklevel=2)
+        return None
 
 
 def uneven_of(map_info: Sequence[str] | None) -> UnevenCentres | None:

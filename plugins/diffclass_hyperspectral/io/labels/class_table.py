@@ -69,6 +69,11 @@ class ClassEntry:
     name: str
     color: Color
 
+    @property
+    def hex_color(self) -> str:
+        """The colour as text, "#rrggbb"."""
+        return "#{:02x}{:02x}{:02x}".format(*self.color)
+
 
 @dataclass(frozen=True)
 class ClassTable:

@@ -1,7 +1,8 @@
-"""Writers of maps: ENVI, GeoTIFF, PNG and NumPy, each file whole or not at all."""
+"""Writers of maps: ENVI, GeoTIFF, PNG, NumPy and polygons, each file whole or not at all."""
 
 from diffclass_hyperspectral.io.maps.map_files import (
     check_outputs,
+    check_places,
     mapped_file,
     orthorectification_line,
     place_of,
@@ -9,14 +10,18 @@ from diffclass_hyperspectral.io.maps.map_files import (
     write_raster,
 )
 from diffclass_hyperspectral.io.maps.png_maps import metres_of_a_pixel, new_figure
+from diffclass_hyperspectral.io.maps.segments import neighboring, segments_of
 
 __all__ = [
     "check_outputs",
+    "check_places",
     "mapped_file",
     "metres_of_a_pixel",
+    "neighboring",
     "new_figure",
     "orthorectification_line",
     "place_of",
+    "segments_of",
     "write_class_map",
     "write_raster",
 ]

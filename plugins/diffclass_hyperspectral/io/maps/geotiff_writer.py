@@ -6,7 +6,6 @@ They are written there, and into a tag of the band, so that the TIFF alone keeps
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +14,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from diffclass.exceptions import DataError
 from diffclass.output import replacing_pair
-from diffclass_hyperspectral.io.georeference import georeference_of, parsed_crs
+from diffclass_hyperspectral.io.georeference import georeference_of, writable_crs
 from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
 from diffclass_hyperspectral.io.libraries import quiet, require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
@@ -95,12 +93,8 @@ def _coordinates(map_info: Sequence[str] | None) -> dict[str, Any]:
     place = georeference_of(map_info)
     if place is None:
         return {}
-    try:
-        return {"transform": place.affine, "crs": parsed_crs(place.crs)}
-    except DataError as error:
-        # a map that took hours is worth more than the name of its projection
-        warnings.warn(f"{error}; it is left out of the map", UserWarning, stacklevel=2)
-        return {"transform": place.affine}
+    crs = writable_crs(place)
+    return {"transform": place.affine} | ({} if crs is None else {"crs": crs})
 
 
 def _write_categories(path: Path, names: list[str]) -> None:

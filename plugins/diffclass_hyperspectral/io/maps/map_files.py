@@ -15,7 +15,7 @@ from diffclass.output import replacing, require_writable
 from diffclass_hyperspectral.io.georeference import LookupTable
 from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster
 from diffclass_hyperspectral.io.libraries import require
-from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps
+from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps, polygon_writer
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scenes import Scene
 
@@ -28,7 +28,7 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
     """
     place = Path(path)
     suffix = place.suffix.lower()
-    if suffix in {".png", ".npy"}:
+    if suffix in {".png", ".npy", *polygon_writer.ENDINGS}:
         return (place,)
     if suffix in envi_writer.ENDINGS:
         return envi_writer.pair(place)
@@ -38,19 +38,28 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
         raise ParameterError(f"{place} is a folder; name a file in it, as {place / 'map.tif'}")
     raise ParameterError(
         f"{place}: no format for the ending {suffix or '(none)'!r}; use .img, .dat or .hdr (ENVI), "
-        ".tif, .png or .npy"
+        ".tif, .png, .npy, or for polygons of classes .gpkg or .geojson"
     )
 
 
 def carries_coordinates(path: str | os.PathLike[str]) -> bool:
-    """Tell whether maps of this ending are written with coordinates: ENVI and GeoTIFF."""
-    return Path(path).suffix.lower() in (*envi_writer.ENDINGS, *geotiff_writer.ENDINGS)
+    """Tell whether maps of this ending are written with coordinates: ENVI, GeoTIFF, polygons."""
+    writers = (envi_writer, geotiff_writer, polygon_writer)
+    return any(Path(path).suffix.lower() in writer.ENDINGS for writer in writers)
+
+
+def check_places(scene: Scene, paths: Sequence[str | os.PathLike[str]]) -> None:
+    """Raise `ParameterError` for polygons of a scene that has no map coordinates."""
+    for path in map(Path, paths):
+        if path.suffix.lower() in polygon_writer.ENDINGS:
+            table = scene.lookup_table
+            polygon_writer.require_place(path, scene.map_info if table is None else table.map_info)
 
 
 def place_of(scene: Scene, path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return where a map of a scene lies, as the writers here take it.
 
-    The lookup table of a scene in its sensor's geometry is read for ENVI and GeoTIFF maps only.
+    The lookup table of a scene in its sensor's geometry is read for maps with coordinates only.
     """
     table = scene.lookup_table if carries_coordinates(path) else None
     return {"map_info": scene.map_info, "lookup_table": table}
@@ -74,7 +83,12 @@ def require_outputs(path: str | os.PathLike[str], *, overwrite: bool = False) ->
 
 
 def check_outputs(
-    maps: Sequence[Path], others: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool = False
+    maps: Sequence[Path],
+    others: Sequence[Path],
+    inputs: Sequence[Path],
+    *,
+    numbers: Sequence[Path] = (),
+    overwrite: bool = False,
 ) -> None:
     """Refuse outputs that cannot be written, share a file, or would replace an input.
 
@@ -86,6 +100,8 @@ def check_outputs(
         Outputs: maps and rasters, and other files (each a single file).
     inputs : sequence of Path
         What is read; an ENVI file stands for its header too.
+    numbers : sequence of Path
+        Those of the maps that hold numbers, which cannot be written as polygons.
     overwrite : bool, default=False
         Whether files that exist may be replaced; inputs never may.
 
@@ -94,6 +110,8 @@ def check_outputs(
     ParameterError
         Where one of them must not be written.
     """
+    for path in numbers:
+        _refuse_polygons(path)
     files = [file for path in maps for file in require_outputs(path, overwrite=overwrite)]
     for path in (*maps, *others):
         _require_library(path)
@@ -108,11 +126,21 @@ def check_outputs(
             raise ParameterError(f"{file} is read from; write to another file")
 
 
+def _refuse_polygons(path: Path) -> None:
+    if path.suffix.lower() in polygon_writer.ENDINGS:
+        raise ParameterError(
+            f"{path}: polygons hold the classes of a map, not numbers; write .img, .tif or .npy"
+        )
+
+
 def _require_library(path: Path) -> None:
     """Raise `ParameterError` where what writes files of this ending is not installed."""
     suffix = path.suffix.lower()
     if suffix in geotiff_writer.ENDINGS:
         require("rasterio", extra="maps")
+    elif suffix in polygon_writer.ENDINGS:
+        for library in ("rasterio", "pyogrio", "shapely"):
+            require(library, extra="maps")
     elif suffix == ".png":
         require("matplotlib.figure", extra="plots")
         require("PIL.Image")
@@ -137,6 +165,8 @@ def write_class_map(
     map_info: Sequence[str] | None = None,
     lookup_table: LookupTable | None = None,
     legend: bool = True,
+    probability: np.ndarray | Raster | None = None,
+    simplify: float = 0.0,
 ) -> tuple[Path, ...]:
     """Write a class map; `read_labels` of it gives the same ids, names and colours.
 
@@ -148,10 +178,12 @@ def write_class_map(
     path : path-like
         The ending chooses the format: ``.img .dat .bsq .bil .bip .raw .bin`` (ENVI data with a
         ``.hdr`` beside), ``.hdr`` (with an ``.img`` beside), ``.tif`` (palette, names and
-        coordinates), ``.png``, ``.npy`` (ids alone).
+        coordinates), ``.png``, ``.npy`` (ids alone), ``.gpkg`` or ``.geojson``
+        (a polygon for each connected piece, with its ``class``, ``class_name``, ``color``,
+        ``pixels``, ``area`` in square metres and mean ``probability``; GeoJSON in WGS 84).
     class_ids : array or Raster of shape (rows, columns)
         Whole numbers; 0 or -1 = unclassified. Read twice, a block of rows at a time, but whole for
-        an orthorectified map.
+        an orthorectified map and for polygons.
     table : ClassTable, optional
         Names and colours; classes that it lacks get defaults.
     overwrite : bool, default=False
@@ -160,12 +192,17 @@ def write_class_map(
         The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG with a legend gets
         a scale bar.
     lookup_table : LookupTable, optional
-        Of a scene in its sensor's geometry: ENVI and GeoTIFF maps are orthorectified by it and get
-        its coordinates; NumPy arrays and pictures stay as they are.
+        Of a scene in its sensor's geometry: maps with coordinates (ENVI, GeoTIFF, polygons) are
+        orthorectified by it; NumPy arrays and pictures stay as they are.
     legend : bool, default=True
         For PNG: a picture with a legend, which shows every second, third, ... row and column of
         maps with more than four million pixels; without it a palette image of the map's size,
         which `read_labels` can read.
+    probability : array or Raster of shape (rows, columns), optional
+        Of each pixel's class; polygons get its mean.
+    simplify : float, default=0
+        Tolerance in pixels by which outlines of polygons are simplified; neighbours keep their
+        common borders. 0: outlines run along the pixels, and `read_labels` gives the map again.
 
     Returns
     -------
@@ -175,7 +212,8 @@ def write_class_map(
     Raises
     ------
     ParameterError
-        Where nothing can be written there, or ids are too large for the format.
+        Where nothing can be written there, ids are too large for the format, or the map has no
+        coordinates, which polygons need.
     DataError
         Where ``class_ids`` is not a picture of whole numbers.
 
@@ -192,6 +230,8 @@ def write_class_map(
     ids: Raster = class_id_raster(as_raster(class_ids), Path("class_ids"))
     if lookup_table is not None and carries_coordinates(path):
         ids, map_info = lookup_table.to_map(ids[:]), lookup_table.map_info
+        if probability is not None:
+            probability = lookup_table.to_map(probability[:], fill=np.nan)
     full = (table or ClassTable.from_ids([])).including(_present(ids))
     suffix = files[0].suffix.lower()
     if suffix == ".npy":
@@ -203,6 +243,11 @@ def write_class_map(
                 png_maps.add_scale_bar(temporary, map_info, ids.shape)
             else:
                 png_maps.save_palette_png(temporary, ids, full)
+    elif suffix in polygon_writer.ENDINGS:
+        polygon_writer.write_classification(
+            files[0], ids[:], full, overwrite=overwrite, map_info=map_info,
+            probability=None if probability is None else probability[:], simplify=simplify,
+        )  # fmt: skip
     else:
         writer = geotiff_writer if suffix in geotiff_writer.ENDINGS else envi_writer
         writer.write_classification(Path(path), ids, full, overwrite=overwrite, map_info=map_info)
@@ -230,7 +275,7 @@ def write_raster(
     Parameters
     ----------
     path : path-like
-        As for `write_class_map`; ``.png`` only for one band.
+        As for `write_class_map`, but no polygons; ``.png`` only for one band.
     array : array or Raster of shape (rows, columns, bands) or (rows, columns)
         Real numbers, written as float32; NaN = no data. Read a block of rows at a time, but whole
         for an orthorectified map.
@@ -253,6 +298,7 @@ def write_raster(
     ParameterError
         Where nothing can be written there, or the shapes do not fit.
     """
+    _refuse_polygons(Path(path))
     files = require_outputs(path, overwrite=overwrite)
     values = as_raster(array)
     if len(values.shape) not in (2, 3) or 0 in values.shape or values.dtype.kind not in "biuf":

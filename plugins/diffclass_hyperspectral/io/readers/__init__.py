@@ -11,6 +11,12 @@ from diffclass_hyperspectral.io.readers.contents import (
 from diffclass_hyperspectral.io.readers.envi import DATA_ENDINGS, from_ascii, to_ascii
 from diffclass_hyperspectral.io.readers.images import images_among, read_image
 from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
+from diffclass_hyperspectral.io.readers.spectral_libraries import (
+    SpectralLibrary,
+    is_library,
+    read_library,
+    write_library,
+)
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked, picture_axes
 
 __all__ = [
@@ -18,16 +24,20 @@ __all__ = [
     "NAMES_KEY",
     "Color",
     "Contents",
+    "SpectralLibrary",
     "color_of",
     "color_text",
     "flags_of",
     "from_ascii",
     "images_among",
+    "is_library",
     "is_xarray",
     "name_of",
     "names_as_json",
     "picked",
     "picture_axes",
     "read_image",
+    "read_library",
     "to_ascii",
+    "write_library",
 ]

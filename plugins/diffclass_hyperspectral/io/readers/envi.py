@@ -51,6 +51,26 @@ def read(path: Path) -> Contents:
         return Contents(_calibrated(array, calibration, data), "ENVI", **facts)
 
 
+def read_library(
+    path: Path,
+) -> tuple[list[str], np.ndarray, list[float] | None, str | None]:
+    """Return names, spectra (n, bands), wavelengths and their unit of a spectral library.
+
+    - `path`: the ``.sli``; its header lies beside it
+    """
+    envi = require("spectral.io.envi")
+    header = _require_header(path)
+    with reading(header, "the header of a spectral library"), _ascii_copy(header) as readable:
+        fields = _read_fields(envi, readable)
+        if str(fields.get("file type", "")).strip().lower() != "envi spectral library":
+            raise DataError(f"{header}: no spectral library; its file type says otherwise")
+        _check_size(header, path, envi.gen_params(fields))
+        found = envi.open(readable, os.fspath(path.absolute()))
+        names = [from_ascii(name) for name in found.names]
+        factor = float(fields.get("reflectance scale factor", 1.0))
+        return names, found.spectra / factor, found.bands.centers, found.bands.band_unit
+
+
 def values_of_bands(header: Path, names: Sequence[str], *, n_bands: int) -> list[np.ndarray | None]:
     """Return fields of a header that have a number for each band of some other file."""
     envi = require("spectral.io.envi")

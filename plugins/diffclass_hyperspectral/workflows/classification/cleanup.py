@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.io.maps import neighboring, segments_of
 from diffclass_hyperspectral.workflows.reports import MERGED, Facts
 
 
@@ -134,18 +135,6 @@ def merge_small_segments(class_map: np.ndarray, min_area: int) -> np.ndarray:
     return merger.classes_now()[segments].astype(class_map.dtype, copy=False)
 
 
-def segments_of(class_map: np.ndarray) -> np.ndarray:
-    """Return the number of each pixel's segment, from 0, (rows, columns); so has class 0."""
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import connected_components
-
-    left, right = _neighboring(np.arange(class_map.size).reshape(class_map.shape))
-    equal = class_map.ravel()[left] == class_map.ravel()[right]
-    edges = (np.ones(int(equal.sum()), dtype=np.int8), (left[equal], right[equal]))
-    graph = sp.coo_array(edges, shape=(class_map.size, class_map.size)).tocsr()
-    return connected_components(graph, directed=False)[1].reshape(class_map.shape)
-
-
 class _Merger:
     """Segments with their sizes and borders, joined one by one (union-find)."""
 
@@ -209,7 +198,7 @@ class _Merger:
 
 def _borders(segments: np.ndarray, classes: np.ndarray) -> dict[int, dict[int, int]]:
     """Length of the border of each segment with each other segment, without class 0."""
-    one, other = _neighboring(segments)
+    one, other = neighboring(segments)
     apart = (one != other) & (classes[one] != 0) & (classes[other] != 0)
     ends = np.sort(np.column_stack([one[apart], other[apart]]), axis=1).astype(np.int64)
     pairs, lengths = np.unique(ends[:, 0] * len(classes) + ends[:, 1], return_counts=True)
@@ -218,13 +207,6 @@ def _borders(segments: np.ndarray, classes: np.ndarray) -> dict[int, dict[int, i
         a, b = divmod(pair, len(classes))
         borders[a][b] = borders[b][a] = length
     return borders
-
-
-def _neighboring(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values on both sides of every edge between two pixels."""
-    one = np.concatenate([values[:, :-1].ravel(), values[:-1].ravel()])
-    other = np.concatenate([values[:, 1:].ravel(), values[1:].ravel()])
-    return one, other
 
 
 def _votes(member: np.ndarray, width: int) -> np.ndarray:

@@ -87,7 +87,9 @@ def write_maps(
         return {"overwrite": overwrite, **place_of(scene, file)}
 
     names = [result.names[int(i)] for i in result.class_ids]
-    files = write_class_map(path, result.class_map, result.table, **place(path))
+    files = write_class_map(
+        path, result.class_map, result.table, probability=_own(result), **place(path)
+    )
     if probability is not None:
         bands = {"band_names": names, **place(probability)}
         files += write_raster(probability, result.probabilities, **bands)
@@ -102,6 +104,19 @@ def write_maps(
         bands = {"band_names": [f"classes at {level:g}"], **place(ambiguity)}
         files += write_raster(ambiguity, _set_sizes(result, level), **bands)
     return files
+
+
+def _own(result: SceneClassification) -> ComputedRaster:
+    """Return the probability of each pixel's class on the map, NaN where it has none."""
+    position = np.zeros(int(result.class_ids.max()) + 1, dtype=np.intp)
+    position[result.class_ids] = np.arange(len(result.class_ids))
+
+    def read(rows: slice) -> np.ndarray:
+        ids = result.class_map[rows]
+        found = np.take_along_axis(result.probabilities[rows], position[ids][..., None], axis=-1)
+        return np.where(ids > 0, found[..., 0], np.nan)
+
+    return ComputedRaster(result.class_map.shape, np.float32, read)
 
 
 def _set_sizes(result: SceneClassification, level: float) -> ComputedRaster:

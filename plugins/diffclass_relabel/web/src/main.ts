@@ -17,6 +17,7 @@ import { Spectra, SpectraPanel, SpectrumPanel } from "./panels/spectra";
 import { statusLine, StatusMessages } from "./panels/status";
 import { Tabs } from "./panels/tabs";
 import { toolbar } from "./panels/toolbar";
+import { startTour } from "./panels/tour";
 import { makeProbe } from "./probe";
 import { makeWorkbench, type Workbench } from "./workbench";
 import { Session } from "./session/session";
@@ -105,6 +106,7 @@ function start(transport: Transport): void {
     bench.cursor.spoken,
     help.element,
   );
+  startTour(session);
   // Leaving would lose changes that the server does not have.
   addEventListener("beforeunload", (event) => {
     if (session.socket.pending.length) event.preventDefault();

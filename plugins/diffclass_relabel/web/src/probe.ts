@@ -26,6 +26,7 @@ export function makeProbe({ session, ui, view, layers, painter, pointer, suggest
     get previewing() { return session.preview !== null; },
     get hover() { return ui.hover; },
     get classId() { return ui.classId; },
+    get tolerance() { return ui.tolerance; },
     keys: Object.keys(keys),
     view,
     layers,

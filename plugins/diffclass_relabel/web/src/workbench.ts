@@ -14,6 +14,7 @@ import { Pointer } from "./tools/pointer";
 import type { Tool, ToolContext } from "./tools/tool";
 import { Brush, Eraser, Fill, Inspect, Lasso, Polygon } from "./tools/tools";
 import type { UiState } from "./tools/ui_state";
+import { Wand } from "./tools/wand";
 
 export function makeWorkbench(session: Session, ui: UiState) {
   const view = new View();
@@ -26,7 +27,7 @@ export function makeWorkbench(session: Session, ui: UiState) {
   const settings = new PageSettings(session, ui, layers, view);
   new ViewportSync(session, view);
   const context: ToolContext = { session, ui, view, painter, overlay };
-  const tools: Tool[] = [Brush, Eraser, Lasso, Polygon, Fill, Inspect].map((Kind) => new Kind(context));
+  const tools: Tool[] = [Brush, Eraser, Lasso, Polygon, Fill, Wand, Inspect].map((Kind) => new Kind(context));
   const tool = followTools(session, ui, tools);
   const pixelMenu = new PixelMenu(session, ui, view);
   const pointer = new Pointer(stage.area, view, ui, tool, (x, y, at) => pixelMenu.open(x, y, at));

@@ -128,8 +128,9 @@ class Began:
     def __init__(self):
         self.scenes = []
 
-    def __call__(self, scene, session):
+    def __call__(self, scene, session, options):
         self.scenes.append((scene.name, session.name))
+        self.options = options
         if len(self.scenes) == 1:
             raise DataError("is open in another process")
         return {"kind": "moved", "port": 4711, "token": "t"}
@@ -165,6 +166,9 @@ def test_strangers_are_told_nothing(start_page, connect):
     "x", "[]", "{}", '{"open": 3}', '{"recent": true}', '{"recent": 1}', '{"recent": -1}',
     '{"recent": "0"}', '{"seq": 1, "ask": "curve"}', '{"look": "a", "open": "b"}', "[" * 100_000,
     '{"open": "../outside/scene.img"}', '{"open": "/etc/passwd"}', '{"open": "out.npy"}',
+    '{"open": "scene.img", "features": "all"}', '{"open": "scene.img", "mask": "out.npy"}',
+    '{"open": "scene.img", "reference": "../outside/scene.img"}', '{"open": "scene.img", "x": "y"}',
+    '{"open": "scene.img", "mask": "north"}', '{"recent": 0, "mask": "cube.npy"}',
     '{"look": "away"}', '{"open": "no\\u0000such"}', '{"open": "notes.txt"}',
 ])  # fmt: skip
 def test_other_wishes_are_refused(start_page, connect, wish):
@@ -200,6 +204,23 @@ def test_all_tabs_go_to_what_one_of_them_has_chosen(start_page, connect, folder)
     assert began.scenes == [("scene.img", "scene.relabel.jsonl"), ("scene.img", "notes.txt")]
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_what_a_new_session_begins_with_is_passed_on(start_page, connect, folder):
+    gate, began, _ = start_page
+    page = connect(gate)
+    page.hear()
+    wish = {"open": "scene.img", "features": "spatial", "mask": "north/field one/strokes.img"}
+    page.socket.send(json.dumps(wish | {"reference": "notes.txt"}))
+    assert page.hear()["problem"] == "is open in another process"
+    mask = str(folder / "north" / "field one" / "strokes.img")
+    assert began.options == {
+        "settings": {"features": "spatial", "mask": mask},
+        "reference": str(folder / "notes.txt"),
+    }
+    page.socket.send(json.dumps({"open": "scene.img"}))
+    assert page.hear()["kind"] == "moved"
+    assert began.options == {"settings": {}, "reference": None}
 
 
 def test_scene_and_files_belong_together(tmp_path, capsys):
@@ -270,7 +291,6 @@ def test_from_nothing_to_a_session_with_keys_alone(command, folder, browser):
     tab = Choosing(context, process.url)
     tab.wait("document.querySelectorAll('.start button').length === 5")
     assert grave_findings(tab.page) == []
-    assert "--reference FILE" in tab.page.inner_text(".start")
     tab.go("broken.tif")
     tab.wait("document.querySelector('.start .problem')?.textContent.includes('broken.tif')")
     tab.wait("!document.querySelector('.start').hidden")
@@ -280,16 +300,24 @@ def test_from_nothing_to_a_session_with_keys_alone(command, folder, browser):
     tab.wait("document.querySelector('.start h2').textContent.endsWith('root/north')")
     tab.go("field one/")
     tab.wait("document.querySelector('.start h2').textContent.endsWith('field one')")
+    tab.page.click("text=Features, reference, mask")
+    tab.page.select_option("[aria-label=Features]", "spatial")
+    tab.page.fill("[aria-label=Reference]", "strokes.img")
+    assert grave_findings(tab.page) == []
+    tab.page.locator(".start ul button").first.focus()
     tab.go("scene.img")
     assert tab.opened() == "scene.img"
     assert "token" not in tab.page.url
     assert tab.page.locator(".start").is_hidden()
+    assert tab.page.evaluate("diffclass.state.has_reference")
     tab.page.evaluate("diffclass.apply({ op: 'add_class', name: 'one' })")
     tab.wait("diffclass.pending === 0 && diffclass.state.classes.length === 1")
     place = tab.page.url
     assert process.end(signal.SIGINT) == 130
     session = folder / "north" / "field one" / "scene.relabel.jsonl"
-    assert len(read_session(session)[1]) == 1
+    header, entries = read_session(session)[:2]
+    assert len(entries) == 1
+    assert header["settings"]["features"] == "spatial"
     assert "Traceback" not in process.said
 
     # the next time it is the first of the list, and its old tab finds it again

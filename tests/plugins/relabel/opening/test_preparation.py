@@ -15,11 +15,14 @@ from diffclass.exceptions import DataError
 from diffclass.progress import listening, stage
 from diffclass_hyperspectral import Scene
 from diffclass_relabel.door.security import Gate
+from diffclass_relabel.files import ReadOnlyLog, read_session
 from diffclass_relabel.hosts.servers import SessionServer, bound_socket
 from diffclass_relabel.opening import STEPS, Preparation
 from diffclass_relabel.scene import preparing
+from diffclass_relabel.session import SessionEditor, open_editor
 
 from ..clients import PageClient
+from ..strokes import three_classes
 
 
 def by_name(message):
@@ -112,6 +115,95 @@ def test_a_failure_is_told_and_ends_the_server(slow, connect):
     client.end()
     assert client.seen["failed"]["message"] == "the scene is damaged"
     assert server.failure is opening.error
+
+
+class PaintableOpening:
+    """Opens a session that can be painted in; its graph is built once it is told to."""
+
+    def __init__(self, scene, path):
+        self.scene, self.path, self.error = scene, path, None
+        self.go_on = threading.Event()
+
+    def __call__(self, preparation):
+        preparation.expect(dict.fromkeys(STEPS, 10.0))
+        settings = {"components": 6, "label_mode": "summed", "tau": 12}
+        with listening(preparation):
+            editor = open_editor(self.scene, self.path, settings=settings, build=False)
+            self.editor = editor
+            preparation.on_editor(editor)
+            with stage("graph"):
+                assert self.go_on.wait(60)
+            if self.error:
+                editor.workspace.graph.set_exception(self.error)
+                raise self.error
+            editor.workspace.build()
+        return editor
+
+
+@pytest.fixture
+def paintable(scene_folder, tmp_path):
+    """A server whose session has no graph yet: (opening, gate)."""
+    opening = PaintableOpening(scene_folder / "scene.hdr", tmp_path / "paintable.jsonl")
+    listening_socket = bound_socket("127.0.0.1", 0)
+    gate = Gate("127.0.0.1", listening_socket.getsockname()[1])
+    server = SessionServer(opening, gate, scene="scene.hdr")
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening_socket]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield opening, gate
+    server.should_exit = True
+    thread.join(20)  # whether there is a graph or not
+    assert not thread.is_alive()
+    opening.go_on.set()
+
+
+def paint_three(client, tissue):
+    for operation in three_classes(tissue):
+        name = operation.pop("op")
+        assert client.do(name, **operation)["kind"] == "done"
+
+
+def test_labels_are_painted_before_there_is_a_graph(paintable, connect, tissue, workspace):
+    opening, gate = paintable
+    client = connect(gate)
+    assert client.hello()["state"]["preparing"] > 0
+    paint_three(client, tissue)
+    assert len(read_session(opening.path)[1]) == 6  # on disk
+    assert client.ask("segment", pixel=5)["kind"] == "refused"  # there is no map
+    while client.seen["state"]["version"] < 6:
+        client.hear()
+    assert client.seen["state"]["stale"]
+    opening.go_on.set()
+    while client.seen["state"]["preparing"] is not None or client.seen["state"]["stale"]:
+        client.hear()
+    fresh = SessionEditor(workspace, ReadOnlyLog(opening.path))
+    expected = fresh.update().ids
+    while "map" not in client.frames or client.frames["map"][0]["left"]:
+        client.hear()
+    np.testing.assert_array_equal(client.frames["map"][1][0], expected.ravel())
+
+
+def test_without_a_graph_labels_are_safe_and_the_reason_is_told(paintable, connect, tissue):
+    opening, gate = paintable
+    client = connect(gate)
+    client.hello()
+    paint_three(client, tissue)
+    opening.error = DataError("no memory for the graph")
+    opening.go_on.set()
+    while not client.seen["state"]["problem"]:
+        client.hear()
+    assert client.seen["state"]["problem"] == "no memory for the graph"
+    answer = client.ask("export", what="labels", name="labels.npy")
+    assert answer["files"] == ["labels.npy"]
+
+
+def test_a_server_ends_while_strokes_wait_for_the_graph(paintable, connect, tissue):
+    client = connect(paintable[1])
+    client.hello()
+    paint_three(client, tissue)
+    while not client.seen["state"]["computing"]:
+        client.hear()
 
 
 def test_the_page_shows_the_steps(slow, browser):

@@ -246,3 +246,42 @@ def test_sizes_of_classes_are_given_undone_and_refused(painted, editor):
     tab.wait("diffclass.state.class_sizes === '' && !diffclass.state.stale")
     tab.idle()
     np.testing.assert_array_equal(tab.map, before)
+
+
+def test_the_first_steps_are_shown_once(gate, open_tab):
+    tab = open_tab(gate.url, tour=True)
+    steps = tab.find("[aria-label='First steps']")
+    for number in range(1, 5):
+        assert steps.inner_text().startswith(f"{number} of 4. ")
+        assert is_inside(steps, (1280, 720))
+        tab.key("Enter")
+    assert steps.count() == 0
+    tab.page.reload()
+    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    assert steps.count() == 0
+
+
+def test_the_first_steps_can_be_skipped(gate, open_tab):
+    tab = open_tab(gate.url, tour=True, width=1024)
+    steps = tab.find("[aria-label='First steps']")
+    steps.wait_for()
+    tab.key("Escape")
+    assert steps.count() == 0
+    again = tab.open(tab.url)
+    assert again.locator("[aria-label='First steps']").count() == 0
+
+
+def test_the_spectrum_is_folded_and_stays_so(painted):
+    tab = painted
+    plot = tab.find(".right canvas.spectrum")
+    fold = tab.find("[aria-label='Plot under the pointer']")
+    assert plot.is_visible()
+    fold.click()
+    assert plot.is_hidden()
+    assert fold.get_attribute("aria-expanded") == "false"
+    tab.page.reload()
+    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    tab.idle()
+    assert plot.is_hidden()
+    fold.click()
+    assert plot.is_visible()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from diffclass_hyperspectral import read_labels
+from diffclass_relabel.maps import unpack_frame
+from diffclass_relabel.queries.answers import similar_frame
 
-from ..browser import engine_map
+from ..browser import PREPARED, engine_map
 from ..conftest import CLASSES as NAMES
 
 COLORS = ("#e69f00", "#56b4e9", "#009e73")  # the first of the default palette
@@ -127,6 +131,90 @@ def test_polygon_and_lasso(painted):
     tab.stroke(*corners, (20, 30))
     tab.idle()
     assert (tab.labels[inside] == 3).all()
+
+
+@contextmanager
+def once_more(tab):
+    """Wait until what is done in the block has led to another state."""
+    version = tab.state["version"]
+    yield
+    tab.wait(f"diffclass.state.version > {version}")
+    tab.idle()
+
+
+def near(editor, place, tolerance):
+    """The pixels like one, as the server says: all of them, and those connected with it."""
+    pixel = place[0] * editor.workspace.shape[1] + place[1]
+    _, (plane,) = unpack_frame(similar_frame(editor, pixel), editor.workspace.n_pixels)
+    every = plane.reshape(editor.workspace.shape) <= tolerance
+    pieces, _ = ndimage.label(every)
+    return every, pieces == pieces[place]
+
+
+def test_the_wand_takes_similar_pixels(painted, editor):
+    tab, place = painted, (30, 20)
+    tab.key("3", "z")
+    tolerance = tab.js("diffclass.tolerance")
+    every, connected = near(editor, place, tolerance)
+    assert 1 < connected.sum() < every.sum()
+    before = tab.labels
+    with once_more(tab):
+        tab.click(*place)
+    np.testing.assert_array_equal(tab.labels, np.where(connected, 3, before))
+    tab.key("Control+z")
+    tab.idle()
+    tab.find("text=Connected pixels only").click()
+    with once_more(tab):
+        tab.click(*place)
+    np.testing.assert_array_equal(tab.labels, np.where(every, 3, before))
+    tab.key("Control+z")
+    tab.idle()
+    np.testing.assert_array_equal(tab.labels, before)
+
+
+def test_the_wand_takes_more_when_it_is_dragged_to_the_right(painted, editor):
+    tab, place = painted, (30, 20)
+    before = tab.labels
+    tab.key("3", "z")
+    tolerance = tab.js("diffclass.tolerance")
+    tab.press(place, (30, 24))
+    tab.key("Escape")
+    tab.release()
+    wider = tab.js("diffclass.tolerance")
+    assert wider > tolerance
+    tab.idle()
+    np.testing.assert_array_equal(tab.labels, before)  # broken off
+    tab.key("[", "[")
+    assert tab.js("diffclass.tolerance") == wider - 10
+    with once_more(tab):
+        tab.press(place, (30, 22), (30, 16))
+        tab.release()
+    narrower = tab.js("diffclass.tolerance")
+    assert narrower < wider - 10
+    _, connected = near(editor, place, narrower)
+    np.testing.assert_array_equal(tab.labels, np.where(connected, 3, before))
+
+
+def test_labels_of_other_classes_are_kept_where_that_is_chosen(painted, editor):
+    tab = painted
+    before = tab.labels
+    row, column = np.argwhere(before == 1)[0].tolist()
+    tab.find("text=Keep other classes").click()
+    tab.key("2")
+    tab.press((row, column), (row + 6, column))
+    drawing = tab.labels
+    assert (drawing[before == 1] == 1).all()
+    assert (drawing != before).any()
+    tab.release()
+    tab.idle()
+    np.testing.assert_array_equal(tab.labels, drawing)
+    np.testing.assert_array_equal(editor.labels.ids, drawing)
+    tab.page.reload()
+    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    assert tab.find("text=Keep other classes").locator("input").is_checked()
+    tab.find("text=Keep other classes").click()
+    tab.paint(2, (row, column), (row, column))
+    assert tab.labels[row, column] == 2
 
 
 def test_two_digits_choose_a_class(tab):
@@ -433,6 +521,31 @@ def test_exports(painted, editor, tmp_path):
         file.save_as(tmp_path / file.suggested_filename)
     table = read_labels(tmp_path / "scene_map.img").table
     assert [entry.name for entry in table] == list(NAMES)
+
+
+def test_a_model_goes_from_session_to_session(painted, new_editor, serve, open_tab, tmp_path):
+    painted.page.click("text=Export")
+    assert painted.find("[data-what=prediction]").is_hidden()
+    with painted.page.expect_download() as waiting:
+        painted.find("[title='Model as for other scenes (.model)']").click()
+    waiting.value.save_as(tmp_path / "scene.model")
+    other = open_tab(serve(new_editor("other.jsonl")).url)
+    for name in ("nuclei", "stroma"):
+        other.add_class(name)
+    other.page.click("text=Import")
+    other.find("#import-menu [aria-label=Model]").set_input_files(tmp_path / "scene.model")
+    other.wait("diffclass.state.has_prediction", PREPARED)
+    other.wait("document.querySelector('#import-menu .files').textContent.includes('Compare')")
+    assert "scene.model" in other.find("#import-menu .files").inner_text()
+    other.key("Escape")
+    other.find("select[aria-label='Compare the map with']").select_option("prediction")
+    other.find(".divider").wait_for()
+    other.wait("document.querySelector('.left-side').textContent.startsWith('map of a model')")
+    other.page.click("text=Export")
+    with other.page.expect_download() as waiting:
+        other.find("[title='Prediction as NumPy (.npy)']").click()
+    waiting.value.save_as(tmp_path / "prediction.npy")
+    assert set(np.unique(np.load(tmp_path / "prediction.npy"))) <= {0, 1, 2, 3}
 
 
 def test_pictures(painted):

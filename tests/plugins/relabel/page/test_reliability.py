@@ -187,26 +187,3 @@ def test_killed_in_the_middle_of_a_stroke(start, open_tab):
     assert len(again.state["strokes"]) == 3
     np.testing.assert_array_equal(again.labels[labels > 0], labels[labels > 0])
     assert (again.labels[20, 10:21] == 2).all()
-
-
-@pytest.mark.slow
-def test_hundreds_of_random_operations(begun, editor, rng):
-    tab = begun
-    place = [tab.at(0, 0), tab.at(47, 49)]
-    for step in range(300):
-        if step % 10 == 9:
-            tab.key(*rng.choice(["Control+z", "Control+y", "e", "p", "1", "2", "3"], 2))
-            continue
-        x, y = rng.uniform(place[0], place[1])
-        tab.page.mouse.move(x, y)
-        tab.page.mouse.down()
-        tab.page.mouse.move(x + rng.uniform(-40, 40), y + rng.uniform(-40, 40))
-        tab.page.mouse.up()
-    tab.idle()
-    np.testing.assert_array_equal(tab.map, engine_map(editor))
-    assert [stroke["number"] for stroke in tab.state["strokes"]] == [
-        stroke.number for stroke in editor.session.strokes
-    ]
-    ids = np.zeros(tab.labels.size, dtype=np.uint8)
-    ids[editor.workspace.pixels] = editor.session.label_ids
-    np.testing.assert_array_equal(tab.labels.ravel(), ids)

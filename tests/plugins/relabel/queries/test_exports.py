@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyogrio.raw
 import pytest
 from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LookupTable, open_scene, read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.io.readers import read_library
+from diffclass_hyperspectral.workflows.library_labels import labels_of_library
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.exports import export
 
@@ -37,6 +40,29 @@ def test_classes_come_back(painted, tmp_path, what, ending):
     assert read.table[2].color == (10, 11, 12)
     if ending not in (".png",):
         assert read.map_info is not None
+
+
+@pytest.mark.parametrize("ending", [".gpkg", ".geojson"])
+def test_the_map_comes_back_from_polygons(painted, tmp_path, workspace, ending):
+    files = export(painted, "polygons", tmp_path / f"out{ending}")
+    labels = read_labels(files[0], grid=workspace.scene)
+    shown = painted.update().ids
+    assert np.array_equal(labels.ids, np.where(shown == NO_DATA, 0, shown))
+    assert labels.table[2].name == "corn"
+
+
+def test_small_polygons_join_their_neighbours(painted, tmp_path):
+    def counts(**options):
+        path = tmp_path / f"{len(options)}.gpkg"
+        export(painted, "polygons", path, **options)
+        _, _, _, columns = pyogrio.raw.read(path, read_geometry=False)
+        named = dict(zip(pyogrio.read_info(path)["fields"], columns, strict=True))
+        assert ((named["probability"] > 0) & (named["probability"] <= 1)).all()
+        return named["pixels"]
+
+    every, large = counts(), counts(min_area=20)
+    assert every.min() < 20 <= large.min()
+    assert every.sum() == large.sum()
 
 
 def test_the_map_is_brought_up_to_date(painted, tmp_path):
@@ -67,6 +93,21 @@ def open_array(path):
     return np.array(open_scene(path).data)
 
 
+@pytest.mark.parametrize("ending", [".sli", ".csv"])
+def test_the_spectra_of_the_classes_label_pixels_again(painted, tmp_path, workspace, ending):
+    files = export(painted, "spectra", tmp_path / f"spectra{ending}")
+    library = read_library(files[0])
+    assert library.names == ("nuclei", "corn", "stroma")
+    np.testing.assert_allclose(library.wavelengths, workspace.scene.wavelengths, rtol=1e-6)
+    inside = painted.labels.ids == 2
+    mean = workspace.scene.spectra()[inside.ravel()].mean(axis=0)
+    drawn = np.isfinite(library.spectra[1])
+    np.testing.assert_allclose(library.spectra[1][drawn], mean, rtol=1e-4)
+    labels = labels_of_library(workspace.scene, files[0])
+    assert {entry.name for entry in labels.table if entry.id} == {"nuclei", "corn", "stroma"}
+    assert np.count_nonzero(labels.ids) > 20
+
+
 def test_report(painted, tmp_path):
     export(painted, "report", tmp_path / "r.json")
     report = json.loads((tmp_path / "r.json").read_text())
@@ -85,6 +126,10 @@ def test_refused(painted, tmp_path):
         export(painted, "map", tmp_path / "a.doc")
     with pytest.raises(ParameterError, match=r"written as \.json"):
         export(painted, "report", tmp_path / "a.img")
+    with pytest.raises(ParameterError, match=r"polygons is written as \.gpkg or \.geojson"):
+        export(painted, "polygons", tmp_path / "a.tif")
+    with pytest.raises(ParameterError, match="not numbers"):
+        export(painted, "margin", tmp_path / "a.gpkg")
     with pytest.raises(ParameterError, match=r"written as \.png"):
         export(painted, "picture", tmp_path / "a.tif")
     (tmp_path / "a.npy").write_text("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from dataclasses import replace
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_all_pieces_of_a_map_give_way_to_a_newer_one():
 
 
 def test_a_provisional_map_of_aggregates_then_the_one_of_classify(page, editor, tissue):
-    assert page.hello()["scene"]["n_aggregates"] == len(editor.workspace.coarse)
+    assert page.hello()["state"]["n_aggregates"] == len(editor.workspace.coarse)
     for operation in three_classes(tissue):
         page.do(operation)
     page.do("stroke", **{"class": 1, "pixels": [700, 3]})
@@ -196,7 +197,9 @@ def test_labels_are_held_out_on_aggregates(coarse_workspace, tissue):
                 ids.ravel()[start : start + length] = operation["class"]
     given = {"label_mode": "summed", "tau": 12}
     found = held_out(coarse_workspace.new_session(), coarse_workspace, ids, **given)
-    plain = replace(coarse_workspace, coarse=None)
+    graph = Future()
+    graph.set_result((coarse_workspace.operator, None))
+    plain = replace(coarse_workspace, graph=graph)
     single = held_out(plain.new_session(), plain, ids, **given)
     assert found.truth.tolist() == single.truth.tolist()
     assert (found.found == found.truth).mean() > 0.6

@@ -45,7 +45,7 @@ def shapes(tmp_path, tissue):
 def test_files_are_chosen_and_imported_as_one_operation(tab, scene_folder, tissue):
     tab.page.click("text=Import labels")
     files = [scene_folder / "strokes.hdr", scene_folder / "strokes.img"]
-    tab.find(".menu.import input[type=file]").set_input_files(files)
+    tab.find(".menu.import [aria-label='Label files']").set_input_files(files)
     tab.find(RESULT, has_text="Imported").wait_for()
     tab.idle()
     assert np.array_equal(tab.labels, tissue.labels)
@@ -77,7 +77,7 @@ def test_a_file_that_is_none_is_refused_and_changes_nothing(painted, tmp_path):
     tab = painted
     (tmp_path / "broken.png").write_bytes(b"no picture")
     tab.page.click("text=Import labels")
-    tab.find(".menu.import input[type=file]").set_input_files(tmp_path / "broken.png")
+    tab.find(".menu.import [aria-label='Label files']").set_input_files(tmp_path / "broken.png")
     tab.find(RESULT, has_text="Nothing was imported").wait_for()
     message = tab.find(".message").inner_text()
     assert message.startswith("broken.png")  # by its own name, not where the server put it

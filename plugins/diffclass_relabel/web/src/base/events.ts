@@ -1,14 +1,14 @@
 // Who is told of what, and when: an event bus; once per frame, after a rest, one call at a time.
 
 export class Emitter<Events> {
-  private listeners: { [K in keyof Events]?: ((event: Events[K]) => void)[] } = {};
+  #listeners: { [K in keyof Events]?: ((event: Events[K]) => void)[] } = {};
 
   on<K extends keyof Events>(name: K, listener: (event: Events[K]) => void): void {
-    (this.listeners[name] ??= []).push(listener);
+    (this.#listeners[name] ??= []).push(listener);
   }
 
   emit<K extends keyof Events>(name: K, ...[event]: Events[K] extends void ? [] : [Events[K]]): void {
-    for (const listener of this.listeners[name] ?? []) listener(event as Events[K]);
+    for (const listener of this.#listeners[name] ?? []) listener(event as Events[K]);
   }
 }
 
@@ -63,30 +63,30 @@ const whenIdle: (act: () => void) => void =
 export class ChangeNotice {
   /** Something has changed that was not told yet. */
   isDue = false;
-  private isStarted = false;
-  private timer = 0;
+  #isStarted = false;
+  #timer = 0;
 
   /** `isMapAwaited`: whether a map is on its way to the screen. */
   constructor(private readonly tell: () => void, private readonly isMapAwaited: () => boolean) {}
 
   /** Something has changed. */
   request(): void {
-    if (!this.isDue) this.timer = window.setTimeout(() => this.start(), PATIENCE);
+    if (!this.isDue) this.#timer = window.setTimeout(() => this.#start(), PATIENCE);
     this.isDue = true;
     this.startUnlessAwaited();
   }
 
   /** Tells if something is due and no map is awaited any more. */
   startUnlessAwaited(): void {
-    if (this.isDue && !this.isMapAwaited()) this.start();
+    if (this.isDue && !this.isMapAwaited()) this.#start();
   }
 
-  private start(): void {
-    if (this.isStarted) return;
-    this.isStarted = true;
-    clearTimeout(this.timer);
+  #start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    clearTimeout(this.#timer);
     whenIdle(() => {
-      this.isStarted = this.isDue = false;
+      this.#isStarted = this.isDue = false;
       this.tell();
     });
   }

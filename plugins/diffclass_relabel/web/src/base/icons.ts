@@ -1,7 +1,7 @@
 // Line icons, which stand in index.html; drawn in the colour of the text around them.
 
 export type IconName =
-  | "brush" | "eraser" | "polygon" | "lasso" | "fill" | "inspect" | "undo" | "redo" | "export" | "import"
+  | "brush" | "eraser" | "polygon" | "lasso" | "fill" | "wand" | "inspect" | "undo" | "redo" | "export" | "import"
   | "light" | "help" | "eye" | "eyeOff" | "lock" | "unlock" | "more" | "plus" | "minus" | "fit" | "previous"
   | "next" | "compare" | "chart" | "remove";
 

@@ -51,18 +51,18 @@ export function borderPixels({ ids, rows, columns }: Plane): Uint8Array {
 
 /** Keeps what was made of a window until another window is asked for or it is told to forget. */
 export class WindowCache<T> {
-  private value: T | null = null;
-  private window: Window | null = null;
+  #value: T | null = null;
+  #window: Window | null = null;
 
   forget(): void {
-    this.value = null;
+    this.#value = null;
   }
 
   of(window: Window, make: () => T): T {
-    const same = this.window && SIDES.every((side) => this.window![side] === window[side]);
+    const same = this.#window && SIDES.every((side) => this.#window![side] === window[side]);
     if (!same) this.forget();
-    this.window = window;
-    return (this.value ??= make());
+    this.#window = window;
+    return (this.#value ??= make());
   }
 }
 

@@ -14,39 +14,39 @@ function hasLines(view: View): boolean {
 }
 
 export class MapLayer {
-  private readonly areas = new RasterImage();
-  private readonly borders = new RasterImage();
-  private ids: Uint8Array = new Uint8Array();
-  private readonly lines = new WindowCache<Map<number, Border>>();
+  readonly #areas = new RasterImage();
+  readonly #borders = new RasterImage();
+  #ids: Uint8Array = new Uint8Array();
+  readonly #lines = new WindowCache<Map<number, Border>>();
 
   constructor(private readonly session: Session, private readonly view: View) {}
 
   resize(rows: number, columns: number): void {
-    this.areas.resize(rows, columns);
-    this.borders.resize(rows, columns);
+    this.#areas.resize(rows, columns);
+    this.#borders.resize(rows, columns);
   }
 
   /** Takes the class of each pixel and the colour of each class; others than before lie in a window. */
   set(ids: Uint8Array, table: Table, window?: Window): void {
     const { rows, columns } = this.view;
-    this.ids = ids;
-    this.lines.forget();
-    this.areas.fill(ids, table, window);
-    this.borders.fillWhenDrawn(() => borderPixels({ ids, rows, columns }), table);
+    this.#ids = ids;
+    this.#lines.forget();
+    this.#areas.fill(ids, table, window);
+    this.#borders.fillWhenDrawn(() => borderPixels({ ids, rows, columns }), table);
   }
 
   /** Draws in raster coordinates. */
   draw(context: CanvasRenderingContext2D, { opacity, asOutlines }: { opacity: number; asOutlines: boolean }): void {
     if (opacity === 0) return;
-    if (asOutlines && hasLines(this.view)) return this.drawBorders(context);
+    if (asOutlines && hasLines(this.view)) return this.#drawBorders(context);
     context.globalAlpha = asOutlines ? 1 : opacity;
-    context.drawImage((asOutlines ? this.borders : this.areas).picture, 0, 0, this.view.columns, this.view.rows);
+    context.drawImage((asOutlines ? this.#borders : this.#areas).picture, 0, 0, this.view.columns, this.view.rows);
   }
 
   /** Each class's border as a line of its colour just inside it, on a dark ground. */
-  private drawBorders(context: CanvasRenderingContext2D): void {
+  #drawBorders(context: CanvasRenderingContext2D): void {
     const { rows, columns, ratio, scale, window } = this.view;
-    const borders = this.lines.of(window, () => classBorders({ ids: this.ids, rows, columns }, window));
+    const borders = this.#lines.of(window, () => classBorders({ ids: this.#ids, rows, columns }, window));
     const width = (1.5 * ratio) / scale;
     context.globalAlpha = 1;
     context.lineCap = "square";

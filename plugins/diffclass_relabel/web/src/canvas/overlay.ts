@@ -18,8 +18,8 @@ export class Overlay {
   sketch: Sketch | null = null;
   /** The pixel that the keys are on. */
   cursor: Place | null = null;
-  private target: Place | null = null;
-  private readonly context: CanvasRenderingContext2D;
+  #target: Place | null = null;
+  readonly #context: CanvasRenderingContext2D;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -27,40 +27,42 @@ export class Overlay {
     private readonly layers: Layers,
     private readonly suggestions: Suggestions,
   ) {
-    this.context = canvas.getContext("2d")!;
+    this.#context = canvas.getContext("2d")!;
     for (const source of [view, layers, suggestions]) source.on("changed", this.request);
   }
 
   /** Repaints at most once per frame. */
-  readonly request = oncePerFrame(() => this.paint());
+  readonly request = oncePerFrame(() => this.#paint());
 
   /** Marks a pixel that a list points at; null: none. */
   mark(target: Place | null): void {
-    this.target = target;
+    this.#target = target;
     this.request();
   }
 
-  private paint(): void {
-    const { context, view } = this;
+  #paint(): void {
+    const { view } = this;
+    const context = this.#context;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, view.width, view.height);
     const opacity = this.layers.opacity("suggestions");
-    if (opacity > 0) this.drawSuggestions(opacity);
-    if (this.target) this.drawTarget(this.target);
-    if (this.sketch) this.strokeTwice(this.sketchPath(this.sketch));
-    if (this.brush) this.drawBrush(this.brush);
-    if (this.cursor) this.drawTarget(this.cursor);
+    if (opacity > 0) this.#drawSuggestions(opacity);
+    if (this.#target) this.#drawTarget(this.#target);
+    if (this.sketch) this.#strokeTwice(this.#sketchPath(this.sketch));
+    if (this.brush) this.#drawBrush(this.brush);
+    if (this.cursor) this.#drawTarget(this.cursor);
   }
 
-  private drawBrush(brush: Path2D): void {
-    const { context, view } = this;
+  #drawBrush(brush: Path2D): void {
+    const { view } = this;
+    const context = this.#context;
     const path = new Path2D();
     path.addPath(brush, new DOMMatrix([view.scale, 0, 0, view.scale, view.x, view.y]));
-    this.strokeTwice(path);
+    this.#strokeTwice(path);
     context.setTransform(1, 0, 0, 1, 0, 0);
   }
 
-  private sketchPath({ corners, closed }: Sketch): Path2D {
+  #sketchPath({ corners, closed }: Sketch): Path2D {
     const path = new Path2D();
     corners.forEach((corner, k) => {
       const { x, y } = this.view.toDevice(corner);
@@ -72,8 +74,9 @@ export class Overlay {
   }
 
   /** White on black: seen on every picture. */
-  private strokeTwice(path: Path2D, width = 1.25): void {
-    const { context, view } = this;
+  #strokeTwice(path: Path2D, width = 1.25): void {
+    const { view } = this;
+    const context = this.#context;
     context.lineJoin = "round";
     for (const [color, extra] of [["rgb(0 0 0 / 0.7)", 2], ["#fff", 0]] as const) {
       context.strokeStyle = color;
@@ -82,8 +85,9 @@ export class Overlay {
     }
   }
 
-  private drawSuggestions(opacity: number): void {
-    const { context, view } = this;
+  #drawSuggestions(opacity: number): void {
+    const { view } = this;
+    const context = this.#context;
     context.globalAlpha = opacity;
     context.font = `600 ${11 * view.ratio}px system-ui, sans-serif`;
     context.textAlign = "center";
@@ -91,18 +95,19 @@ export class Overlay {
     this.suggestions.places().forEach(({ place, done }, k) => {
       if (done) return;
       const { x, y } = view.deviceMiddle(place);
-      this.drawSuggestion(x, y, String(k + 1), k === this.suggestions.current);
+      this.#drawSuggestion(x, y, String(k + 1), k === this.suggestions.current);
     });
     context.globalAlpha = 1;
   }
 
   /** A ring around the pixel and its number at the side, so that the pixel itself stays visible. */
-  private drawSuggestion(x: number, y: number, text: string, current: boolean): void {
-    const { context, view } = this;
+  #drawSuggestion(x: number, y: number, text: string, current: boolean): void {
+    const { view } = this;
+    const context = this.#context;
     const radius = Math.max((current ? 9 : 6) * view.ratio, 0.9 * view.scale);
     const ring = new Path2D();
     ring.arc(x, y, radius, 0, 2 * Math.PI);
-    this.strokeTwice(ring, current ? 2.5 : 1.5);
+    this.#strokeTwice(ring, current ? 2.5 : 1.5);
     const [tx, ty] = [x + radius + 8 * view.ratio, y - radius * 0.6];
     context.lineWidth = 3 * view.ratio;
     context.strokeStyle = "rgb(0 0 0 / 0.75)";
@@ -112,7 +117,7 @@ export class Overlay {
   }
 
   /** Four ticks that point at a pixel. */
-  private drawTarget(place: Place): void {
+  #drawTarget(place: Place): void {
     const { view } = this;
     const { x, y } = view.deviceMiddle(place);
     const near = Math.max(0.5 * view.scale, 3 * view.ratio) + 2 * view.ratio;
@@ -122,6 +127,6 @@ export class Overlay {
       path.moveTo(x + near * dx, y + near * dy);
       path.lineTo(x + far * dx, y + far * dy);
     }
-    this.strokeTwice(path, 2);
+    this.#strokeTwice(path, 2);
   }
 }

@@ -26,20 +26,20 @@ export interface Compared {
 export class Painter {
   /** Whether a stroke is being drawn. */
   painting = false;
-  private readonly context: CanvasRenderingContext2D;
-  private picture: CanvasImageSource | null = null;
-  private greyPicture: CanvasImageSource | null = null;
-  private readonly labels = new RasterImage();
-  private readonly labelLines = new WindowCache<Path2D>();
-  private readonly map: MapLayer;
+  readonly #context: CanvasRenderingContext2D;
+  #picture: CanvasImageSource | null = null;
+  #greyPicture: CanvasImageSource | null = null;
+  readonly #labels = new RasterImage();
+  readonly #labelLines = new WindowCache<Path2D>();
+  readonly #map: MapLayer;
   /** What the map is compared with, left of the divider. */
-  private readonly other: MapLayer;
-  private readonly doubt = new RasterImage();
-  private readonly changes = new RasterImage();
-  private table: Table = new Uint32Array(256);
-  private wasPreview = false;
-  private hadMap = false;
-  private compared: Compared | null = null;
+  readonly #other: MapLayer;
+  readonly #doubt = new RasterImage();
+  readonly #changes = new RasterImage();
+  #table: Table = new Uint32Array(256);
+  #wasPreview = false;
+  #hadMap = false;
+  #compared: Compared | null = null;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -47,32 +47,32 @@ export class Painter {
     private readonly view: View,
     private readonly layers: Layers,
   ) {
-    this.context = canvas.getContext("2d")!;
-    this.map = new MapLayer(session, view);
-    this.other = new MapLayer(session, view);
+    this.#context = canvas.getContext("2d")!;
+    this.#map = new MapLayer(session, view);
+    this.#other = new MapLayer(session, view);
     view.on("changed", this.request);
     layers.on("changed", this.request);
-    session.on("scene", () => this.resize());
-    session.on("state", () => this.recolor());
-    session.on("labels", () => this.relabel());
-    session.on("map", (window) => this.remap(window));
-    session.on("preview", () => this.remap());
+    session.on("scene", () => this.#resize());
+    session.on("state", () => this.#recolor());
+    session.on("labels", () => this.#relabel());
+    session.on("map", (window) => this.#remap(window));
+    session.on("preview", () => this.#remap());
     session.on("changes", (changes) => {
-      this.changes.fillWhenDrawn(() => (this.hasAny(changes) ? changes : changes.map(() => 1)), NOTHING_CHANGED);
+      this.#changes.fillWhenDrawn(() => (this.#hasAny(changes) ? changes : changes.map(() => 1)), NOTHING_CHANGED);
       this.request();
     });
   }
 
   setPicture(picture: ImageBitmap): void {
-    this.picture = picture;
-    this.greyPicture = greyOf(picture);
+    this.#picture = picture;
+    this.#greyPicture = greyOf(picture);
     this.request();
   }
 
   /** Shows pixels of a stroke that is being drawn. */
   patchLabels(pixels: number[]): void {
-    this.labels.patch(pixels, this.session.labels.shown, this.table);
-    this.labelLines.forget();
+    this.#labels.patch(pixels, this.session.labels.shown, this.#table);
+    this.#labelLines.forget();
     this.request();
   }
 
@@ -84,26 +84,28 @@ export class Painter {
 
   /** Shows something else left of a divider; null: nothing. */
   compare(compared: Compared | null): void {
-    const isNew = compared?.ids !== this.compared?.ids;
-    this.compared = compared;
-    if (isNew && compared?.ids) this.other.set(compared.ids, this.table);
+    const isNew = compared?.ids !== this.#compared?.ids;
+    this.#compared = compared;
+    if (isNew && compared?.ids) this.#other.set(compared.ids, this.#table);
     this.request();
   }
 
   /** Draws at once; for tests that read the canvas. */
   paint(): void {
-    const { context, view } = this;
+    const { view } = this;
+    const context = this.#context;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, view.width, view.height);
     context.imageSmoothingEnabled = false;
-    const split = this.compared ? Math.round(this.compared.share * view.width) : 0;
-    if (split > 0) this.drawBetween(0, split, () => this.drawOther());
-    this.drawBetween(split, view.width, () => this.drawPresent());
+    const split = this.#compared ? Math.round(this.#compared.share * view.width) : 0;
+    if (split > 0) this.#drawBetween(0, split, () => this.#drawOther());
+    this.#drawBetween(split, view.width, () => this.#drawPresent());
   }
 
   /** Draws in raster coordinates between two device columns. */
-  private drawBetween(left: number, right: number, act: () => void): void {
-    const { context, view } = this;
+  #drawBetween(left: number, right: number, act: () => void): void {
+    const { view } = this;
+    const context = this.#context;
     context.save();
     context.beginPath();
     context.rect(left, 0, right - left, view.height);
@@ -113,102 +115,102 @@ export class Painter {
     context.restore();
   }
 
-  private drawPresent(): void {
-    this.drawPicture(this.hasAreas);
-    if (this.session.shownMap) this.drawMap(this.map);
-    if (this.session.shownMap) this.draw(this.doubt, this.layers.opacity("doubt"));
-    this.drawLabels();
-    this.draw(this.changes, this.layers.opacity("changes"));
+  #drawPresent(): void {
+    this.#drawPicture(this.#hasAreas);
+    if (this.session.shownMap) this.#drawMap(this.#map);
+    if (this.session.shownMap) this.#draw(this.#doubt, this.layers.opacity("doubt"));
+    this.#drawLabels();
+    this.#draw(this.#changes, this.layers.opacity("changes"));
   }
 
   /** What the map is compared with: another one over the picture, or the picture alone. */
-  private drawOther(): void {
-    const isMap = this.compared!.ids !== null;
-    this.drawPicture(isMap && this.layers.greyUnder && !this.asOutlines);
-    if (isMap) this.drawMap(this.other);
+  #drawOther(): void {
+    const isMap = this.#compared!.ids !== null;
+    this.#drawPicture(isMap && this.layers.greyUnder && !this.#asOutlines);
+    if (isMap) this.#drawMap(this.#other);
   }
 
-  private drawPicture(grey: boolean): void {
-    if (this.picture) this.draw(grey ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
+  #drawPicture(grey: boolean): void {
+    if (this.#picture) this.#draw(grey ? this.#greyPicture! : this.#picture, this.layers.opacity("raw"));
   }
 
   /** Whether areas of colour lie over the picture, whose own colours would falsify theirs. */
-  private get hasAreas(): boolean {
+  get #hasAreas(): boolean {
     if (!this.layers.greyUnder || !this.session.hasMap) return false;
-    return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.asOutlines);
+    return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.#asOutlines);
   }
 
   /** Whether any pixel with data has changed; if none has, nothing is dimmed. */
-  private hasAny(changes: Uint8Array): boolean {
+  #hasAny(changes: Uint8Array): boolean {
     return changes.some((value, k) => value !== 0 && this.session.map?.ids[k] !== NO_DATA);
   }
 
-  private get asOutlines(): boolean {
+  get #asOutlines(): boolean {
     return this.layers.outlines || (this.layers.outlinesWhilePainting && this.painting);
   }
 
-  private draw(image: RasterImage | CanvasImageSource, opacity: number): void {
+  #draw(image: RasterImage | CanvasImageSource, opacity: number): void {
     if (opacity === 0) return;
-    this.context.globalAlpha = opacity;
-    this.context.drawImage(image instanceof RasterImage ? image.picture : image, 0, 0, this.view.columns, this.view.rows);
+    this.#context.globalAlpha = opacity;
+    this.#context.drawImage(image instanceof RasterImage ? image.picture : image, 0, 0, this.view.columns, this.view.rows);
   }
 
-  private drawMap(layer: MapLayer): void {
-    layer.draw(this.context, { opacity: this.layers.opacity("map"), asOutlines: this.asOutlines });
+  #drawMap(layer: MapLayer): void {
+    layer.draw(this.#context, { opacity: this.layers.opacity("map"), asOutlines: this.#asOutlines });
   }
 
-  private drawLabels(): void {
+  #drawLabels(): void {
     const opacity = this.layers.opacity("labels");
-    this.draw(this.labels, opacity);
+    this.#draw(this.#labels, opacity);
     const { rows, columns, scale, ratio, window } = this.view;
     if (opacity === 0 || scale < LABEL_LINES_FROM * ratio) return;
-    const lines = this.labelLines.of(window, () => allBorders({ ids: this.shownLabels(), rows, columns }, window));
-    this.context.lineCap = "square";
+    const lines = this.#labelLines.of(window, () => allBorders({ ids: this.#shownLabels(), rows, columns }, window));
+    this.#context.lineCap = "square";
     for (const [width, color] of LABEL_LINES) {
-      this.context.lineWidth = (width * ratio) / scale;
-      this.context.strokeStyle = color;
-      this.context.stroke(lines);
+      this.#context.lineWidth = (width * ratio) / scale;
+      this.#context.strokeStyle = color;
+      this.#context.stroke(lines);
     }
   }
 
   /** The labels without those of hidden classes. */
-  private shownLabels(): Uint8Array {
+  #shownLabels(): Uint8Array {
     const labels = this.session.labels.shown;
     if (!this.session.classes.some((item) => item.hidden)) return labels;
-    return labels.map((id) => (this.table[id] ? id : 0));
+    return labels.map((id) => (this.#table[id] ? id : 0));
   }
 
-  private resize(): void {
+  #resize(): void {
     const { rows, columns } = this.session.scene!;
-    for (const image of [this.labels, this.map, this.other, this.doubt, this.changes]) image.resize(rows, columns);
+    for (const image of [this.#labels, this.#map, this.#other, this.#doubt, this.#changes]) image.resize(rows, columns);
     this.view.setRaster(rows, columns);
     this.request();
   }
 
-  private recolor(): void {
+  #recolor(): void {
     const { classes, hasMap } = this.session;
     const table = classTable(classes.filter((item) => !item.hidden).map((item) => [item.id, item.color]));
-    if (hasMap !== this.hadMap) this.request(); // the picture turns grey, or back
-    this.hadMap = hasMap;
-    if (table.every((color, id) => color === this.table[id])) return;
-    this.table = table;
-    if (this.compared?.ids) this.other.set(this.compared.ids, table);
-    this.relabel();
-    this.remap();
+    if (hasMap !== this.#hadMap) this.request(); // the picture turns grey, or back
+    this.#hadMap = hasMap;
+    if (table.every((color, id) => color === this.#table[id])) return;
+    this.#table = table;
+    if (this.#compared?.ids) this.#other.set(this.#compared.ids, table);
+    this.#relabel();
+    this.#remap();
   }
 
-  private relabel(): void {
-    this.labels.fill(this.session.labels.shown, this.table);
-    this.labelLines.forget();
+  #relabel(): void {
+    this.#labels.fill(this.session.labels.shown, this.#table);
+    this.#labelLines.forget();
     this.request();
   }
 
-  private remap(window?: Window): void {
+  #remap(window?: Window): void {
     const map = this.session.shownMap;
-    if (map) this.doubt.fillWhenDrawn(() => map.margin, DOUBT);
+    if (map) this.#doubt.fillWhenDrawn(() => map.margin, DOUBT);
     // What a preview has left outside the window is gone with it.
-    if (map) this.map.set(map.ids, this.table, this.wasPreview ? undefined : window);
-    this.wasPreview = this.session.preview !== null;
+    if (map) this.#map.set(map.ids, this.#table, this.#wasPreview ? undefined : window);
+    this.#wasPreview = this.session.preview !== null;
     if (!window || overlap(window, this.view.window)) this.request();
   }
 }

@@ -54,57 +54,57 @@ function pack([red, green, blue]: Rgb): number {
 }
 
 export class RasterImage {
-  private readonly canvas = document.createElement("canvas");
-  private context = this.canvas.getContext("2d")!;
-  private image = new ImageData(1, 1);
-  private words = new Uint32Array(this.image.data.buffer);
-  private due: (() => void) | null = null;
+  readonly #canvas = document.createElement("canvas");
+  #context = this.#canvas.getContext("2d")!;
+  #image = new ImageData(1, 1);
+  #words = new Uint32Array(this.#image.data.buffer);
+  #due: (() => void) | null = null;
 
   resize(rows: number, columns: number): void {
-    if (this.canvas.width === columns && this.canvas.height === rows) return;
-    this.canvas.width = columns;
-    this.canvas.height = rows;
-    this.image = new ImageData(columns, rows);
-    this.words = new Uint32Array(this.image.data.buffer);
+    if (this.#canvas.width === columns && this.#canvas.height === rows) return;
+    this.#canvas.width = columns;
+    this.#canvas.height = rows;
+    this.#image = new ImageData(columns, rows);
+    this.#words = new Uint32Array(this.#image.data.buffer);
   }
 
   /** What to draw. */
   get picture(): CanvasImageSource {
-    this.due?.();
-    this.due = null;
-    return this.canvas;
+    this.#due?.();
+    this.#due = null;
+    return this.#canvas;
   }
 
   /** Colours every pixel by its value when the picture is drawn next: most maps are replaced before
    *  anybody looks at all that can be made of them. */
   fillWhenDrawn(values: () => Uint8Array, table: Table): void {
-    this.due = () => this.fill(values(), table);
+    this.#due = () => this.fill(values(), table);
   }
 
   /** Colours every pixel by its value, or those of a window. */
   fill(values: Uint8Array, table: Table, window?: Window): void {
-    const { width: columns, height: rows } = this.canvas;
+    const { width: columns, height: rows } = this.#canvas;
     const { top, left, bottom, right } = window ?? { top: 0, left: 0, bottom: rows, right: columns };
     for (let row = top; row < bottom; row++) {
       const end = row * columns + right;
-      for (let k = row * columns + left; k < end; k++) this.words[k] = table[values[k]];
+      for (let k = row * columns + left; k < end; k++) this.#words[k] = table[values[k]];
     }
-    this.context.putImageData(this.image, 0, 0, left, top, right - left, bottom - top);
+    this.#context.putImageData(this.#image, 0, 0, left, top, right - left, bottom - top);
   }
 
   /** Colours some pixels again. */
   patch(pixels: number[], values: Uint8Array, table: Table): void {
-    const columns = this.canvas.width;
+    const columns = this.#canvas.width;
     let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
     for (const pixel of pixels) {
-      this.words[pixel] = table[values[pixel]];
+      this.#words[pixel] = table[values[pixel]];
       const row = Math.floor(pixel / columns);
       const column = pixel % columns;
       [top, bottom] = [Math.min(top, row), Math.max(bottom, row)];
       [left, right] = [Math.min(left, column), Math.max(right, column)];
     }
     if (bottom < 0) return;
-    this.context.putImageData(this.image, 0, 0, left, top, right - left + 1, bottom - top + 1);
+    this.#context.putImageData(this.#image, 0, 0, left, top, right - left + 1, bottom - top + 1);
   }
 }
 

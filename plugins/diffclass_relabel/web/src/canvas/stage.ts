@@ -26,10 +26,10 @@ export class Stage {
     this.element = el("main", { class: "stage" }, this.area, corner);
     // 100 %: one CSS pixel per raster pixel
     view.on("changed", () => (zoom.textContent = `${Math.round((100 * view.scale) / view.ratio)} %`));
-    new ResizeObserver(() => this.resize()).observe(this.area);
+    new ResizeObserver(() => this.#resize()).observe(this.area);
   }
 
-  private resize(): void {
+  #resize(): void {
     const ratio = devicePixelRatio;
     const width = Math.round(this.area.clientWidth * ratio);
     const height = Math.round(this.area.clientHeight * ratio);
@@ -42,22 +42,22 @@ const WAIT = 100; // ms that the view rests before it is sent
 const LARGE = 2 ** 18; // pixels; smaller maps are sent whole
 
 export class ViewportSync {
-  private sent = "";
+  #sent = "";
 
   constructor(private readonly session: Session, private readonly view: View) {
-    view.on("changed", debounce(() => this.send(), WAIT));
+    view.on("changed", debounce(() => this.#send(), WAIT));
     session.on("scene", () => {
-      this.sent = ""; // a new connection: the server does not know
-      this.send();
+      this.#sent = ""; // a new connection: the server does not know
+      this.#send();
     });
   }
 
-  private send(): void {
+  #send(): void {
     const { scene } = this.session;
     if (!scene || scene.rows * scene.columns <= LARGE) return;
     const window = this.view.window;
-    if (JSON.stringify(window) === this.sent) return;
-    this.sent = JSON.stringify(window);
+    if (JSON.stringify(window) === this.#sent) return;
+    this.#sent = JSON.stringify(window);
     void this.session.ask({ ask: "view", ...window });
   }
 }

@@ -23,18 +23,18 @@ export class View extends Emitter<{ changed: void }> {
   width = 1;
   height = 1;
   ratio = 1;
-  private fitted = true;
+  #fitted = true;
   // The offset before it is rounded: many small moves must add up.
-  private left = 0;
-  private top = 0;
+  #left = 0;
+  #top = 0;
 
   /** Device pixels from the canvas's corner to the raster's; whole, so that edges stay sharp. */
   get x(): number {
-    return Math.round(this.left);
+    return Math.round(this.#left);
   }
 
   get y(): number {
-    return Math.round(this.top);
+    return Math.round(this.#top);
   }
 
   setRaster(rows: number, columns: number): void {
@@ -49,19 +49,19 @@ export class View extends Emitter<{ changed: void }> {
     const dx = (width - this.width) / 2;
     const dy = (height - this.height) / 2;
     [this.width, this.height, this.ratio] = [width, height, ratio];
-    if (this.fitted) this.fit();
+    if (this.#fitted) this.fit();
     else this.pan(dx, dy);
   }
 
   /** What is in view; null while the whole raster is. */
   get viewport(): Viewport | null {
-    if (this.fitted) return null;
+    if (this.#fitted) return null;
     return { ...this.toRaster(this.width / 2, this.height / 2), scale: this.scale / this.ratio };
   }
 
   restore({ row, column, scale }: Viewport): void {
     this.scale = scale * this.ratio;
-    this.center({ row, column });
+    this.#center({ row, column });
   }
 
   /** Shows the whole raster, in whole device pixels per raster pixel where that costs little. */
@@ -70,8 +70,8 @@ export class View extends Emitter<{ changed: void }> {
     const scale = Math.min((this.width - room) / this.columns, (this.height - room) / this.rows);
     const whole = Math.floor(scale);
     this.scale = Math.max(scale >= 1 && whole > 0.9 * scale ? whole : scale, 0.05);
-    this.center({ row: this.rows / 2, column: this.columns / 2 });
-    this.fitted = true;
+    this.#center({ row: this.rows / 2, column: this.columns / 2 });
+    this.#fitted = true;
   }
 
   /** Zooms by a factor about a point given in device pixels. */
@@ -79,16 +79,16 @@ export class View extends Emitter<{ changed: void }> {
     const smallest = 0.25 * Math.min(this.width / this.columns, this.height / this.rows);
     const scale = Math.min(Math.max(this.scale * factor, smallest), LARGEST * this.ratio);
     const grown = scale / this.scale;
-    this.left = atX - (atX - this.left) * grown;
-    this.top = atY - (atY - this.top) * grown;
+    this.#left = atX - (atX - this.#left) * grown;
+    this.#top = atY - (atY - this.#top) * grown;
     this.scale = scale;
-    this.moved();
+    this.#moved();
   }
 
   pan(dx: number, dy: number): void {
-    this.left += dx;
-    this.top += dy;
-    this.moved();
+    this.#left += dx;
+    this.#top += dy;
+    this.#moved();
   }
 
   /** Brings a place into view; where it is seen well already, nothing moves. */
@@ -98,9 +98,9 @@ export class View extends Emitter<{ changed: void }> {
     const large = this.scale >= LEGIBLE * this.ratio;
     if (large && seen(at.x, this.width) && seen(at.y, this.height)) return this.emit("changed");
     this.scale = Math.max(this.scale, LEGIBLE * this.ratio);
-    this.center(middleOf(place));
-    this.left = within(this.left, this.columns * this.scale, this.width);
-    this.top = within(this.top, this.rows * this.scale, this.height);
+    this.#center(middleOf(place));
+    this.#left = within(this.#left, this.columns * this.scale, this.width);
+    this.#top = within(this.#top, this.rows * this.scale, this.height);
     this.emit("changed");
   }
 
@@ -144,17 +144,17 @@ export class View extends Emitter<{ changed: void }> {
     return place.row >= 0 && place.column >= 0 && place.row < this.rows && place.column < this.columns;
   }
 
-  private center({ row, column }: Place): void {
-    this.left = this.width / 2 - column * this.scale;
-    this.top = this.height / 2 - row * this.scale;
-    this.moved();
+  #center({ row, column }: Place): void {
+    this.#left = this.width / 2 - column * this.scale;
+    this.#top = this.height / 2 - row * this.scale;
+    this.#moved();
   }
 
-  private moved(): void {
+  #moved(): void {
     const seen = SEEN * this.ratio;
-    this.left = inView(this.left, this.columns * this.scale, this.width, seen);
-    this.top = inView(this.top, this.rows * this.scale, this.height, seen);
-    this.fitted = false;
+    this.#left = inView(this.#left, this.columns * this.scale, this.width, seen);
+    this.#top = inView(this.#top, this.rows * this.scale, this.height, seen);
+    this.#fitted = false;
     this.emit("changed");
   }
 }

@@ -32,13 +32,13 @@ interface Waiting {
 }
 
 export class NotebookTransport implements Transport {
-  private client = "";
-  private listener: TransportListener | null = null;
-  private numbers = 0;
-  private readonly waiting = new Map<number, Waiting>();
+  #client = "";
+  #listener: TransportListener | null = null;
+  #numbers = 0;
+  readonly #waiting = new Map<number, Waiting>();
 
   private constructor(private readonly port: MessagePort) {
-    port.onmessage = (event) => this.hear(event.data);
+    port.onmessage = (event) => this.#hear(event.data);
   }
 
   /** Waits for the notebook's side of the frame. */
@@ -51,48 +51,48 @@ export class NotebookTransport implements Transport {
   }
 
   connect(client: string, listener: TransportListener): Channel {
-    [this.client, this.listener] = [client, listener];
-    this.tell({ kind: "join" });
+    [this.#client, this.#listener] = [client, listener];
+    this.#tell({ kind: "join" });
     return {
-      send: (text) => this.tell({ kind: "text", text }),
+      send: (text) => this.#tell({ kind: "text", text }),
       close: () => {
-        this.tell({ kind: "leave" });
-        this.end();
+        this.#tell({ kind: "leave" });
+        this.#end();
       },
     };
   }
 
   fetch(path: string): Promise<Blob> {
-    const number = ++this.numbers;
+    const number = ++this.#numbers;
     return new Promise((resolve, reject) => {
-      this.waiting.set(number, { resolve, reject });
-      this.tell({ kind: "get", number, path });
+      this.#waiting.set(number, { resolve, reject });
+      this.#tell({ kind: "get", number, path });
     });
   }
 
-  private tell(message: Omit<FromPage, "client">): void {
-    this.port.postMessage({ client: this.client, ...message } satisfies FromPage);
+  #tell(message: Omit<FromPage, "client">): void {
+    this.port.postMessage({ client: this.#client, ...message } satisfies FromPage);
   }
 
-  private hear(message: ToPage): void {
-    if (message.kind === "closed") return this.end();
-    if (message.kind === "got") return this.got(message);
-    this.tell({ kind: "heard" });
-    this.listener?.message(message.kind === "text" ? message.text! : message.data!);
+  #hear(message: ToPage): void {
+    if (message.kind === "closed") return this.#end();
+    if (message.kind === "got") return this.#got(message);
+    this.#tell({ kind: "heard" });
+    this.#listener?.message(message.kind === "text" ? message.text! : message.data!);
   }
 
-  private got({ number, problem, data }: ToPage): void {
-    const asked = this.waiting.get(number!);
-    this.waiting.delete(number!);
+  #got({ number, problem, data }: ToPage): void {
+    const asked = this.#waiting.get(number!);
+    this.#waiting.delete(number!);
     if (problem !== undefined) asked?.reject(new Error(problem));
     else asked?.resolve(new Blob([data!]));
   }
 
-  private end(): void {
-    const listener = this.listener;
-    this.listener = null;
-    for (const { reject } of this.waiting.values()) reject(new Error("the connection was lost"));
-    this.waiting.clear();
+  #end(): void {
+    const listener = this.#listener;
+    this.#listener = null;
+    for (const { reject } of this.#waiting.values()) reject(new Error("the connection was lost"));
+    this.#waiting.clear();
     listener?.closed({});
   }
 }

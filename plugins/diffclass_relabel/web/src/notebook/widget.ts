@@ -15,30 +15,30 @@ interface Model {
 
 /** One page: the document that is in the frame until it is loaded anew. */
 class Page {
-  private client = "";
-  private readonly channel = new MessageChannel();
+  #client = "";
+  readonly #channel = new MessageChannel();
 
   constructor(private readonly model: Model, frame: Window) {
-    this.channel.port1.onmessage = (event) => this.tell(event.data);
-    model.on("msg:custom", this.hear);
-    frame.postMessage(GREETING, "*", [this.channel.port2]);
+    this.#channel.port1.onmessage = (event) => this.#tell(event.data);
+    model.on("msg:custom", this.#hear);
+    frame.postMessage(GREETING, "*", [this.#channel.port2]);
   }
 
   leave(): void {
-    this.model.off("msg:custom", this.hear);
-    if (this.client) this.model.send({ client: this.client, kind: "leave" });
-    this.channel.port1.close();
+    this.model.off("msg:custom", this.#hear);
+    if (this.#client) this.model.send({ client: this.#client, kind: "leave" });
+    this.#channel.port1.close();
   }
 
-  private tell(message: FromPage): void {
-    this.client = message.client;
+  #tell(message: FromPage): void {
+    this.#client = message.client;
     this.model.send(message);
   }
 
-  private readonly hear: Listener = (message, [buffer]) => {
-    if (message.client !== this.client) return; // all views of a model hear everything
+  readonly #hear: Listener = (message, [buffer]) => {
+    if (message.client !== this.#client) return; // all views of a model hear everything
     const data = buffer?.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
-    this.channel.port1.postMessage({ ...message, data });
+    this.#channel.port1.postMessage({ ...message, data });
   };
 }
 

@@ -26,7 +26,7 @@ const NONE = "0";
 /** A line for each class of a file, with the session's classes to choose from. */
 export class ClassMatching {
   readonly element: HTMLElement;
-  private readonly selects = new Map<number, HTMLSelectElement>();
+  readonly #selects = new Map<number, HTMLSelectElement>();
 
   /** `none` is what a class is that is none of the session's; `chosen` what the user chose before. */
   constructor(session: Session, rows: GivenClass[], none: string, chosen: Map<number, number>, noneLeft = new Set<number>()) {
@@ -42,14 +42,14 @@ export class ClassMatching {
       const before = String(chosen.get(row.id) ?? row.proposed);
       select.value = [...select.options].some((option) => option.value === before) ? before : NONE;
       why.hidden = Number(select.value) !== row.proposed;
-      this.selects.set(row.id, select);
+      this.#selects.set(row.id, select);
       this.element.append(classMark(row.color, row.name), muted("\u2192"), select, why);
     }
   }
 
   /** The session's class of each of the file's, 0 for none. */
   get chosen(): Map<number, number> {
-    return new Map([...this.selects].map(([id, select]) => [id, Number(select.value)]));
+    return new Map([...this.#selects].map(([id, select]) => [id, Number(select.value)]));
   }
 }
 

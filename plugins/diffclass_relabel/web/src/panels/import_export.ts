@@ -1,6 +1,6 @@
 // Import of labels from a file, and export of results to files.
 
-import { count, el, popoverButton, textButton } from "../base/dom";
+import { checkbox, count, el, popoverButton, textButton } from "../base/dom";
 import { type ExportAnswer, type ExportFormat, LONGEST_NAME, type Operation, type ReadLabelsAnswer, type SentFile } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { ClassMatching } from "./class_marks";
@@ -9,72 +9,91 @@ const MOST_BYTES = 40e6; // of all files together: a message holds a third more
 
 export class ImportMenu {
   readonly element: HTMLElement;
-  private readonly menu = el("div", { class: "menu import", attributes: { id: "import-menu", "aria-label": "Import labels" } });
-  private readonly result = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
-  private readonly question = el("div", { class: "question" });
-  private readonly files = el("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": "Label files" }, on: { change: () => void this.send() } });
-  private readonly path = el("input", {
+  readonly #menu = el("div", { class: "menu import", attributes: { id: "import-menu", "aria-label": "Import labels" } });
+  readonly #result = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
+  readonly #question = el("div", { class: "question" });
+  readonly #files = el("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": "Label files" }, on: { change: () => void this.#send() } });
+  readonly #model = el("input", { attributes: { type: "file", hidden: "", "aria-label": "Model" }, on: { change: () => void this.#apply() } });
+  readonly #path = el("input", {
     attributes: { type: "text", placeholder: "path in the scene's folder", "aria-label": "Path of a label file in the scene's folder", spellcheck: "false" },
-    on: { keydown: (event) => void (event.key === "Enter" && this.readPath()) },
+    on: { keydown: (event) => void (event.key === "Enter" && this.#readPath()) },
   });
-  private readonly variable = el("input", {
+  readonly #variable = el("input", {
     attributes: { type: "text", placeholder: "only if there are several", "aria-label": "Array or class field", spellcheck: "false", maxlength: String(LONGEST_NAME) },
   });
 
   constructor(private readonly session: Session) {
-    this.result.hidden = true;
-    this.menu.append(
-      el("p", { class: "muted", text: "An image of class numbers, or shapes on the map. What belongs together is chosen together: .hdr and .img; .shp, .shx, .dbf and .prj." }),
-      el("label", { class: "import-field" }, el("span", { text: "Array or class field" }), this.variable),
-      textButton("Choose files\u2026", "Label files of this machine", () => this.files.click()),
-      this.files,
-      el("div", { class: "import-path" }, this.path, textButton("Read", "Read the file at this path, on the server's machine", () => this.readPath())),
-      this.question,
-      this.result,
+    this.#result.hidden = true;
+    this.#menu.append(
+      el("p", { class: "muted", text: "An image of class numbers, shapes on the map, or a spectral library, each spectrum of which labels the ten pixels most like it. What belongs together is chosen together: .hdr and .img or .sli; .shp, .shx, .dbf and .prj." }),
+      el("label", { class: "import-field" }, el("span", { text: "Array or class field" }), this.#variable),
+      textButton("Choose files\u2026", "Label files of this machine", () => this.#files.click()),
+      this.#files,
+      el("div", { class: "import-path" }, this.#path, textButton("Read", "Read the file at this path, on the server's machine", () => this.#readPath())),
+      el("p", { class: "muted", text: "Or a model of another scene: its map is shown under Compare with." }),
+      textButton("Apply a model\u2026", "Classify this scene with a model that was exported from a session, or saved by classify", () => this.#model.click()),
+      this.#model,
+      this.#question,
+      this.#result,
     );
-    this.element = popoverButton("import", "Import labels", "Import labels from a file", this.menu);
+    this.element = popoverButton("import", "Import labels", "Import labels from a file", this.#menu);
   }
 
-  private readPath(): void {
-    const path = this.path.value.trim();
-    if (path) void this.take({ path });
+  #readPath(): void {
+    const path = this.#path.value.trim();
+    if (path) void this.#take({ path });
   }
 
-  private async send(): Promise<void> {
-    const chosen = [...this.files.files!];
-    this.files.value = ""; // so that the same file can be chosen again
+  async #send(): Promise<void> {
+    const files = await this.#chosen(this.#files, "give the path of the file on the server\u2019s machine");
+    if (files.length) await this.#take({ files });
+  }
+
+  async #apply(): Promise<void> {
+    const files = await this.#chosen(this.#model, "apply the model with diffclass classify --model");
+    if (!files.length) return;
+    this.#tell("Applying\u2026");
+    const answer = await this.session.ask({ ask: "predict", files });
+    this.#tell(answer ? `The map of ${answer.name} is under Compare with. ${count(answer.unclassified)} pixels have none of the classes here.` : "No model was applied.");
+  }
+
+  /** The chosen files, to be sent; none where they are too much, which is said with what to do. */
+  async #chosen(field: HTMLInputElement, instead: string): Promise<SentFile[]> {
+    const chosen = [...field.files!];
+    field.value = ""; // so that the same file can be chosen again
     if (chosen.reduce((sum, file) => sum + file.size, 0) > MOST_BYTES) {
-      return this.tell(`More than ${MOST_BYTES / 1e6} MB are too much to send; give the path of the file on the server's machine.`);
+      this.#tell(`More than ${MOST_BYTES / 1e6} MB are too much to send; ${instead}.`);
+      return [];
     }
-    if (chosen.length) await this.take({ files: await Promise.all(chosen.map(sentFile)) });
+    return Promise.all(chosen.map(sentFile));
   }
 
-  private async take(from: { path: string } | { files: SentFile[] }): Promise<void> {
-    const variable = this.variable.value.trim();
-    this.question.replaceChildren();
-    this.tell("Reading\u2026");
+  async #take(from: { path: string } | { files: SentFile[] }): Promise<void> {
+    const variable = this.#variable.value.trim();
+    this.#question.replaceChildren();
+    this.#tell("Reading\u2026");
     const seen = this.session.version; // the file's classes are matched with those of now
     const answer = await this.session.ask({ ask: "read_labels", ...from, ...(variable ? { variable } : {}) });
-    if (answer?.asks) return this.ask(answer, seen);
-    await this.add(answer && { ...answer, seen, chosen: new Map(answer.classes.map(({ id, to }) => [id, to])) });
+    if (answer?.asks) return this.#ask(answer, seen);
+    await this.#add(answer && { ...answer, seen, chosen: new Map(answer.classes.map(({ id, to }) => [id, to])) });
   }
 
-  private async add(labels: Chosen | null | undefined): Promise<void> {
+  async #add(labels: Chosen | null | undefined): Promise<void> {
     const done = labels && (await this.session.apply(operationOf(labels), { seen: labels.seen }));
-    this.tell(done ? summary(labels) : "Nothing was imported.");
+    this.#tell(done ? summary(labels) : "Nothing was imported.");
   }
 
   /** Neither names nor numbers tell which class is which: the user does. */
-  private ask(answer: ReadLabelsAnswer, seen: number): void {
+  #ask(answer: ReadLabelsAnswer, seen: number): void {
     const full = new Set(answer.classes.filter((item) => !item.new).map(({ id }) => id));
     const rows = answer.classes.filter((item) => item.count);
     const matching = new ClassMatching(this.session, rows, "new class", new Map(), full);
     const decide = (labels: Chosen | null) => {
-      this.question.replaceChildren();
-      void this.add(labels);
+      this.#question.replaceChildren();
+      void this.#add(labels);
     };
-    this.tell("");
-    this.question.replaceChildren(
+    this.#tell("");
+    this.#question.replaceChildren(
       el("p", { text: "Neither names nor numbers tell which classes of the file are the session\u2019s. Which are they?" }),
       matching.element,
       el("div", { class: "choices" },
@@ -84,9 +103,9 @@ export class ImportMenu {
     matching.element.querySelector("select")?.focus();
   }
 
-  private tell(text: string): void {
-    this.result.hidden = !text;
-    this.result.textContent = text;
+  #tell(text: string): void {
+    this.#result.hidden = !text;
+    this.#result.textContent = text;
   }
 }
 
@@ -120,20 +139,24 @@ async function sentFile(file: File): Promise<SentFile> {
   return { name: file.name, data: url.slice(url.indexOf(",") + 1) };
 }
 
+const SMOOTH = 2; // pixels of tolerance
 const KEPT = 60_000; // ms that the browser has to save a file
 
 export function exportButton(session: Session): HTMLElement {
   const rows = el("div");
   const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
   files.hidden = true;
+  const polygons = new PolygonOptions();
   const save = async (format: ExportFormat) => {
     files.hidden = false;
-    files.textContent = format.what !== "labels" && (session.isStale || !session.state?.refined) ? "Waiting for the map\u2026" : "Writing\u2026";
-    const saved = await saveFiles(session, format);
+    files.textContent = !["labels", "spectra", "prediction"].includes(format.what) && (session.isStale || !session.state?.refined) ? "Waiting for the map\u2026" : "Writing\u2026";
+    const saved = await saveFiles(session, format, format.what === "polygons" ? polygons.values : {});
     files.hidden = !saved.length;
     files.textContent = `Saved ${saved.join(", ")}`;
   };
-  session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(formats, save))));
+  const showPrediction = () => rows.querySelectorAll<HTMLElement>("[data-what=prediction]").forEach((row) => (row.hidden = !session.state?.has_prediction));
+  session.on("changed", showPrediction);
+  session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).flatMap((formats) => [row(formats, save), ...(formats[0].what === "polygons" ? [polygons.element] : [])])));
   const note = el("p", { class: "muted map-note" });
   const tell = () => {
     note.textContent = mapNote(session);
@@ -151,7 +174,7 @@ function mapNote({ scene, state }: Session): string {
   if (scene && scene.block > 1)
     notes.push(`The map is of blocks of ${scene.block} \u00d7 ${scene.block} pixels. For that of every pixel run diffclass classify with the exported labels and the options in the report.`);
   if (scene?.coarse_answers && state?.warped)
-    notes.push(`The walk is warped: the map is of ${count(scene.n_aggregates!)} groups of similar pixels. Unwarp for that of every pixel.`);
+    notes.push(`The walk is warped: the map is of ${count(state.n_aggregates!)} groups of similar pixels. Unwarp for that of every pixel.`);
   return notes.join(" ");
 }
 
@@ -166,12 +189,25 @@ function row(formats: ExportFormat[], save: (format: ExportFormat) => Promise<vo
   const buttons = formats.map((format) =>
     textButton(format.label, `${name} as ${format.label} (${format.suffix})`, () => void save(format), "small"),
   );
-  return el("div", { class: "export-row" }, el("span", { text: name }), el("div", { class: "group" }, ...buttons));
+  return el("div", { class: "export-row", attributes: { "data-what": what } }, el("span", { text: name }), el("div", { class: "group" }, ...buttons));
+}
+
+/** How outlines of polygons are made. */
+class PolygonOptions {
+  readonly #area = el("input", { title: "Smaller pieces join a neighbour", attributes: { type: "number", min: "1", value: "1", "aria-label": "Smallest polygon, pixels" } });
+  readonly #smooth = checkbox(false, () => {});
+  readonly element = el("div", { class: "export-row" }, el("span"),
+    el("label", {}, "from", this.#area, "pixels"),
+    el("label", { title: "Outlines may leave the pixels' edges by about a pixel; neighbours keep common borders" }, this.#smooth, "smooth"));
+
+  get values() {
+    return { min_area: Math.max(Math.round(this.#area.valueAsNumber) || 1, 1), simplify: this.#smooth.checked ? SMOOTH : 0 };
+  }
 }
 
 /** Has the server write a result and the browser save it; returns the names of the files. */
-async function saveFiles(session: Session, { what, name }: ExportFormat): Promise<string[]> {
-  const answer = await session.ask({ ask: "export", what, name });
+async function saveFiles(session: Session, { what, name }: ExportFormat, options: PolygonOptions["values"] | object): Promise<string[]> {
+  const answer = await session.ask({ ask: "export", what, name, ...options });
   if (!answer) return [];
   for (const file of [answer.url, ...others(answer)]) await download(session, file);
   return answer.files.map((file) => file.split("/").pop()!);

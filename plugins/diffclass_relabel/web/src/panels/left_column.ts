@@ -4,12 +4,12 @@ import { checkbox, el, keycap, section } from "../base/dom";
 import type { Layer, LayerOption, Layers } from "../canvas/layers";
 import { DOUBT_GRADIENT } from "../canvas/raster_image";
 import type { Tool } from "../tools/tool";
-import { LARGEST_BRUSH, type UiState } from "../tools/ui_state";
+import { LARGEST_BRUSH, LARGEST_TOLERANCE, type UiState } from "../tools/ui_state";
 
 export function toolPanel(tools: Tool[], ui: UiState): HTMLElement {
   const buttons = tools.map((tool) => toolButton(tool, ui));
   const grid = el("div", { class: "tools", attributes: { role: "radiogroup", "aria-label": "Tool" } }, ...buttons);
-  return section("Tools", grid, sizeRow(ui));
+  return section("Tools", grid, sizeRow(ui), paintOptions(ui));
 }
 
 function toolButton(tool: Tool, ui: UiState): HTMLButtonElement {
@@ -25,25 +25,45 @@ function toolButton(tool: Tool, ui: UiState): HTMLButtonElement {
   return button;
 }
 
-/** Slider positions are square roots of sizes: small brushes need the finer choice. */
+/** The size of brush and eraser, or the wand's tolerance. Slider positions are square roots: small
+ *  values need the finer choice. */
 function sizeRow(ui: UiState): HTMLElement {
-  const end = Math.sqrt(LARGEST_BRUSH);
+  const name = el("span");
   const range = el("input", {
-    title: "Diameter of brush and eraser, pixels ([ and ], or comma and full stop)",
-    attributes: { type: "range", min: "1", max: String(end), step: "0.01", "aria-label": "Brush size, pixels" },
-    on: { input: () => ui.setSize(Number(range.value) ** 2) },
+    attributes: { type: "range", min: "1", step: "0.01" },
+    on: { input: () => (ui.tool === "wand" ? ui.setTolerance(Number(range.value) ** 2) : ui.setSize(Number(range.value) ** 2)) },
   });
   const value = el("output", { class: "value" });
+  const row = el("label", { class: "slider-row" }, name, range, value);
   const show = () => {
-    range.value = String(Math.sqrt(ui.size));
-    value.textContent = `${ui.size} px`;
+    const isWand = ui.tool === "wand";
+    const what = isWand ? "How many of the scene\u2019s pixels the wand may take, percent" : "Diameter of brush and eraser, pixels";
+    name.textContent = isWand ? "Range" : "Size";
+    range.title = `${what} ([ and ], or comma and full stop)`;
+    range.ariaLabel = isWand ? "Range of the wand, percent" : "Brush size, pixels";
+    range.max = String(Math.sqrt(isWand ? LARGEST_TOLERANCE : LARGEST_BRUSH));
+    range.value = String(Math.sqrt(isWand ? ui.tolerance : ui.size));
+    value.textContent = isWand ? `${(50 * (ui.tolerance / LARGEST_TOLERANCE) ** 2).toFixed(1)} %` : `${ui.size} px`;
+    row.classList.toggle("dim", !["brush", "eraser", "wand"].includes(ui.tool));
   };
   ui.on("size", show);
+  ui.on("tool", show);
   show();
-  const row = el("label", { class: "slider-row" }, el("span", { text: "Size" }), range, value);
-  const dim = () => row.classList.toggle("dim", !["brush", "eraser"].includes(ui.tool));
-  ui.on("tool", dim);
   return row;
+}
+
+function paintOptions(ui: UiState): HTMLElement {
+  const spare = checkbox(ui.spare, () => ui.setOptions({ spare: spare.checked }));
+  const connected = checkbox(ui.connected, () => ui.setOptions({ connected: connected.checked }));
+  const connectedRow = el("label", { title: "Only similar pixels that hang together with the one under the wand" }, connected, "Connected pixels only");
+  const show = () => {
+    [spare.checked, connected.checked, connectedRow.hidden] = [ui.spare, ui.connected, ui.tool !== "wand"];
+  };
+  ui.on("tool", show);
+  ui.on("options", show);
+  show();
+  return el("div", { class: "checks" },
+    el("label", { title: "Strokes take no pixel from another class" }, spare, "Keep other classes"), connectedRow);
 }
 
 export function layerPanel(layers: Layers): HTMLElement {

@@ -14,11 +14,11 @@ export class Menu {
   readonly element = el("div", { class: "menu", attributes: { popover: "manual", role: "menu" } });
 
   /** What had the focus when it was opened. */
-  private before: HTMLElement | null = null;
+  #before: HTMLElement | null = null;
 
   constructor(name: string) {
     this.element.setAttribute("aria-label", name);
-    this.element.addEventListener("keydown", (event) => this.move(event));
+    this.element.addEventListener("keydown", (event) => this.#move(event));
     addEventListener("pointerdown", (event) => {
       if (!this.element.contains(event.target as Node)) this.close();
     }, { capture: true });
@@ -37,58 +37,59 @@ export class Menu {
 
   /** Shows entries with the upper left corner at a point, as far as the window has room. */
   open(entries: Node[], x: number, y: number): void {
-    this.before = document.activeElement as HTMLElement | null;
+    this.#before = document.activeElement as HTMLElement | null;
     this.element.replaceChildren(...entries);
     this.element.showPopover();
     const { offsetWidth, offsetHeight } = this.element;
     this.element.style.left = `${Math.max(Math.min(x, innerWidth - offsetWidth - EDGE), EDGE)}px`;
     this.element.style.top = `${Math.max(Math.min(y, innerHeight - offsetHeight - EDGE), EDGE)}px`;
-    this.buttons()[0]?.focus();
+    this.#buttons()[0]?.focus();
   }
 
   close(): void {
     if (!this.element.matches(":popover-open")) return;
     const focused = this.element.contains(document.activeElement);
     this.element.hidePopover();
-    if (focused) this.opener()?.focus();
+    if (focused) this.#opener()?.focus();
   }
 
   /** What had the focus; by its name where its list was made anew meanwhile. */
-  private opener(): HTMLElement | null {
-    const { before } = this;
+  #opener(): HTMLElement | null {
+    const before = this.#before;
     if (!before || before.isConnected || !before.ariaLabel) return before;
     return document.querySelector(`[aria-label="${CSS.escape(before.ariaLabel)}"]`);
   }
 
-  private move(event: KeyboardEvent): void {
+  #move(event: KeyboardEvent): void {
     event.stopPropagation(); // no key of the page while a menu is open
     if (event.key === "Escape" || event.key === "Tab") this.close();
-    moveFocus(event, this.buttons(), true);
+    moveFocus(event, this.#buttons(), true);
   }
 
-  private buttons(): HTMLButtonElement[] {
+  #buttons(): HTMLButtonElement[] {
     return [...this.element.querySelectorAll<HTMLButtonElement>("button:enabled")];
   }
 }
 
 export class PixelMenu {
-  private readonly menu = new Menu("Pixel");
+  readonly #menu = new Menu("Pixel");
 
   constructor(
     private readonly session: Session,
     private readonly ui: UiState,
     private readonly view: View,
   ) {
-    document.body.append(this.menu.element);
+    document.body.append(this.#menu.element);
   }
 
   open(x: number, y: number, at: Place): void {
-    const entries = this.view.contains(at) ? this.ofPixel(pixelAt(at)) : [];
-    this.menu.open([...entries, ...this.ofSession()], x, y);
+    const entries = this.view.contains(at) ? this.#ofPixel(pixelAt(at)) : [];
+    this.#menu.open([...entries, ...this.#ofSession()], x, y);
   }
 
-  private ofPixel(place: Place): Node[] {
-    const { session, ui, menu } = this;
+  #ofPixel(place: Place): Node[] {
+    const { session, ui } = this;
+    const menu = this.#menu;
     const item = session.classAt(place);
     const why = menu.entry("Why this class?", "Which strokes decide it (w)", () => ui.inspect(place));
     why.disabled = !session.hasMap;
@@ -98,8 +99,9 @@ export class PixelMenu {
     return [take, why];
   }
 
-  private ofSession(): Node[] {
-    const { session, menu } = this;
+  #ofSession(): Node[] {
+    const { session } = this;
+    const menu = this.#menu;
     const undo = menu.entry("Undo", "Ctrl+Z", () => session.undo());
     const redo = menu.entry("Redo", "Ctrl+Shift+Z", () => session.redo());
     [undo.disabled, redo.disabled] = [!session.state?.can_undo, !session.state?.can_redo];

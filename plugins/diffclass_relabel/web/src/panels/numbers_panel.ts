@@ -14,52 +14,52 @@ const WAIT = 250; // ms that the map rests before anything is held out
 
 export class NumbersPanel {
   readonly element: HTMLElement;
-  private readonly choice = choice("What the map is compared with", [["held_out", "Own labels, held out"], ["reference", "Reference image"]], () => void this.asking.run());
-  private readonly content = el("div", { class: "numbers" });
-  private by: By | null = null;
-  private readonly asking = new OneAtATime(() => this.ask());
-  private shown: number | null = null; // version of the map that the numbers are of
-  private opened = new Set<string>();
-  private readonly chosen = new Map<number, number>(); // class of the session by that of the reference, not confirmed yet
+  readonly #choice = choice("What the map is compared with", [["held_out", "Own labels, held out"], ["reference", "Reference image"]], () => void this.#asking.run());
+  readonly #content = el("div", { class: "numbers" });
+  #by: By | null = null;
+  readonly #asking = new OneAtATime(() => this.#ask());
+  #shown: number | null = null; // version of the map that the numbers are of
+  #opened = new Set<string>();
+  readonly #chosen = new Map<number, number>(); // class of the session by that of the reference, not confirmed yet
 
   constructor(private readonly session: Session) {
-    this.element = el("div", {}, el("div", { class: "panel-bar" }, this.choice), this.content);
+    this.element = el("div", {}, el("div", { class: "panel-bar" }, this.#choice), this.#content);
     session.on("changed", debounce(() => !this.element.hidden && !session.isStale && this.show(), WAIT));
   }
 
   /** Called when the panel comes to the front. */
   show(): void {
-    if (this.shown !== this.session.state?.version) void this.asking.run();
+    if (this.#shown !== this.session.state?.version) void this.#asking.run();
   }
 
-  private async ask(): Promise<void> {
+  async #ask(): Promise<void> {
     const version = this.session.state?.version;
-    if (version === undefined || (this.shown === version && this.by === this.choice.value)) return;
-    const by = this.by === null ? {} : { by: this.choice.value as By };
+    if (version === undefined || (this.#shown === version && this.#by === this.#choice.value)) return;
+    const by = this.#by === null ? {} : { by: this.#choice.value as By };
     const answer = await this.session.ask({ ask: "numbers", ...by });
     if (!answer) return;
-    this.shown = version;
-    if (this.by === null) this.choice.value = answer.by;
-    this.by = answer.by;
-    this.choice.options[1].disabled = !answer.has_reference;
-    this.choice.options[1].title = answer.has_reference ? "" : "Start diffclass relabel with --reference FILE";
-    this.draw(answer);
+    this.#shown = version;
+    if (this.#by === null) this.#choice.value = answer.by;
+    this.#by = answer.by;
+    this.#choice.options[1].disabled = !answer.has_reference;
+    this.#choice.options[1].title = answer.has_reference ? "" : "Start diffclass relabel with --reference FILE";
+    this.#draw(answer);
   }
 
-  private draw(answer: NumbersAnswer): void {
+  #draw(answer: NumbersAnswer): void {
     const { accuracy, change, history, match } = answer;
-    this.content.replaceChildren(
-      ...(match?.asks ? [this.matching(match)] : []),
-      ...(accuracy ? [this.headline(accuracy, answer), course(history)] : [el("p", { class: "muted empty", text: answer.note })]),
-      ...(match && !match.asks ? [this.matching(match)] : []),
-      this.classes(answer.classes, answer.pixel_area, accuracy !== null),
-      ...(accuracy && answer.areas ? [this.areas(answer.areas, answer.pixel_area, accuracy)] : []),
-      ...(accuracy ? [this.confusion(accuracy)] : []),
-      ...(change ? [this.change(change)] : []),
+    this.#content.replaceChildren(
+      ...(match?.asks ? [this.#matching(match)] : []),
+      ...(accuracy ? [this.#headline(accuracy, answer), course(history)] : [el("p", { class: "muted empty", text: answer.note })]),
+      ...(match && !match.asks ? [this.#matching(match)] : []),
+      this.#classes(answer.classes, answer.pixel_area, accuracy !== null),
+      ...(accuracy && answer.areas ? [this.#areas(answer.areas, answer.pixel_area, accuracy)] : []),
+      ...(accuracy ? [this.#confusion(accuracy)] : []),
+      ...(change ? [this.#change(change)] : []),
     );
   }
 
-  private headline(found: AccuracyFacts, { by, match }: NumbersAnswer): HTMLElement {
+  #headline(found: AccuracyFacts, { by, match }: NumbersAnswer): HTMLElement {
     const [lower, upper] = found.interval;
     const what = by === "reference" ? "pixels of the reference that are not labelled" : "labelled pixels, a third of the pieces held out at a time";
     return el("div", {},
@@ -73,25 +73,25 @@ export class NumbersPanel {
   }
 
   /** Which class of the reference is which of the session's: asked where it is not clear. */
-  private matching(match: ReferenceMatch): HTMLElement {
-    const matching = new ClassMatching(this.session, match.classes, "none of these", this.chosen);
-    const buttons = [textButton("Match", "Count with these classes", () => void this.match(matching.chosen), match.asks ? "primary" : "")];
+  #matching(match: ReferenceMatch): HTMLElement {
+    const matching = new ClassMatching(this.session, match.classes, "none of these", this.#chosen);
+    const buttons = [textButton("Match", "Count with these classes", () => void this.#match(matching.chosen), match.asks ? "primary" : "")];
     if (match.asks && match.by !== "overlap") {
       const present = new Map(match.classes.map(({ id, to }) => [id, to]));
-      buttons.unshift(textButton("Leave as it is", "Count as before, and do not ask again", () => void this.match(present)));
+      buttons.unshift(textButton("Leave as it is", "Count as before, and do not ask again", () => void this.#match(present)));
     }
     const box = [el("p", { class: match.asks ? "" : "muted", text: saying(match) }), matching.element, el("div", { class: "choices" }, ...buttons)];
-    return match.asks ? el("div", { class: "question" }, ...box) : this.fold("Classes of the reference", false, ...box);
+    return match.asks ? el("div", { class: "question" }, ...box) : this.#fold("Classes of the reference", false, ...box);
   }
 
-  private async match(chosen: Map<number, number>): Promise<void> {
+  async #match(chosen: Map<number, number>): Promise<void> {
     const answer = await this.session.ask({ ask: "match_reference", pairs: [...chosen].filter(([, to]) => to).flat() });
     if (!answer) return;
-    this.chosen.clear();
-    this.draw(answer);
+    this.#chosen.clear();
+    this.#draw(answer);
   }
 
-  private classes(rows: ClassNumbers[], area: number | null, scored: boolean): HTMLElement {
+  #classes(rows: ClassNumbers[], area: number | null, scored: boolean): HTMLElement {
     const head: [string, string][] = [["class", ""], ["labels", "labelled pixels"], ["map", "pixels of the map"]];
     if (area !== null) head.push(["area", "on the ground"]);
     head.push(["p", "mean probability of the class's pixels"]);
@@ -103,35 +103,35 @@ export class NumbersPanel {
       if (scored) cells.push(share(row.recall), share(row.precision));
       return { mark: markOf(this.session, row.class), cells };
     });
-    return this.fold("Classes", true, scrolled("Classes", table(head, body)));
+    return this.#fold("Classes", true, scrolled("Classes", table(head, body)));
   }
 
   /** Areas that allow for the errors that were found. */
-  private areas({ classes, not_sampled, total }: AreaFacts, area: number | null, { foreign }: AccuracyFacts): HTMLElement {
+  #areas({ classes, not_sampled, total }: AreaFacts, area: number | null, { foreign }: AccuracyFacts): HTMLElement {
     const [name, metres] = area === null ? ["px", 0] : unitOf(total * area);
     const size = (pixels: number) => (area === null ? count(Math.round(pixels)) : plain((pixels * area) / metres));
     const head: [string, string][] = [["class", ""], [`map, ${name}`, "as mapped"], ["corrected", "by the pixels that were compared"], ["95 %", "interval of the corrected area"]];
     const rows = classes.map((row) => {
       const cells = [size(row.mapped), size(row.pixels), row.interval ? `${size(row.interval[0])} \u2013 ${size(row.interval[1])}` : "\u2013"];
-      return { mark: this.mark(row.class, foreign), cells };
+      return { mark: this.#mark(row.class, foreign), cells };
     });
-    const left = not_sampled.length ? ` Without ${not_sampled.map((id) => this.nameOf(id, foreign)).join(", ")}: no pixel there tells.` : "";
-    return this.fold("Areas", false,
+    const left = not_sampled.length ? ` Without ${not_sampled.map((id) => this.#nameOf(id, foreign)).join(", ")}: no pixel there tells.` : "";
+    return this.#fold("Areas", false,
       el("p", { class: "muted", text: `Corrected by the errors found (Olofsson et al. 2014), as if the pixels had been drawn at random from each mapped class.${left}` }),
       scrolled("Areas", table(head, rows)));
   }
 
-  private nameOf(id: number, foreign: ForeignClass[]): string {
+  #nameOf(id: number, foreign: ForeignClass[]): string {
     return foreign.find((item) => item.class === id)?.name ?? this.session.nameOf(id);
   }
 
-  private mark(id: number, foreign: ForeignClass[]): HTMLElement {
-    return id > 0 ? markOf(this.session, id) : el("span", { class: "class-mark muted", text: this.nameOf(id, foreign) });
+  #mark(id: number, foreign: ForeignClass[]): HTMLElement {
+    return id > 0 ? markOf(this.session, id) : el("span", { class: "class-mark muted", text: this.#nameOf(id, foreign) });
   }
 
-  private confusion({ classes, confusion, foreign }: AccuracyFacts): HTMLElement {
-    const nameOf = (id: number) => this.nameOf(id, foreign);
-    const mark = (id: number) => this.mark(id, foreign);
+  #confusion({ classes, confusion, foreign }: AccuracyFacts): HTMLElement {
+    const nameOf = (id: number) => this.#nameOf(id, foreign);
+    const mark = (id: number) => this.#mark(id, foreign);
     const columns = classes.filter((_, k) => confusion.some((row) => row[k]));
     const rows = classes.filter((_, k) => confusion[k].some(Boolean));
     const cell = (truth: number, found: number) => {
@@ -142,14 +142,14 @@ export class NumbersPanel {
       if (value) box.style.background = `color-mix(in srgb, var(${truth === found ? "--accent" : "--bad"}) ${Math.round(8 + 30 * part)}%, transparent)`;
       return box;
     };
-    return this.fold("Confusion", false,
+    return this.#fold("Confusion", false,
       el("p", { class: "muted", text: "Rows are the truth, columns the map." }),
       scrolled("Confusion", el("table", { class: "confusion" },
         el("thead", {}, el("tr", {}, el("td"), ...columns.map((id) => el("th", { title: nameOf(id), attributes: { scope: "col", "aria-label": nameOf(id) } }, short(mark(id)))))),
         el("tbody", {}, ...rows.map((truth) => el("tr", {}, el("th", { attributes: { scope: "row" } }, mark(truth)), ...columns.map((found) => cell(truth, found))))))));
   }
 
-  private change(change: ChangeFacts): HTMLElement {
+  #change(change: ChangeFacts): HTMLElement {
     const mark = (id: number) => (id === 0 || id === NO_DATA ? muted("no class") : markOf(this.session, id));
     const facts = [
       `${count(change.pixels)} pixels changed`,
@@ -157,15 +157,15 @@ export class NumbersPanel {
       `mean probability ${signed(change.probability, 3)}`,
       `mean margin ${signed(change.margin, 3)}`,
     ];
-    return this.fold("Last change", true, el("p", { text: facts.join(", ") }),
+    return this.#fold("Last change", true, el("p", { text: facts.join(", ") }),
       ...change.flows.map((flow) => el("div", { class: "flow" }, mark(flow.before), muted("\u2192"), mark(flow.after), el("span", { class: "end", text: `${count(flow.pixels)} px` }))));
   }
 
   /** A part that can be folded away, and stays as it was left. */
-  private fold(title: string, open: boolean, ...children: Node[]): HTMLElement {
+  #fold(title: string, open: boolean, ...children: Node[]): HTMLElement {
     const box = el("details", {}, el("summary", { text: title }), ...children);
-    box.open = open !== this.opened.has(title);
-    box.addEventListener("toggle", () => (box.open === open ? this.opened.delete(title) : this.opened.add(title)));
+    box.open = open !== this.#opened.has(title);
+    box.addEventListener("toggle", () => (box.open === open ? this.#opened.delete(title) : this.#opened.add(title)));
     return box;
   }
 }

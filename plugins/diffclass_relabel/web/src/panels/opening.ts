@@ -1,38 +1,56 @@
 // Until there is a scene: choosing one, and how far it is prepared.
 
-import { count, el, keptChanges, moveFocus, muted } from "../base/dom";
+import { choice, count, el, keptChanges, moveFocus, muted } from "../base/dom";
 import type { Moved, OfferedScene, OfferedSession, Preparing, Start } from "../session/protocol.generated";
-import type { SceneChoice, Socket } from "../session/socket";
+import type { NewSession, SceneChoice, Socket } from "../session/socket";
 
 export class SceneChooser {
   readonly element = el("section", { class: "start", attributes: { "aria-label": "Choose a scene" } });
-  private readonly problem = el("p", { class: "problem", attributes: { role: "alert" } });
-  private readonly lists = el("div");
+  readonly #problem = el("p", { class: "problem", attributes: { role: "alert" } });
+  readonly #lists = el("div");
+  readonly #features = choice("Features", [["", "spectral, or as begun"], ["spectral", "spectral"], ["spatial", "spectral and spatial"]], () => {});
+  readonly #names = el("datalist", { attributes: { id: "files-here" } });
+  readonly #reference = fileField("Reference");
+  readonly #mask = fileField("Mask");
 
   constructor(private readonly socket: Socket) {
-    this.element.append(el("h1", { text: "Choose a scene" }), this.problem, this.lists, hint(
-      "New sessions take the options of the command, as --features spatial. Labels of a file are imported once the scene is open. " +
-      "To count accuracy against a reference, name it with the scene: diffclass relabel SCENE --reference FILE"));
+    this.element.append(el("h1", { text: "Choose a scene" }), this.#problem, this.#options(), this.#lists,
+      hint("Labels of a file are imported once the scene is open. What is not chosen here is as the command\u2019s options say."));
     // arrows move from entry to entry, as in the lists of a file dialog
-    this.element.addEventListener("keydown", (event) => moveFocus(event, [...this.lists.querySelectorAll("button")]));
+    this.#lists.addEventListener("keydown", (event) => moveFocus(event, [...this.#lists.querySelectorAll("button")]));
     this.element.hidden = true;
-    socket.on("start", (start) => this.show(start));
-    socket.on("moved", (there) => this.follow(there));
+    socket.on("start", (start) => this.#show(start));
+    socket.on("moved", (there) => this.#follow(there));
     for (const kind of ["preparing", "hello", "failed"] as const) socket.on(kind, () => (this.element.hidden = true));
   }
 
-  private show(start: Start): void {
+  #options(): HTMLElement {
+    return el("details", { class: "options" },
+      el("summary", { text: "Features, reference, mask" }),
+      el("label", { title: "Together with means of the spectra within fields: for fields and other patches" }, this.#features, "Features"),
+      el("label", { title: "Known classes to compare maps with; no map is made with them" }, this.#reference, "Reference"),
+      el("label", { title: "Pixels where this image is not 0, or inside these shapes, are left out" }, this.#mask, "Mask, pixels to leave out"),
+      this.#names);
+  }
+
+  /** What was chosen for a new session; files lie in the folder that is shown. */
+  #chosen(below: (name: string) => string): NewSession {
+    const file = ({ value }: HTMLInputElement) => (value.trim() ? below(value.trim()) : undefined);
+    return { features: this.#features.value || undefined, reference: file(this.#reference), mask: file(this.#mask) };
+  }
+
+  #show(start: Start): void {
     document.title = "Choose a scene \u2013 diffclass relabel";
     this.element.hidden = false;
-    this.problem.textContent = start.problem ?? "";
+    this.#problem.textContent = start.problem ?? "";
     const recent = start.path ? [] : start.recent;
-    this.lists.replaceChildren(...(recent.length ? [this.recent(recent)] : []), this.folder(start));
+    this.#lists.replaceChildren(...(recent.length ? [this.#recent(recent)] : []), this.#folder(start));
     // with the first entry in focus, arrows and Enter do at once
-    this.lists.querySelector("button")?.focus();
+    this.#lists.querySelector("button")?.focus();
   }
 
   /** Goes to the session that was chosen; not with changes of another one that are nowhere but here. */
-  private follow({ port, token }: Moved): void {
+  #follow({ port, token }: Moved): void {
     if (this.socket.pending.length) return;
     const there = new URL(location.href);
     if (port !== null) there.port = String(port);
@@ -40,20 +58,21 @@ export class SceneChooser {
     location.replace(there);
   }
 
-  private recent(sessions: OfferedSession[]): HTMLElement {
+  #recent(sessions: OfferedSession[]): HTMLElement {
     const rows = sessions.map(({ name, session, shape, at }, number) =>
-      this.row({ recent: number }, name, session, `${shape.map(count).join(" \u00d7 ")}, ${when(at)}`),
+      this.#row({ recent: number }, name, session, `${shape.map(count).join(" \u00d7 ")}, ${when(at)}`),
     );
     return group("Recent sessions", ...rows);
   }
 
-  private folder({ root, path, folders, scenes, whole }: Start): HTMLElement {
+  #folder({ root, path, folders, scenes, whole }: Start): HTMLElement {
     const below = (name: string) => (path ? `${path}/${name}` : name);
-    const up = path ? [this.row({ look: path.split("/").slice(0, -1).join("/") }, "\u2191 Folder above", "", "")] : [];
+    const up = path ? [this.#row({ look: path.split("/").slice(0, -1).join("/") }, "\u2191 Folder above", "", "")] : [];
+    this.#names.replaceChildren(...scenes.map(({ name }) => el("option", { attributes: { value: name } })));
     const rows = [
       ...up,
-      ...folders.map((name) => this.row({ look: below(name) }, `${name}/`, "", "folder")),
-      ...scenes.map((scene) => this.row({ open: below(scene.name) }, scene.name, "", facts(scene))),
+      ...folders.map((name) => this.#row({ look: below(name) }, `${name}/`, "", "folder")),
+      ...scenes.map((scene) => this.#row(() => ({ open: below(scene.name), ...this.#chosen(below) }), scene.name, "", facts(scene))),
     ];
     const found = group(path ? `${root}/${path}` : root, ...rows);
     if (!scenes.length) found.append(hint("No scenes in this folder. Start diffclass relabel in the folder above your scenes, or with its name."));
@@ -61,14 +80,18 @@ export class SceneChooser {
     return found;
   }
 
-  private row(choice: SceneChoice, name: string, place: string, facts: string): HTMLElement {
-    const button = el("button", { on: { click: () => this.socket.choose(choice) } },
+  #row(wish: SceneChoice | (() => SceneChoice), name: string, place: string, facts: string): HTMLElement {
+    const button = el("button", { on: { click: () => this.socket.choose(typeof wish === "function" ? wish() : wish) } },
       el("span", { class: "name", text: name }),
       muted(facts),
       place ? el("span", { class: "muted place", text: place }) : null,
     );
     return el("li", {}, button);
   }
+}
+
+function fileField(label: string): HTMLInputElement {
+  return el("input", { attributes: { type: "text", list: "files-here", placeholder: "a file in the folder below", "aria-label": label, spellcheck: "false" } });
 }
 
 function group(title: string, ...rows: HTMLElement[]): HTMLElement {
@@ -103,28 +126,28 @@ const MARKS = { done: "\u2713", running: "\u2192", waiting: "" };
 
 export class PreparationPanel {
   readonly element = el("section", { class: "preparation", attributes: { "aria-label": "Preparing the scene" } });
-  private readonly title = el("h2");
-  private readonly steps = el("ol");
-  private readonly left = el("p", { attributes: { role: "status" } });
-  private readonly hint = el("p", { class: "muted" });
+  readonly #title = el("h2");
+  readonly #steps = el("ol");
+  readonly #left = el("p", { attributes: { role: "status" } });
+  readonly #hint = el("p", { class: "muted" });
 
   constructor(private readonly socket: Socket) {
-    this.element.append(this.title, this.steps, this.left, this.hint);
+    this.element.append(this.#title, this.#steps, this.#left, this.#hint);
     this.element.hidden = true;
-    socket.on("preparing", (preparing) => this.show(preparing));
-    socket.on("failed", ({ message }) => this.fail(message));
+    socket.on("preparing", (preparing) => this.#show(preparing));
+    socket.on("failed", ({ message }) => this.#fail(message));
     for (const kind of ["start", "hello"] as const) socket.on(kind, () => (this.element.hidden = true));
   }
 
-  private show({ scene, steps, left }: Preparing): void {
+  #show({ scene, steps, left }: Preparing): void {
     this.element.hidden = false;
-    this.title.textContent = `Preparing ${scene}`;
-    this.steps.replaceChildren(...steps.map((step) => this.row(step)));
-    this.left.textContent = left === null ? "Looking at the scene\u2026" : timeLeft(left);
-    this.hint.textContent = keptChanges(this.socket.pending.length, "then") || "The scene can be painted as soon as it is here.";
+    this.#title.textContent = `Preparing ${scene}`;
+    this.#steps.replaceChildren(...steps.map((step) => this.#row(step)));
+    this.#left.textContent = left === null ? "Looking at the scene\u2026" : timeLeft(left);
+    this.#hint.textContent = keptChanges(this.socket.pending.length, "then") || "The scene can be painted as soon as it is here.";
   }
 
-  private row(step: Preparing["steps"][number]): HTMLElement {
+  #row(step: Preparing["steps"][number]): HTMLElement {
     const bar = el("progress", { attributes: { max: "1", "aria-label": step.name } });
     if (step.share !== null) bar.value = step.share;
     const seconds = step.is === "done" && step.seconds !== null ? `${step.seconds.toFixed(1)} s` : "";
@@ -136,12 +159,12 @@ export class PreparationPanel {
     );
   }
 
-  private fail(message: string): void {
+  #fail(message: string): void {
     this.element.hidden = false;
-    this.title.textContent = "The scene could not be opened";
-    this.steps.replaceChildren();
-    this.left.textContent = message;
-    this.hint.textContent = "The server has ended; start it again when that is mended.";
+    this.#title.textContent = "The scene could not be opened";
+    this.#steps.replaceChildren();
+    this.#left.textContent = message;
+    this.#hint.textContent = "The server has ended; start it again when that is mended.";
   }
 }
 

@@ -19,6 +19,10 @@ interface PictureChoice {
 interface Stored extends Record<LayerOption, boolean> {
   tool: string;
   size: number;
+  tolerance: number;
+  connected: boolean;
+  spare: boolean;
+  spectrum: boolean;
   classId: number;
   layers: { id: LayerId; visible: boolean; opacity: number }[];
   viewport: Viewport | null;
@@ -26,33 +30,37 @@ interface Stored extends Record<LayerOption, boolean> {
 }
 
 export class PageSettings {
-  private key = "";
-  private storedPicture: PictureChoice | null = null;
-  private readonly storeSoon = debounce(() => this.store(), SOON);
+  #key = "";
+  #storedPicture: PictureChoice | null = null;
+  readonly #storeSoon = debounce(() => this.#store(), SOON);
 
   /** Made before the parts that open with what is stored. */
   constructor(session: Session, private readonly ui: UiState, private readonly layers: Layers, private readonly view: View) {
-    session.on("scene", (hello) => this.open(hello));
-    for (const name of ["tool", "size", "class"] as const) ui.on(name, this.storeSoon);
-    for (const part of [layers, view]) part.on("changed", this.storeSoon);
-    addEventListener("pagehide", () => this.store());
+    session.on("scene", (hello) => this.#open(hello));
+    for (const name of ["tool", "size", "options", "class"] as const) ui.on(name, this.#storeSoon);
+    for (const part of [layers, view]) part.on("changed", this.#storeSoon);
+    addEventListener("pagehide", () => this.#store());
   }
 
   get picture(): PictureChoice | null {
-    return this.storedPicture;
+    return this.#storedPicture;
   }
 
   set picture(choice: PictureChoice) {
-    this.storedPicture = choice;
-    this.storeSoon();
+    this.#storedPicture = choice;
+    this.#storeSoon();
   }
 
-  private store(): void {
-    if (!this.key) return;
+  #store(): void {
+    if (!this.#key) return;
     const { ui, layers, view, picture } = this;
     const stored: Stored = {
       tool: ui.tool,
       size: ui.size,
+      tolerance: ui.tolerance,
+      connected: ui.connected,
+      spare: ui.spare,
+      spectrum: ui.spectrum,
       classId: ui.classId,
       layers: layers.list.map(({ id, visible, opacity }) => ({ id, visible, opacity })),
       outlines: layers.outlines,
@@ -61,22 +69,24 @@ export class PageSettings {
       viewport: view.viewport,
       picture,
     };
-    localStorage.setItem(this.key, JSON.stringify(stored));
+    localStorage.setItem(this.#key, JSON.stringify(stored));
   }
 
-  private open({ scene, state }: Hello): void {
-    if (this.key) return; // after a reconnection all is as it was
-    this.key = `diffclass-page ${state.session} ${scene.rows} ${scene.columns}`;
-    const text = localStorage.getItem(this.key);
-    if (text) this.restore(JSON.parse(text));
+  #open({ scene, state }: Hello): void {
+    if (this.#key) return; // after a reconnection all is as it was
+    this.#key = `diffclass-page ${state.session} ${scene.rows} ${scene.columns}`;
+    const text = localStorage.getItem(this.#key);
+    if (text) this.#restore(JSON.parse(text));
   }
 
-  private restore({ tool, size, classId, layers, viewport, picture, ...options }: Stored): void {
+  #restore({ tool, size, tolerance, connected, spare, spectrum, classId, layers, viewport, picture, ...options }: Stored): void {
     this.ui.setTool(tool);
     this.ui.setSize(size);
+    this.ui.setTolerance(tolerance);
+    this.ui.setOptions({ connected, spare, spectrum });
     this.ui.setClass(classId);
     this.layers.restore(layers, options);
     if (viewport) this.view.restore(viewport);
-    this.storedPicture = picture;
+    this.#storedPicture = picture;
   }
 }

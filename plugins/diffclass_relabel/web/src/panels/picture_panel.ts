@@ -17,89 +17,89 @@ interface Events {
 
 export class PicturePanel extends Emitter<Events> {
   readonly element: HTMLElement;
-  private readonly select = choice("Picture", [], () => this.choose());
-  private readonly inputs = CHANNELS.map((name) =>
-    el("input", { attributes: { type: "number", min: "1", step: "1", "aria-label": `${name}: band` }, on: { change: () => this.choose() } }));
-  private readonly notes = CHANNELS.map(() => muted(""));
-  private readonly bands: HTMLElement;
-  private readonly stretch: StretchPanel;
-  private readonly loading = new OneAtATime(() => this.fetch());
+  readonly #select = choice("Picture", [], () => this.#choose());
+  readonly #inputs = CHANNELS.map((name) =>
+    el("input", { attributes: { type: "number", min: "1", step: "1", "aria-label": `${name}: band` }, on: { change: () => this.#choose() } }));
+  readonly #notes = CHANNELS.map(() => muted(""));
+  readonly #bands: HTMLElement;
+  readonly #stretch: StretchPanel;
+  readonly #loading = new OneAtATime(() => this.#fetch());
 
   constructor(private readonly session: Session, private readonly settings: PageSettings) {
     super();
-    const cells = this.inputs.map((input, k) => el("label", {}, el("span", { text: CHANNELS[k][0] }), input, this.notes[k]));
-    this.bands = el("div", { class: "bands" }, ...cells);
-    this.bands.hidden = true;
-    this.stretch = new StretchPanel(session, () => this.load());
-    this.element = section("Picture", this.select, this.bands, this.stretch.element);
-    session.on("scene", ({ scene, presets }) => this.open(scene, presets));
+    const cells = this.#inputs.map((input, k) => el("label", {}, el("span", { text: CHANNELS[k][0] }), input, this.#notes[k]));
+    this.#bands = el("div", { class: "bands" }, ...cells);
+    this.#bands.hidden = true;
+    this.#stretch = new StretchPanel(session, () => this.#load());
+    this.element = section("Picture", this.#select, this.#bands, this.#stretch.element);
+    session.on("scene", ({ scene, presets }) => this.#open(scene, presets));
   }
 
   /** Whether the picture asked for last is still on its way. */
   get isLoading(): boolean {
-    return this.loading.isRunning;
+    return this.#loading.isRunning;
   }
 
   /** Shows another band as red, green or blue (0, 1, 2); the other two stay. */
   setBand(channel: number, band: number): void {
-    this.chosen().forEach((other, k) => (this.inputs[k].value = String(other + 1)));
-    this.inputs[channel].value = String(band + 1);
-    this.select.value = FREE;
-    this.choose();
+    this.#chosen().forEach((other, k) => (this.#inputs[k].value = String(other + 1)));
+    this.#inputs[channel].value = String(band + 1);
+    this.#select.value = FREE;
+    this.#choose();
   }
 
-  private open(scene: SceneInfo, presets: Preset[]): void {
-    if (this.select.options.length) return; // after a reconnection the choice stays
-    this.select.append(...presets.map(({ name, label }) => new Option(label, name)), new Option("Three bands\u2026", FREE));
+  #open(scene: SceneInfo, presets: Preset[]): void {
+    if (this.#select.options.length) return; // after a reconnection the choice stays
+    this.#select.append(...presets.map(({ name, label }) => new Option(label, name)), new Option("Three bands\u2026", FREE));
     const stored = this.settings.picture;
-    const known = stored && [...this.select.options].some(({ value }) => value === stored.preset) ? stored : null;
-    if (known) this.select.value = known.preset;
-    this.inputs.forEach((input, k) => {
+    const known = stored && [...this.#select.options].some(({ value }) => value === stored.preset) ? stored : null;
+    if (known) this.#select.value = known.preset;
+    this.#inputs.forEach((input, k) => {
       input.max = String(scene.n_bands);
       input.value = String((known?.bands[k] ?? scene.bands_true[k]) + 1);
     });
-    this.choose(known?.stretch);
+    this.#choose(known?.stretch);
   }
 
-  private choose(stretch?: Stretch): void {
-    this.bands.hidden = this.select.value !== FREE;
-    this.stretch.setSource(this.source());
-    if (stretch) this.stretch.restore(stretch);
-    this.load();
+  #choose(stretch?: Stretch): void {
+    this.#bands.hidden = this.#select.value !== FREE;
+    this.#stretch.setSource(this.#source());
+    if (stretch) this.#stretch.restore(stretch);
+    this.#load();
   }
 
   /** Bands of the picture, from 0; none where it is made of components. */
-  private chosen(): number[] {
+  #chosen(): number[] {
     const scene = this.session.scene!;
-    if (this.select.value === "true") return scene.bands_true;
-    if (this.select.value === "false") return scene.bands_false;
-    if (this.select.value !== FREE) return [];
-    return this.inputs.map((input) => Math.min(Math.max(Math.round(Number(input.value)) || 1, 1), scene.n_bands) - 1);
+    if (this.#select.value === "true") return scene.bands_true;
+    if (this.#select.value === "false") return scene.bands_false;
+    if (this.#select.value !== FREE) return [];
+    return this.#inputs.map((input) => Math.min(Math.max(Math.round(Number(input.value)) || 1, 1), scene.n_bands) - 1);
   }
 
-  private source(): { preset: string } | { bands: string } {
-    return this.select.value === FREE ? { bands: this.chosen().join(",") } : { preset: this.select.value };
+  #source(): { preset: string } | { bands: string } {
+    return this.#select.value === FREE ? { bands: this.#chosen().join(",") } : { preset: this.#select.value };
   }
 
-  private load(): void {
-    this.note();
-    this.settings.picture = { preset: this.select.value, bands: this.chosen(), stretch: this.stretch.stretch };
-    void this.loading.run();
+  #load(): void {
+    this.#note();
+    this.settings.picture = { preset: this.#select.value, bands: this.#chosen(), stretch: this.#stretch.stretch };
+    void this.#loading.run();
   }
 
-  private async fetch(): Promise<void> {
-    const bands = this.chosen();
-    const query = new URLSearchParams({ ...this.source(), ...this.stretch.query });
+  async #fetch(): Promise<void> {
+    const bands = this.#chosen();
+    const query = new URLSearchParams({ ...this.#source(), ...this.#stretch.query });
     const fetched = this.session.socket.transport.fetch(`picture.png?${query}`).then(createImageBitmap);
     const picture = await fetched.catch((error: Error) => error.message);
     if (typeof picture !== "string") this.emit("shown", { picture, bands });
-    else if (!this.loading.isWanted) this.session.tell(`The picture could not be made. ${picture}`);
+    else if (!this.#loading.isWanted) this.session.tell(`The picture could not be made. ${picture}`);
   }
 
-  private note(): void {
+  #note(): void {
     const scene = this.session.scene!;
-    this.inputs.forEach((input, k) => {
-      this.notes[k].textContent = scene.wavelengths ? bandName(scene, Number(input.value) - 1).split(", ")[1] ?? "" : "";
+    this.#inputs.forEach((input, k) => {
+      this.#notes[k].textContent = scene.wavelengths ? bandName(scene, Number(input.value) - 1).split(", ")[1] ?? "" : "";
     });
   }
 }

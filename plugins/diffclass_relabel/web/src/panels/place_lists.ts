@@ -56,49 +56,49 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, { go
 /** Strokes with pixels that all other strokes contradict, and what can be done about each. */
 export class AuditPanel {
   readonly element: HTMLElement;
-  private readonly list = el("div", { class: "items audit" });
-  private readonly note = el("p", { class: "muted empty", text: "Labels that the diffusion from all other strokes contradicts." });
-  private readonly check = textButton("Check labels", "Compare every label with what the others say", () => void this.ask());
-  private chosen = -1;
-  private items: ContradictedStroke[] = [];
+  readonly #list = el("div", { class: "items audit" });
+  readonly #note = el("p", { class: "muted empty", text: "Labels that the diffusion from all other strokes contradicts." });
+  readonly #check = textButton("Check labels", "Compare every label with what the others say", () => void this.#ask());
+  #chosen = -1;
+  #items: ContradictedStroke[] = [];
 
   constructor(private readonly session: Session, private readonly go: Go, private readonly counted: (found: number) => void) {
-    this.element = el("div", {}, el("div", { class: "panel-bar" }, this.check), this.note, this.list);
-    session.on("changed", () => this.show());
+    this.element = el("div", {}, el("div", { class: "panel-bar" }, this.#check), this.#note, this.#list);
+    session.on("changed", () => this.#show());
   }
 
-  private async ask(): Promise<void> {
-    this.check.disabled = true;
+  async #ask(): Promise<void> {
+    this.#check.disabled = true;
     const answer = await this.session.ask({ ask: "audit" });
-    this.check.disabled = false;
+    this.#check.disabled = false;
     if (!answer) return;
-    [this.items, this.chosen] = [answer.items, -1];
-    this.note.textContent = this.items.length ? "" : "No label is contradicted by the others.";
-    this.counted(this.items.length);
-    this.show();
+    [this.#items, this.#chosen] = [answer.items, -1];
+    this.#note.textContent = this.#items.length ? "" : "No label is contradicted by the others.";
+    this.counted(this.#items.length);
+    this.#show();
   }
 
-  private show(): void {
-    this.note.hidden = this.items.length > 0;
-    this.list.replaceChildren(...this.items.map((item, k) => this.row(item, k)));
+  #show(): void {
+    this.#note.hidden = this.#items.length > 0;
+    this.#list.replaceChildren(...this.#items.map((item, k) => this.#row(item, k)));
   }
 
-  private row(item: ContradictedStroke, k: number): HTMLElement {
+  #row(item: ContradictedStroke, k: number): HTMLElement {
     const { session } = this;
     const place = session.placeOf(item.pixel);
-    const isChosen = k === this.chosen;
-    const act = () => { this.chosen = k; this.go(place); this.show(); };
+    const isChosen = k === this.#chosen;
+    const act = () => { this.#chosen = k; this.go(place); this.#show(); };
     const margin = item.margin.toFixed(2);
     const found = line({ title: `Row ${place.row}, column ${place.column}, margin ${margin}, stroke ${item.stroke}`, isChosen, act },
       markOf(session, item.class), muted("or"), markOf(session, item.says),
       el("span", { class: "muted end", title: "contradicted pixels, largest margin" }, `${item.count} px`, el("span", { class: "strength", text: ` ${margin}` })));
-    return el("div", {}, found, isChosen ? this.actions(item) : null);
+    return el("div", {}, found, isChosen ? this.#actions(item) : null);
   }
 
-  private actions({ stroke, says, count, pixels }: ContradictedStroke): HTMLElement {
+  #actions({ stroke, says, count, pixels }: ContradictedStroke): HTMLElement {
     const { session } = this;
     const name = session.nameOf(says);
-    const button = (text: string, title: string, act: () => Promise<unknown>) => textButton(text, title, () => void act().then(() => this.ask()), "small");
+    const button = (text: string, title: string, act: () => Promise<unknown>) => textButton(text, title, () => void act().then(() => this.#ask()), "small");
     return el("div", { class: "item-actions" },
       button(`Stroke to ${name}`, `The whole stroke ${stroke} becomes ${name}`, () => session.apply({ op: "move", stroke, class: says })),
       button(count === 1 ? "Erase pixel" : "Erase pixels", "Take the label from the contradicted pixels", () => session.paint(pixelsOf(pixels), { id: 0 })),
@@ -109,14 +109,14 @@ export class AuditPanel {
 /** All strokes, the newest first: find one, give it to another class, take it away. */
 export class StrokePanel {
   readonly element: HTMLElement;
-  private readonly list = el("div", { class: "items" });
-  private readonly empty = el("p", { class: "muted empty", text: "Strokes appear here as you paint." });
-  private readonly more = el("p", { class: "muted empty" });
-  private chosen = 0;
-  private made = "";
+  readonly #list = el("div", { class: "items" });
+  readonly #empty = el("p", { class: "muted empty", text: "Strokes appear here as you paint." });
+  readonly #more = el("p", { class: "muted empty" });
+  #chosen = 0;
+  #made = "";
 
   constructor(private readonly session: Session, private readonly go: Go) {
-    this.element = el("div", {}, this.empty, this.list, this.more);
+    this.element = el("div", {}, this.#empty, this.#list, this.#more);
     session.on("changed", () => this.show());
   }
 
@@ -125,24 +125,24 @@ export class StrokePanel {
     const { state } = this.session;
     if (this.element.hidden || !state) return;
     const { strokes, n_strokes, classes } = state;
-    const made = JSON.stringify([strokes, n_strokes, classes.map((item) => [item.id, item.name, item.color]), this.chosen]);
-    if (made === this.made) return;
-    this.made = made;
-    this.empty.hidden = strokes.length > 0;
-    this.more.hidden = n_strokes <= MOST;
-    this.more.textContent = `and ${n_strokes - MOST} older ones`;
-    this.list.replaceChildren(...strokes.slice(-MOST).reverse().map((stroke) => this.row(stroke)));
+    const made = JSON.stringify([strokes, n_strokes, classes.map((item) => [item.id, item.name, item.color]), this.#chosen]);
+    if (made === this.#made) return;
+    this.#made = made;
+    this.#empty.hidden = strokes.length > 0;
+    this.#more.hidden = n_strokes <= MOST;
+    this.#more.textContent = `and ${n_strokes - MOST} older ones`;
+    this.#list.replaceChildren(...strokes.slice(-MOST).reverse().map((stroke) => this.#row(stroke)));
   }
 
-  private row({ number, class: id, count: pixels, first }: StrokeState): HTMLElement {
-    const isChosen = number === this.chosen;
-    const act = () => { this.chosen = number; this.go(this.session.placeOf(first)); this.show(); };
+  #row({ number, class: id, count: pixels, first }: StrokeState): HTMLElement {
+    const isChosen = number === this.#chosen;
+    const act = () => { this.#chosen = number; this.go(this.session.placeOf(first)); this.show(); };
     const found = line({ title: `Show stroke ${number}`, isChosen, act },
       el("span", { class: "key", text: String(number) }), markOf(this.session, id), el("span", { class: "muted end", text: `${count(pixels)} px` }));
-    return el("div", {}, found, isChosen ? this.actions(number, id) : null);
+    return el("div", {}, found, isChosen ? this.#actions(number, id) : null);
   }
 
-  private actions(stroke: number, id: number): HTMLElement {
+  #actions(stroke: number, id: number): HTMLElement {
     const { session } = this;
     const select = choice(`Class of stroke ${stroke}`, session.classes.map((item) => [String(item.id), item.name]), () =>
       void session.apply({ op: "move", stroke, class: Number(select.value) }));
@@ -155,13 +155,13 @@ export class StrokePanel {
 /** Why a pixel has its class: the share of each stroke in its posterior. */
 export class WhyPanel {
   readonly element: HTMLElement;
-  private readonly head = el("p", { class: "why-head" });
-  private readonly list = el("div", { class: "items" });
-  private readonly empty = el("p", { class: "muted empty" }, "Point at a pixel and press ", keycap("w"), ", or Alt-click it, to see which strokes decided its class.");
+  readonly #head = el("p", { class: "why-head" });
+  readonly #list = el("div", { class: "items" });
+  readonly #empty = el("p", { class: "muted empty" }, "Point at a pixel and press ", keycap("w"), ", or Alt-click it, to see which strokes decided its class.");
 
   constructor(private readonly session: Session, private readonly go: Go) {
-    this.element = el("div", {}, this.empty, this.head, this.list);
-    this.head.hidden = true;
+    this.element = el("div", {}, this.#empty, this.#head, this.#list);
+    this.#head.hidden = true;
   }
 
   async ask(place: Place): Promise<void> {
@@ -169,15 +169,15 @@ export class WhyPanel {
     const pixel = session.pixelOf(place);
     const answer = await session.ask({ ask: "why", pixel });
     if (!answer) return;
-    this.empty.hidden = true;
-    this.head.hidden = false;
-    this.head.replaceChildren(markOf(session, session.map?.ids[pixel] ?? 0), muted(` at row ${place.row}, column ${place.column}`));
+    this.#empty.hidden = true;
+    this.#head.hidden = false;
+    this.#head.replaceChildren(markOf(session, session.map?.ids[pixel] ?? 0), muted(` at row ${place.row}, column ${place.column}`));
     const seen = answer.shares.filter(({ share }, k) => k === 0 || share >= LEAST);
-    if (seen.length) this.list.replaceChildren(...seen.map((share) => this.row(share)));
-    else this.list.replaceChildren(el("p", { class: "muted empty", text: "No stroke has reached this pixel." }));
+    if (seen.length) this.#list.replaceChildren(...seen.map((share) => this.#row(share)));
+    else this.#list.replaceChildren(el("p", { class: "muted empty", text: "No stroke has reached this pixel." }));
   }
 
-  private row({ pixel, share, stroke, class: id }: StrokeShare): HTMLElement {
+  #row({ pixel, share, stroke, class: id }: StrokeShare): HTMLElement {
     const bar = el("span", { class: "bar" });
     bar.style.width = `${Math.max(100 * share, 0.5)}%`;
     bar.style.background = this.session.classOf(id)?.color ?? "currentColor";

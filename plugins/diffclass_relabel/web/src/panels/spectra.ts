@@ -2,6 +2,7 @@
 
 import { checkbox, count, el, iconButton, muted, section, textButton } from "../base/dom";
 import { Emitter, OneAtATime } from "../base/events";
+import { iconMarkup } from "../base/icons";
 import type { ClassSpectrum, SpectrumAnswer } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import type { UiState } from "../tools/ui_state";
@@ -18,18 +19,18 @@ export class Spectra extends Emitter<{ changed: void }> {
   pointed: SpectrumAnswer | null = null;
   /** Classes that are not drawn. */
   readonly off = new Set<number>();
-  private version = -1;
-  private readonly askingClasses = new OneAtATime(() => this.askClasses());
-  private readonly askingPointed = new OneAtATime(() => this.askPointed());
+  #version = -1;
+  readonly #askingClasses = new OneAtATime(() => this.#askClasses());
+  readonly #askingPointed = new OneAtATime(() => this.#askPointed());
 
   constructor(private readonly session: Session, private readonly ui: UiState) {
     super();
     session.on("changed", () => {
       // With each map rather than each stroke: reading spectra shall not delay it.
-      if (!session.state?.live || !session.isStale || this.version < 0) void this.askingClasses.run();
+      if (!session.state?.live || !session.isStale || this.#version < 0) void this.#askingClasses.run();
       this.emit("changed"); // names, colours, the map's class under the pointer
     });
-    ui.on("hover", () => void this.askingPointed.run());
+    ui.on("hover", () => void this.#askingPointed.run());
     ui.on("class", () => this.emit("changed"));
   }
 
@@ -47,16 +48,16 @@ export class Spectra extends Emitter<{ changed: void }> {
     this.emit("changed");
   }
 
-  private async askClasses(): Promise<void> {
+  async #askClasses(): Promise<void> {
     const version = this.session.state?.version;
-    if (version === undefined || version === this.version) return;
+    if (version === undefined || version === this.#version) return;
     const answer = await this.session.ask({ ask: "class_spectra" });
     if (!answer) return;
-    [this.classes, this.version] = [answer.classes, version];
+    [this.classes, this.#version] = [answer.classes, version];
     this.emit("changed");
   }
 
-  private async askPointed(): Promise<void> {
+  async #askPointed(): Promise<void> {
     const { hover } = this.ui;
     const pixel = hover && this.session.pixelOf(hover);
     if (pixel === null || pixel === this.pointed?.pixel) return;
@@ -69,69 +70,83 @@ export class Spectra extends Emitter<{ changed: void }> {
 
 export class SpectrumPanel {
   readonly element: HTMLElement;
-  private readonly plot = new SpectrumPlot("Spectrum under the pointer and class means", {
-    redraw: () => this.draw(),
-    point: (band) => this.point(band),
+  readonly #plot = new SpectrumPlot("Spectrum under the pointer and class means", {
+    redraw: () => this.#draw(),
+    point: (band) => this.#point(band),
     click: (band) => {
-      this.picture.setBand(this.channel, band);
-      this.setChannel((this.channel + 1) % CHANNELS.length);
+      this.picture.setBand(this.#channel, band);
+      this.#setChannel((this.#channel + 1) % CHANNELS.length);
     },
   });
-  private readonly note = el("span", { class: "note muted" });
-  private readonly channels = CHANNELS.map((name, k) => textButton(name[0], name, () => this.setChannel(k), "channel small"));
-  private channel = 0;
-  private bands: number[] = [];
+  readonly #note = el("span", { class: "note muted" });
+  readonly #channels = CHANNELS.map((name, k) => textButton(name[0], name, () => this.#setChannel(k), "channel small"));
+  #channel = 0;
+  #bands: number[] = [];
 
   constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra, private readonly picture: PicturePanel, enlarge: () => void) {
-    const tools = el("span", { class: "channels", attributes: { role: "group", "aria-label": "Colour of the picture whose band a click in the plot chooses" } }, ...this.channels);
-    this.element = section("Spectrum", this.plot.canvas);
-    this.element.querySelector("h2")!.append(this.note, tools, iconButton("chart", "Spectra of the classes (q)", enlarge, "icon small"));
-    this.setChannel(0);
-    this.channels.forEach((button, k) => button.addEventListener("keydown", (event) => this.step(event, k)));
-    picture.on("shown", ({ bands }) => this.setBands(bands));
-    spectra.on("changed", () => this.draw());
+    const tools = el("span", { class: "channels", attributes: { role: "group", "aria-label": "Colour of the picture whose band a click in the plot chooses" } }, ...this.#channels);
+    this.element = section("Spectrum", this.#plot.canvas);
+    this.element.querySelector("h2")!.append(this.#note, tools, iconButton("chart", "Spectra of the classes (q)", enlarge, "icon small"), this.#fold());
+    this.#setChannel(0);
+    this.#channels.forEach((button, k) => button.addEventListener("keydown", (event) => this.#step(event, k)));
+    picture.on("shown", ({ bands }) => this.#setBands(bands));
+    spectra.on("changed", () => this.#draw());
+  }
+
+  /** Hides the plot, or shows it again. */
+  #fold(): HTMLElement {
+    const button = iconButton("minus", "Plot under the pointer", () => this.ui.setOptions({ spectrum: !this.ui.spectrum }), "icon small");
+    const show = () => {
+      this.#plot.canvas.hidden = !this.ui.spectrum;
+      button.innerHTML = iconMarkup(this.ui.spectrum ? "minus" : "plus");
+      button.setAttribute("aria-expanded", String(this.ui.spectrum));
+      this.#draw();
+    };
+    this.ui.on("options", show);
+    button.setAttribute("aria-expanded", "true");
+    return button;
   }
 
   /** Marks the bands of the picture. */
-  private setBands(bands: number[]): void {
-    this.bands = bands;
-    this.channels.forEach((button, k) => this.name(button, k));
-    this.draw();
+  #setBands(bands: number[]): void {
+    this.#bands = bands;
+    this.#channels.forEach((button, k) => this.#name(button, k));
+    this.#draw();
   }
 
-  private name(button: HTMLElement, k: number): void {
-    const at = this.bands[k] === undefined ? "" : `: ${bandName(this.session.scene!, this.bands[k])}`;
+  #name(button: HTMLElement, k: number): void {
+    const at = this.#bands[k] === undefined ? "" : `: ${bandName(this.session.scene!, this.#bands[k])}`;
     button.title = `${CHANNELS[k]}${at}; click in the plot, or press an arrow, to choose its band`;
     button.setAttribute("aria-label", `${CHANNELS[k]}${at}`);
   }
 
-  private setChannel(channel: number): void {
-    this.channel = channel;
-    this.channels.forEach((button, k) => button.setAttribute("aria-pressed", String(k === channel)));
+  #setChannel(channel: number): void {
+    this.#channel = channel;
+    this.#channels.forEach((button, k) => button.setAttribute("aria-pressed", String(k === channel)));
   }
 
   /** Arrows on a channel's button: the next good band. */
-  private step(event: KeyboardEvent, channel: number): void {
+  #step(event: KeyboardEvent, channel: number): void {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     const scene = this.session.scene;
-    if (!by || !scene || this.bands[channel] === undefined) return;
+    if (!by || !scene || this.#bands[channel] === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    let band = this.bands[channel] + by;
+    let band = this.#bands[channel] + by;
     while (band >= 0 && band < scene.n_bands && !scene.good[band]) band += by;
-    this.setChannel(channel);
+    this.#setChannel(channel);
     if (band >= 0 && band < scene.n_bands) this.picture.setBand(channel, band);
   }
 
-  private point(band: number | null): void {
-    this.note.textContent = band === null ? this.where() : bandName(this.session.scene!, band);
-    this.note.title = band === null ? "Row and column of the pixel in the ink's colour" : "";
+  #point(band: number | null): void {
+    this.#note.textContent = band === null ? this.#where() : bandName(this.session.scene!, band);
+    this.#note.title = band === null ? "Row and column of the pixel in the ink's colour" : "";
   }
 
-  private draw(): void {
+  #draw(): void {
     const { scene } = this.session;
     if (!scene) return;
-    const focus = this.focus();
+    const focus = this.#focus();
     const shown = this.spectra.shown;
     const curves: Curve[] = shown.map(({ spectrum, color }) => ({
       values: spectrum.mean,
@@ -141,18 +156,18 @@ export class SpectrumPanel {
       faint: shown.length > FEW && !focus.has(spectrum.class),
     }));
     const { pointed } = this.spectra;
-    if (pointed) curves.push({ values: pointed.values, color: this.plot.ink, width: 1.75 });
-    this.plot.draw(scene, curves, this.bands);
-    this.point(null);
+    if (pointed) curves.push({ values: pointed.values, color: this.#plot.ink, width: 1.75 });
+    this.#plot.draw(scene, curves, this.#bands);
+    this.#point(null);
   }
 
   /** Classes whose means are drawn: the one that is painted and the map's. */
-  private focus(): Set<number> {
+  #focus(): Set<number> {
     const { pointed } = this.spectra;
     return new Set([this.ui.classId, pointed ? (this.session.map?.ids[pointed.pixel] ?? 0) : 0]);
   }
 
-  private where(): string {
+  #where(): string {
     const { pointed } = this.spectra;
     if (!pointed) return "";
     const { row, column } = this.session.placeOf(pointed.pixel);
@@ -162,64 +177,64 @@ export class SpectrumPanel {
 
 export class SpectraPanel {
   readonly element: HTMLElement;
-  private readonly plot = new SpectrumPlot("Mean spectra of the classes", { redraw: () => this.draw() });
-  private readonly legend = el("div", { class: "spectra-legend", attributes: { role: "group", "aria-label": "Classes that are drawn" } });
-  private readonly spread = checkbox(true, () => this.draw());
-  private made = "";
+  readonly #plot = new SpectrumPlot("Mean spectra of the classes", { redraw: () => this.#draw() });
+  readonly #legend = el("div", { class: "spectra-legend", attributes: { role: "group", "aria-label": "Classes that are drawn" } });
+  readonly #spread = checkbox(true, () => this.#draw());
+  #made = "";
   /** What had the focus before it was opened. */
-  private before: HTMLElement | null = null;
+  #before: HTMLElement | null = null;
 
   constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra) {
     const title = "Spectra of the classes";
     this.element = el("section", { class: "spectra", attributes: { "aria-label": title } },
       el("div", { class: "spectra-head" }, el("h2", { text: title }),
-        el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the chosen one" }, this.spread, "Spread, 10\u201390 %"),
+        el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the chosen one" }, this.#spread, "Spread, 10\u201390 %"),
         iconButton("remove", "Close (q)", () => this.toggle(), "icon small")),
-      this.plot.canvas, this.legend);
+      this.#plot.canvas, this.#legend);
     this.element.hidden = true;
     this.element.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.toggle();
     });
-    spectra.on("changed", () => this.draw());
+    spectra.on("changed", () => this.#draw());
   }
 
   toggle(): void {
     this.element.hidden = !this.element.hidden;
-    if (this.element.hidden) return this.before?.focus();
-    this.before = document.activeElement as HTMLElement | null;
-    this.draw();
-    this.spread.focus();
+    if (this.element.hidden) return this.#before?.focus();
+    this.#before = document.activeElement as HTMLElement | null;
+    this.#draw();
+    this.#spread.focus();
   }
 
-  private draw(): void {
+  #draw(): void {
     const { scene } = this.session;
     if (!scene || this.element.hidden) return;
     const { shown, pointed } = this.spectra;
     // of many classes only the chosen one has a spread: more of them would hide each other
-    const isSpread = ({ class: id }: ClassSpectrum) => this.spread.checked && (shown.length <= FEW || id === this.ui.classId);
+    const isSpread = ({ class: id }: ClassSpectrum) => this.#spread.checked && (shown.length <= FEW || id === this.ui.classId);
     const curves: Curve[] = shown.map(({ spectrum, color }) => ({
       values: spectrum.mean, spread: isSpread(spectrum) ? spectrum : undefined, color, width: 1.75,
     }));
-    if (pointed) curves.push({ values: pointed.values, color: this.plot.ink, width: 1.25 });
-    this.plot.draw(scene, curves, []);
-    this.showLegend();
+    if (pointed) curves.push({ values: pointed.values, color: this.#plot.ink, width: 1.25 });
+    this.#plot.draw(scene, curves, []);
+    this.#showLegend();
   }
 
-  private showLegend(): void {
+  #showLegend(): void {
     const { classes, off, pointed } = this.spectra;
     const rows = classes.map((spectrum) => ({ spectrum, item: this.session.classOf(spectrum.class) }));
     const made = JSON.stringify([pointed !== null, rows.map(({ spectrum, item }) => [spectrum.count, item?.name, item?.color, item?.hidden, off.has(spectrum.class)])]);
-    if (made === this.made) return;
-    this.made = made;
+    if (made === this.#made) return;
+    this.#made = made;
     const focused = (document.activeElement as HTMLElement | null)?.dataset.spectrum;
-    this.legend.replaceChildren(...rows.map(({ spectrum, item }) => {
+    this.#legend.replaceChildren(...rows.map(({ spectrum, item }) => {
       const box = checkbox(!off.has(spectrum.class) && !item?.hidden, () => this.spectra.setShown(spectrum.class, box.checked));
       box.dataset.spectrum = String(spectrum.class);
       box.disabled = item?.hidden ?? true;
       return el("label", {}, box, swatch(item?.color), item?.name ?? "", muted(`${count(spectrum.count)} px`));
     }));
-    if (!rows.length) this.legend.append(muted("Classes appear here once they are painted."));
-    else if (pointed) this.legend.append(el("span", { class: "muted pointer-line", text: "under the pointer" }));
-    this.legend.querySelector<HTMLElement>(`[data-spectrum="${focused}"]`)?.focus();
+    if (!rows.length) this.#legend.append(muted("Classes appear here once they are painted."));
+    else if (pointed) this.#legend.append(el("span", { class: "muted pointer-line", text: "under the pointer" }));
+    this.#legend.querySelector<HTMLElement>(`[data-spectrum="${focused}"]`)?.focus();
   }
 }

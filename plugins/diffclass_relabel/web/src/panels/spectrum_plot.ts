@@ -45,14 +45,14 @@ interface Handlers {
 
 export class SpectrumPlot {
   readonly canvas: HTMLCanvasElement;
-  private scene: SceneInfo | null = null;
+  #scene: SceneInfo | null = null;
 
   constructor(name: string, on: Handlers) {
     this.canvas = el("canvas", { class: "spectrum", attributes: { role: "img", "aria-label": name } });
-    this.canvas.addEventListener("pointermove", (event) => on.point?.(this.bandAt(event)));
+    this.canvas.addEventListener("pointermove", (event) => on.point?.(this.#bandAt(event)));
     this.canvas.addEventListener("pointerleave", () => on.point?.(null));
     this.canvas.addEventListener("click", (event) => {
-      const band = this.bandAt(event);
+      const band = this.#bandAt(event);
       if (band !== null) on.click?.(band);
     });
     new ResizeObserver(() => on.redraw()).observe(this.canvas);
@@ -68,7 +68,7 @@ export class SpectrumPlot {
   /** Draws curves, the last one on top, and where red, green and blue of the picture lie. */
   draw(scene: SceneInfo, curves: Curve[], bands: number[]): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    this.scene = scene;
+    this.#scene = scene;
     if (width === 0) return;
     const context = sharpContext(this.canvas, width, height);
     const style = getComputedStyle(this.canvas);
@@ -89,12 +89,12 @@ export class SpectrumPlot {
   }
 
   /** The good band nearest to the pointer. */
-  private bandAt(event: MouseEvent): number | null {
-    if (!this.scene) return null;
+  #bandAt(event: MouseEvent): number | null {
+    if (!this.#scene) return null;
     const box = this.canvas.getBoundingClientRect();
-    const { x } = makeAxes(this.scene, [0, 1], box.width, box.height);
+    const { x } = makeAxes(this.#scene, [0, 1], box.width, box.height);
     const away = (band: number) => Math.abs(x(band) - (event.clientX - box.left));
-    const good = this.scene.good.flatMap((is, band) => (is ? [band] : []));
+    const good = this.#scene.good.flatMap((is, band) => (is ? [band] : []));
     return good.length ? good.reduce((best, band) => (away(band) < away(best) ? band : best)) : null;
   }
 }

@@ -81,43 +81,43 @@ const SHOWN_FOR = 7000; // ms
 
 export class StatusMessages {
   readonly element = el("div", { class: "notices" });
-  private readonly message = el("div", { class: "message", attributes: { role: "status" } });
-  private readonly connection = el("div", { class: "connection", attributes: { role: "alert" } });
-  private readonly hint = el("div", { class: "hint" });
-  private readonly hideLater = debounce(() => (this.message.hidden = true), SHOWN_FOR);
+  readonly #message = el("div", { class: "message", attributes: { role: "status" } });
+  readonly #connection = el("div", { class: "connection", attributes: { role: "alert" } });
+  readonly #hint = el("div", { class: "hint" });
+  readonly #hideLater = debounce(() => (this.#message.hidden = true), SHOWN_FOR);
 
   constructor(private readonly session: Session) {
-    this.element.append(this.connection, this.message, this.hint);
-    this.message.hidden = this.connection.hidden = this.hint.hidden = true;
-    session.on("message", (text) => this.tell(text));
-    session.on("changed", () => this.showHint());
-    session.socket.on("connection", () => this.showConnection());
-    session.socket.on("pending", () => this.showConnection());
+    this.element.append(this.#connection, this.#message, this.#hint);
+    this.#message.hidden = this.#connection.hidden = this.#hint.hidden = true;
+    session.on("message", (text) => this.#tell(text));
+    session.on("changed", () => this.#showHint());
+    session.socket.on("connection", () => this.#showConnection());
+    session.socket.on("pending", () => this.#showConnection());
   }
 
-  private tell(text: string): void {
-    this.message.textContent = text;
-    this.message.hidden = false;
-    this.hideLater();
+  #tell(text: string): void {
+    this.#message.textContent = text;
+    this.#message.hidden = false;
+    this.#hideLater();
   }
 
-  private showConnection(): void {
+  #showConnection(): void {
     const { connection, reason, pending } = this.session.socket;
-    this.connection.hidden = connection === "open" || connection === "connecting";
+    this.#connection.hidden = connection === "open" || connection === "connecting";
     const why = reason ? ` (${reason})` : "";
     const problem =
       connection === "refused"
         ? `The server refuses this page${why}. Open the address that it printed when it started.`
         : "The server does not answer. Trying again.";
-    this.connection.textContent = [problem, keptChanges(pending.length, "as soon as it does")].filter(Boolean).join(" ");
+    this.#connection.textContent = [problem, keptChanges(pending.length, "as soon as it does")].filter(Boolean).join(" ");
   }
 
-  private showHint(): void {
+  #showHint(): void {
     const { state, socket } = this.session;
     const isEmpty = Boolean(state) && state!.strokes.length === 0 && socket.pending.length === 0;
     const isAlone = state?.classes.filter(({ pixels }) => pixels).length === 1;
-    this.hint.hidden = !isEmpty && !isAlone;
-    this.hint.textContent = isAlone
+    this.#hint.hidden = !isEmpty && !isAlone;
+    this.#hint.textContent = isAlone
       ? "The map needs a second class: paint another."
       : state?.classes.length
         ? "Choose a class and paint a few strokes; the map follows."

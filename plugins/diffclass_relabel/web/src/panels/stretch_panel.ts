@@ -22,20 +22,20 @@ type Unit = "percent" | "values";
 export class StretchPanel {
   readonly element: HTMLDetailsElement;
   stretch: Stretch = { limits: null, calm: true };
-  private histograms: ChannelHistogram[] | null = null;
-  private source: object = {};
-  private readonly unit = choice("Limits in", [["percent", "Percentiles"], ["values", "Values"]], () => this.show());
-  private readonly calm = checkbox(true, () => this.set({ ...this.stretch, calm: this.calm.checked }));
-  private readonly reset = textButton("Reset", "From the 2nd to the 98th percentile, calm", () => this.set({ limits: null, calm: true }), "small");
-  private readonly rows = CHANNELS.map((_, channel) => new Row(channel, (end, value, unit) => this.move(channel, end, value, unit)));
+  #histograms: ChannelHistogram[] | null = null;
+  #source: object = {};
+  readonly #unit = choice("Limits in", [["percent", "Percentiles"], ["values", "Values"]], () => this.#show());
+  readonly #calm = checkbox(true, () => this.#set({ ...this.stretch, calm: this.#calm.checked }));
+  readonly #reset = textButton("Reset", "From the 2nd to the 98th percentile, calm", () => this.#set({ limits: null, calm: true }), "small");
+  readonly #rows = CHANNELS.map((_, channel) => new Row(channel, (end, value, unit) => this.#move(channel, end, value, unit)));
 
   constructor(private readonly session: Session, private readonly changed: () => void) {
-    this.element = el("details", { class: "stretch", on: { toggle: () => void this.open() } },
+    this.element = el("details", { class: "stretch", on: { toggle: () => void this.#open() } },
       el("summary", { text: "Stretch" }),
-      el("div", { class: "stretch-bar" }, this.unit, this.reset),
-      ...this.rows.map((row) => row.element),
-      el("label", { class: "calm", title: "Bands that have little to do with each other would make lurid colours" }, this.calm, "Calm colours"));
-    this.show();
+      el("div", { class: "stretch-bar" }, this.#unit, this.#reset),
+      ...this.#rows.map((row) => row.element),
+      el("label", { class: "calm", title: "Bands that have little to do with each other would make lurid colours" }, this.#calm, "Calm colours"));
+    this.#show();
   }
 
   /** The part of the picture's address that says how it is stretched. */
@@ -46,124 +46,124 @@ export class StretchPanel {
 
   /** The picture is made of other numbers: they are stretched by rule. */
   setSource(source: object): void {
-    if (JSON.stringify(source) === JSON.stringify(this.source)) return;
-    [this.source, this.histograms] = [source, null];
+    if (JSON.stringify(source) === JSON.stringify(this.#source)) return;
+    [this.#source, this.#histograms] = [source, null];
     this.stretch = { ...this.stretch, limits: null };
-    this.show();
-    void this.ask();
+    this.#show();
+    void this.#ask();
   }
 
   restore(stretch: Stretch): void {
     this.stretch = stretch;
-    this.show();
+    this.#show();
   }
 
   /** Opened, all of it comes into sight: it is the lower end of a column that may be full. */
-  private async open(): Promise<void> {
+  async #open(): Promise<void> {
     if (!this.element.open) return;
     this.element.scrollIntoView({ block: "nearest" });
-    await this.ask();
+    await this.#ask();
   }
 
-  private async ask(): Promise<void> {
-    if (!this.element.open || this.histograms || !this.session.scene) return;
-    const { source } = this;
+  async #ask(): Promise<void> {
+    if (!this.element.open || this.#histograms || !this.session.scene) return;
+    const source = this.#source;
     const answer = await this.session.ask({ ask: "histograms", ...source });
-    if (!answer || source !== this.source) return;
-    this.histograms = answer.channels;
-    this.show();
+    if (!answer || source !== this.#source) return;
+    this.#histograms = answer.channels;
+    this.#show();
   }
 
-  private set(stretch: Stretch): void {
+  #set(stretch: Stretch): void {
     this.stretch = stretch;
-    this.show();
+    this.#show();
     this.changed();
   }
 
-  private move(channel: number, end: number, value: number, unit: Unit | null): void {
-    if (!this.histograms || !Number.isFinite(value)) return this.show();
-    const limits = this.limits.map((pair) => [...pair]);
-    const { percentiles, low, high } = this.histograms[channel];
-    const to = (unit ?? this.unit.value) === "percent" ? at(percentiles, value) : value;
+  #move(channel: number, end: number, value: number, unit: Unit | null): void {
+    if (!this.#histograms || !Number.isFinite(value)) return this.#show();
+    const limits = this.#limits.map((pair) => [...pair]);
+    const { percentiles, low, high } = this.#histograms[channel];
+    const to = (unit ?? this.#unit.value) === "percent" ? at(percentiles, value) : value;
     const least = (high - low) / 1000; // between the two
     limits[channel][end] = end === 0 ? Math.min(to, limits[channel][1] - least) : Math.max(to, limits[channel][0] + least);
-    this.set({ ...this.stretch, limits });
+    this.#set({ ...this.stretch, limits });
   }
 
-  private get limits(): number[][] {
-    return this.stretch.limits ?? this.histograms!.map(({ percentiles }) => BY_RULE.map((percent) => percentiles[percent]));
+  get #limits(): number[][] {
+    return this.stretch.limits ?? this.#histograms!.map(({ percentiles }) => BY_RULE.map((percent) => percentiles[percent]));
   }
 
-  private show(): void {
-    this.calm.checked = this.stretch.calm;
-    this.reset.disabled = this.stretch.limits === null && this.stretch.calm;
-    if (!this.histograms) return;
-    const { limits } = this;
-    this.rows.forEach((row, k) => row.show(this.histograms![k], limits[k], this.unit.value as Unit));
+  #show(): void {
+    this.#calm.checked = this.stretch.calm;
+    this.#reset.disabled = this.stretch.limits === null && this.stretch.calm;
+    if (!this.#histograms) return;
+    const limits = this.#limits;
+    this.#rows.forEach((row, k) => row.show(this.#histograms![k], limits[k], this.#unit.value as Unit));
   }
 }
 
 /** A channel: its histogram, whose limits can be dragged, and the two limits as numbers. */
 class Row {
   readonly element: HTMLElement;
-  private readonly bars = svg("path", { class: "bars" });
-  private readonly outside = ENDS.map(() => svg("rect", { y: "0", height: String(HEIGHT) }));
-  private readonly edges = ENDS.map(() => svg("path", { class: "edge" }));
-  private readonly inputs: HTMLInputElement[];
-  private readonly picture: SVGElement;
-  private histogram: ChannelHistogram | null = null;
-  private limits = [0, 1];
-  private dragged = -1;
+  readonly #bars = svg("path", { class: "bars" });
+  readonly #outside = ENDS.map(() => svg("rect", { y: "0", height: String(HEIGHT) }));
+  readonly #edges = ENDS.map(() => svg("path", { class: "edge" }));
+  readonly #inputs: HTMLInputElement[];
+  readonly #picture: SVGElement;
+  #histogram: ChannelHistogram | null = null;
+  #limits = [0, 1];
+  #dragged = -1;
 
   /** `moved` is called with an end that was moved; the unit is null where it was typed. */
   constructor(channel: number, private readonly moved: (end: number, value: number, unit: Unit | null) => void) {
     const name = CHANNELS[channel];
-    this.inputs = ENDS.map((end, k) => el("input", {
+    this.#inputs = ENDS.map((end, k) => el("input", {
       attributes: { type: "number", step: "any", "aria-label": `${name}, ${end}` },
-      on: { change: () => this.moved(k, this.inputs[k].value === "" ? NaN : Number(this.inputs[k].value), null) },
+      on: { change: () => this.moved(k, this.#inputs[k].value === "" ? NaN : Number(this.#inputs[k].value), null) },
     }));
-    this.picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", class: "histogram", role: "img", "aria-label": `Histogram of ${name.toLowerCase()}` }, this.bars, ...this.outside, ...this.edges);
-    this.bars.style.fill = CHANNEL_COLORS[channel];
-    this.picture.addEventListener("pointerdown", (event) => this.down(event));
-    this.picture.addEventListener("pointermove", (event) => this.dragged >= 0 && this.moved(this.dragged, this.valueAt(event), "values"));
-    this.picture.addEventListener("pointerup", () => (this.dragged = -1));
-    this.picture.addEventListener("pointercancel", () => (this.dragged = -1));
+    this.#picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", class: "histogram", role: "img", "aria-label": `Histogram of ${name.toLowerCase()}` }, this.#bars, ...this.#outside, ...this.#edges);
+    this.#bars.style.fill = CHANNEL_COLORS[channel];
+    this.#picture.addEventListener("pointerdown", (event) => this.#down(event));
+    this.#picture.addEventListener("pointermove", (event) => this.#dragged >= 0 && this.moved(this.#dragged, this.#valueAt(event), "values"));
+    this.#picture.addEventListener("pointerup", () => (this.#dragged = -1));
+    this.#picture.addEventListener("pointercancel", () => (this.#dragged = -1));
     this.element = el("div", { class: "channel-row" });
-    this.element.append(this.picture, ...this.inputs);
+    this.element.append(this.#picture, ...this.#inputs);
   }
 
   show(histogram: ChannelHistogram, limits: number[], unit: Unit): void {
-    [this.histogram, this.limits] = [histogram, limits];
+    [this.#histogram, this.#limits] = [histogram, limits];
     const { low, high, counts, percentiles } = histogram;
     const most = Math.sqrt(Math.max(...counts, 1));
     const step = WIDTH / counts.length;
-    this.bars.setAttribute("d", counts.map((count, k) => {
+    this.#bars.setAttribute("d", counts.map((count, k) => {
       const tall = (HEIGHT * Math.sqrt(count)) / most;
       return `M${k * step} ${HEIGHT}v${-tall}h${step}v${tall}Z`;
     }).join(""));
     const [from, to] = limits.map((value) => Math.min(Math.max((WIDTH * (value - low)) / (high - low), 0), WIDTH));
-    [from, to].forEach((x, k) => this.edges[k].setAttribute("d", `M${x} 0v${HEIGHT}`));
-    this.outside[0].setAttribute("width", String(from));
-    this.outside[1].setAttribute("x", String(to));
-    this.outside[1].setAttribute("width", String(WIDTH - to));
-    this.inputs.forEach((input, k) => {
+    [from, to].forEach((x, k) => this.#edges[k].setAttribute("d", `M${x} 0v${HEIGHT}`));
+    this.#outside[0].setAttribute("width", String(from));
+    this.#outside[1].setAttribute("x", String(to));
+    this.#outside[1].setAttribute("width", String(WIDTH - to));
+    this.#inputs.forEach((input, k) => {
       input.value = String(unit === "values" ? Number(limits[k].toPrecision(4)) : Number(percentOf(percentiles, limits[k]).toFixed(1)));
     });
   }
 
-  private down(event: PointerEvent): void {
-    if (!this.histogram) return;
+  #down(event: PointerEvent): void {
+    if (!this.#histogram) return;
     event.preventDefault();
-    const value = this.valueAt(event);
-    const [low, high] = this.limits;
-    this.dragged = Math.abs(value - low) < Math.abs(value - high) ? 0 : 1;
-    this.picture.setPointerCapture(event.pointerId);
-    this.moved(this.dragged, value, "values");
+    const value = this.#valueAt(event);
+    const [low, high] = this.#limits;
+    this.#dragged = Math.abs(value - low) < Math.abs(value - high) ? 0 : 1;
+    this.#picture.setPointerCapture(event.pointerId);
+    this.moved(this.#dragged, value, "values");
   }
 
-  private valueAt(event: PointerEvent): number {
-    const box = this.picture.getBoundingClientRect();
-    const { low, high } = this.histogram!;
+  #valueAt(event: PointerEvent): number {
+    const box = this.#picture.getBoundingClientRect();
+    const { low, high } = this.#histogram!;
     return low + ((high - low) * (event.clientX - box.left)) / box.width;
   }
 }

@@ -12,11 +12,11 @@ interface Panel {
 
 export class Tabs {
   readonly element: HTMLElement;
-  private readonly buttons: HTMLButtonElement[];
+  readonly #buttons: HTMLButtonElement[];
 
   constructor(private readonly panels: Panel[]) {
-    this.buttons = panels.map((panel, k) => this.button(panel, k));
-    const bar = el("div", { class: "tab-bar", attributes: { role: "tablist" } }, ...this.buttons);
+    this.#buttons = panels.map((panel, k) => this.#button(panel, k));
+    const bar = el("div", { class: "tab-bar", attributes: { role: "tablist" } }, ...this.#buttons);
     this.element = el("div", { class: "tabs" }, bar, ...panels.map((panel) => panel.element));
     for (const panel of panels) {
       panel.element.classList.add("tab-panel");
@@ -32,8 +32,8 @@ export class Tabs {
     this.panels.forEach((panel, k) => {
       const chosen = panel.name === name;
       panel.element.hidden = !chosen;
-      this.buttons[k].setAttribute("aria-selected", String(chosen));
-      this.buttons[k].tabIndex = chosen ? 0 : -1;
+      this.#buttons[k].setAttribute("aria-selected", String(chosen));
+      this.#buttons[k].tabIndex = chosen ? 0 : -1;
       if (chosen) panel.shown?.();
     });
   }
@@ -41,24 +41,24 @@ export class Tabs {
   /** Writes a number after a tab's name; none for 0. */
   setCount(name: string, value: number): void {
     const k = this.panels.findIndex((panel) => panel.name === name);
-    this.buttons[k].querySelector("span")!.textContent = value ? String(value) : "";
+    this.#buttons[k].querySelector("span")!.textContent = value ? String(value) : "";
   }
 
-  private button(panel: Panel, k: number): HTMLButtonElement {
+  #button(panel: Panel, k: number): HTMLButtonElement {
     return el("button", {
       text: panel.name,
       title: panel.title,
       attributes: { role: "tab", id: `tab-${panel.name}`, "aria-controls": `panel-${panel.name}`, "data-tab": panel.name },
-      on: { click: () => this.show(panel.name), keydown: (event) => this.move(event, k) },
+      on: { click: () => this.show(panel.name), keydown: (event) => this.#move(event, k) },
     }, el("span", { class: "tab-count" }));
   }
 
-  private move(event: KeyboardEvent, k: number): void {
+  #move(event: KeyboardEvent, k: number): void {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step) return;
     event.stopPropagation();
     const next = (k + step + this.panels.length) % this.panels.length;
     this.show(this.panels[next].name);
-    this.buttons[next].focus();
+    this.#buttons[next].focus();
   }
 }

@@ -67,7 +67,7 @@ function badges(session: Session): HTMLElement {
     const [text, kind] = freshness(state, isStale, session.hasMap);
     fresh.textContent = text;
     fresh.className = `badge ${kind}`;
-    fresh.title = state.problem ?? (text === FIRST ? firstMap(session) : "");
+    fresh.title = state.problem ?? (state.preparing !== null ? "The graph of similar pixels is being built; paint already" : text === FIRST ? firstMap(session) : "");
     const pending = session.socket.pending.length;
     saved.textContent = pending ? `saving ${pending}` : "saved";
     saved.title = state.session ? `Every change is in ${state.session}` : "Every change is on disk";
@@ -82,14 +82,15 @@ function badges(session: Session): HTMLElement {
 
 function freshness(state: SessionState, stale: boolean, any: boolean): [string, string] {
   if (state.problem) return ["update failed", "bad"];
+  if (state.preparing !== null) return [`maps in ${Math.max(Math.round(state.preparing), 1)} s`, "busy"];
   if (stale) return state.live || state.computing ? ["updating", "busy"] : ["map is stale", "warn"];
   if (any && !state.refined) return [FIRST, "busy"];
   return any ? ["up to date", "quiet"] : ["no map yet", "quiet"];
 }
 
 /** What a first map is made of, and what follows it. */
-function firstMap({ scene, state }: Session): string {
-  const groups = scene?.n_aggregates;
+function firstMap({ state }: Session): string {
+  const groups = state!.n_aggregates;
   if (!groups && state!.tau_mode !== "auto") return "Class sizes are being counted; the map by them follows";
   return groups
     ? `Made of ${count(groups)} groups of similar pixels; that of every pixel is being computed and follows when painting rests`

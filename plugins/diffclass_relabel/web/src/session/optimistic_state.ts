@@ -19,6 +19,8 @@ export interface Optimistic {
 export interface ClassRef {
   /** 0 erases. */
   id: number;
+  /** Labels of other classes stay. */
+  spare?: boolean;
 }
 
 /** The id that a new class will have, if nobody else adds one meanwhile; 0: there are too many. */

@@ -1,11 +1,12 @@
 // Planes of one byte per pixel: as they arrive, and the labels with what is not confirmed on top.
 
 import { eachPixel, type Runs, toRuns, type Window } from "../base/raster";
+import type { ClassRef } from "./optimistic_state";
 import type { Operation } from "./protocol.generated";
 
 /** Planes of one byte per pixel with a header that says what they are. */
 export interface Frame {
-  kind: "labels" | "map" | "changes" | "preview" | "compared";
+  kind: "labels" | "map" | "changes" | "preview" | "compared" | "similar";
   version: number;
   ms?: number;
   tau?: number;
@@ -40,45 +41,43 @@ export function writeWindow(raster: Uint8Array, columns: number, plane: Uint8Arr
   }
 }
 
-interface Patch {
+interface Patch extends ClassRef {
   pixels: Runs;
-  /** 0 erases. */
-  id: number;
   confirmed: boolean;
 }
 
 export class LabelPlane {
   /** Class id of each pixel, 0 = unlabelled. */
   shown = new Uint8Array(0);
-  private server = new Uint8Array(0);
+  #server = new Uint8Array(0);
   /** Takes turns with what is shown. */
-  private spare = new Uint8Array(0);
-  private patches: Patch[] = [];
-  private locked = new Set<number>();
+  #other = new Uint8Array(0);
+  #patches: Patch[] = [];
+  #locked = new Set<number>();
 
   resize(n: number): void {
-    if (this.server.length === n) return;
-    this.server = new Uint8Array(n);
+    if (this.#server.length === n) return;
+    this.#server = new Uint8Array(n);
     this.shown = new Uint8Array(n);
-    this.spare = new Uint8Array(n);
+    this.#other = new Uint8Array(n);
   }
 
   setLocked(ids: Iterable<number>): void {
-    this.locked = new Set(ids);
+    this.#locked = new Set(ids);
   }
 
   /** Takes the server's plane, or what has changed of it; what it confirmed before is in it. */
   receive(plane: Uint8Array, window: Window | undefined, columns: number): void {
-    if (window) writeWindow(this.server, columns, plane, window);
-    else this.server.set(plane);
-    this.patches = this.patches.filter((patch) => !patch.confirmed);
+    if (window) writeWindow(this.#server, columns, plane, window);
+    else this.#server.set(plane);
+    this.#patches = this.#patches.filter((patch) => !patch.confirmed);
   }
 
   /** Shows pixels of a stroke that is still being drawn; returns those that changed. */
-  draw(pixels: Iterable<number>, id: number): number[] {
+  draw(pixels: Iterable<number>, { id, spare }: ClassRef): number[] {
     const changed: number[] = [];
     for (const pixel of pixels) {
-      if (this.shown[pixel] === id || this.locked.has(this.shown[pixel])) continue;
+      if (this.shown[pixel] === id || this.#keeps(pixel, id, spare)) continue;
       this.shown[pixel] = id;
       changed.push(pixel);
     }
@@ -86,33 +85,39 @@ export class LabelPlane {
   }
 
   /** Lays a stroke over the server's labels until they hold it; seen once they are made again. */
-  add(pixels: Set<number>, id: number): Patch {
-    const patch = { pixels: toRuns(pixels), id, confirmed: false };
-    this.patches.push(patch);
+  add(pixels: Set<number>, { id, spare }: ClassRef): Patch {
+    const patch = { pixels: toRuns(pixels), id, spare, confirmed: false };
+    this.#patches.push(patch);
     return patch;
   }
 
   /** Takes a refused stroke away. */
   remove(patch: Patch): void {
-    this.patches = this.patches.filter((other) => other !== patch);
+    this.#patches = this.#patches.filter((other) => other !== patch);
   }
 
   /** A class has another id than what was painted with it. */
   renumber(from: number, to: number): void {
-    for (const patch of this.patches) if (patch.id === from) patch.id = to;
+    for (const patch of this.#patches) if (patch.id === from) patch.id = to;
   }
 
   /** Makes what is shown again, without a stroke that is still being drawn; says whether it is another. */
   rebuild(): boolean {
     const before = this.shown;
-    [this.shown, this.spare] = [this.spare, before];
-    this.shown.set(this.server);
-    for (const { pixels, id } of this.patches) {
+    [this.shown, this.#other] = [this.#other, before];
+    this.shown.set(this.#server);
+    for (const { pixels, id, spare } of this.#patches) {
       eachPixel(pixels, (pixel) => {
-        if (!this.locked.has(this.shown[pixel])) this.shown[pixel] = id;
+        if (!this.#keeps(pixel, id, spare)) this.shown[pixel] = id;
       });
     }
     return !isSame(this.shown, before);
+  }
+
+  /** Whether a stroke leaves the label of a pixel as it is. */
+  #keeps(pixel: number, id: number, spare = false): boolean {
+    const label = this.shown[pixel];
+    return this.#locked.has(label) || (spare && id !== 0 && label !== 0 && label !== id);
   }
 }
 
@@ -129,5 +134,5 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 export function operationOf(patch: Patch): Operation {
   return patch.id === 0
     ? { op: "erase", pixels: patch.pixels }
-    : { op: "stroke", class: patch.id, pixels: patch.pixels };
+    : { op: "stroke", class: patch.id, pixels: patch.pixels, ...(patch.spare && { spare: true }) };
 }

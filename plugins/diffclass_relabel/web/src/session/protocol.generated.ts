@@ -10,8 +10,8 @@ export const PALETTE = ["#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "
 
 /** An operation: the unit of undo, of the log and of replay. */
 export type Operation =
-  /** label pixels, taken from older strokes where they were labelled before; pixels of locked classes are left out */
-  | { op: "stroke"; class: number; pixels: number[] }
+  /** label pixels, taken from older strokes where they were labelled before; pixels of locked classes, or with "spare" of all other classes, are left out */
+  | { op: "stroke"; class: number; pixels: number[]; spare?: boolean }
   /** unlabel pixels, except those of locked classes */
   | { op: "erase"; pixels: number[] }
   /** set what is known of the classes' sizes; without any, forget it */
@@ -67,16 +67,20 @@ export type Question =
   | { ask: "curve" }
   /** the connected piece of the map around a pixel */
   | { ask: "segment"; pixel: number }
+  /** how like all pixels are to one, by the walk on the graph */
+  | { ask: "similar"; pixel: number }
   /** the labels of a file that is sent, or lies at a path next to the scene */
   | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
+  /** classify the scene with a model, in a file that is sent or lies next to the scene */
+  | { ask: "predict"; path?: string; files?: SentFile[] }
   /** accuracy, a table of the classes, and what the last map changed */
   | { ask: "numbers"; by?: "reference" | "held_out" }
   /** say which class of the reference is which of the session's; the numbers then */
   | { ask: "match_reference"; pairs: number[] }
   /** the operations that can be undone and done again */
   | { ask: "history" }
-  /** the map of an earlier state of the history, or else the reference */
-  | { ask: "compare"; step?: number }
+  /** the map of an earlier state of the history or of a model, or else the reference */
+  | { ask: "compare"; step?: number; prediction?: boolean }
   /** let the map follow every operation, or not */
   | { ask: "live"; on: boolean }
   /** bring the map up to date */
@@ -86,7 +90,7 @@ export type Question =
   /** the map at another time */
   | { ask: "preview_tau"; tau: number }
   /** write a result to files that can be fetched */
-  | { ask: "export"; what: "labels" | "map" | "picture" | "margin" | "probability" | "report"; name?: string };
+  | { ask: "export"; what: "labels" | "map" | "polygons" | "picture" | "margin" | "probability" | "spectra" | "report" | "model" | "prediction"; name?: string; min_area?: number; simplify?: number };
 
 /** The answer to each question. */
 export interface Answers {
@@ -98,7 +102,9 @@ export interface Answers {
   suggest: SuggestAnswer;
   curve: CurveAnswer;
   segment: SegmentAnswer;
+  similar: SimilarAnswer;
   read_labels: ReadLabelsAnswer;
+  predict: PredictAnswer;
   numbers: NumbersAnswer;
   match_reference: NumbersAnswer;
   history: HistoryAnswer;
@@ -186,7 +192,6 @@ export interface SceneInfo {
   bands_true: number[];
   bands_false: number[];
   block: number; // Side of the blocks of pixels that are classified as one; 1: none.
-  n_aggregates: number | null; // Of the pixels, where provisional maps are made of them.
   coarse_answers: boolean; // Whether answers and warped walks are of the aggregates too.
 }
 
@@ -201,7 +206,7 @@ export interface Preset { name: string; label: string }
 
 /** A result that can be exported, in one format. */
 export interface ExportFormat {
-  what: "labels" | "map" | "picture" | "margin" | "probability" | "report";
+  what: "labels" | "map" | "polygons" | "picture" | "margin" | "probability" | "spectra" | "report" | "model" | "prediction";
   suffix: string;
   label: string;
   name: string; // Of the file.
@@ -221,11 +226,13 @@ export interface SessionState {
   tau_mode: "auto" | "margin" | "fixed";
   refined: boolean; // Whether no map is to follow, as that of the time that "auto" chooses.
   max_time: number;
+  n_aggregates: number | null; // Of the pixels, where provisional maps are made of them.
   stale: boolean;
   map_version: number | null; // Of the newest map, which may be on its way.
   warped: boolean;
   step: number; // Number of the present state in the history.
   has_reference: boolean; // Whether there is an image to compare with.
+  has_prediction: boolean; // Whether a model was applied to the scene.
   can_undo: boolean;
   can_redo: boolean;
   n_changed: number;
@@ -234,6 +241,7 @@ export interface SessionState {
   session: string;
   live: boolean;
   computing: boolean;
+  preparing: number | null; // Seconds, about, until maps can be made; null once they can.
   problem: string | null;
 }
 
@@ -354,6 +362,9 @@ export interface SegmentAnswer {
   pixels: number[]; // start, length, start, length, ...
 }
 
+/** Likeness follows in a binary message: up to k are the nearest (k / 254)^2 of half of all. */
+export interface SimilarAnswer { pixel: number }
+
 /** The labels of a file: what to add to the session, as one operation. */
 export interface ReadLabelsAnswer {
   title: string;
@@ -378,6 +389,12 @@ export interface FileClass {
 
 /** A class to add. */
 export interface NewClass { id: number; name: string; color: string }
+
+/** A model was applied to the scene. */
+export interface PredictAnswer {
+  name: string; // Of its file.
+  unclassified: number; // Pixels with data that are none of the session's classes there.
+}
 
 /** The session in numbers. */
 export interface NumbersAnswer {

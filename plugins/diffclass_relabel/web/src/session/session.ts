@@ -41,6 +41,8 @@ interface SessionEvents {
   changes: Uint8Array;
   /** What the map is compared with. */
   compared: Uint8Array;
+  /** How like all pixels are to one; see `SimilarAnswer`. */
+  similar: Uint8Array;
   latency: number;
   /** Something to say to the user. */
   message: string;
@@ -77,30 +79,30 @@ export class Session extends Emitter<SessionEvents> {
   latency: number | null = null;
   /** Those of it in which the map was computed. */
   computing: number | null = null;
-  readonly notice = new ChangeNotice(() => this.state && this.emit("changed"), () => this.isAwaiting);
-  private clock: number | null = null;
+  readonly notice = new ChangeNotice(() => this.state && this.emit("changed"), () => this.#isAwaiting);
+  #clock: number | null = null;
   /** Version of the session that the awaited map has to reflect. */
-  private awaited = 0;
+  #awaited = 0;
   /** What was in view when the present map was drawn; null while a part of it is not. */
-  private seen: Window | null = null;
+  #seen: Window | null = null;
   /** The state as the server sent it last. */
-  private serverState: SessionState | null = null;
+  #serverState: SessionState | null = null;
   /** What was asked of the live switch and has no answer yet. */
-  private readonly liveRequests: boolean[] = [];
+  readonly #liveRequests: boolean[] = [];
 
   constructor(readonly socket: Socket) {
     super();
-    socket.on("hello", (hello) => this.greet(hello));
-    socket.on("state", ({ state }) => this.setState(state));
-    socket.on("numbered", ({ from, to }) => this.renumber(from, to));
+    socket.on("hello", (hello) => this.#greet(hello));
+    socket.on("state", ({ state }) => this.#setState(state));
+    socket.on("numbered", ({ from, to }) => this.#renumber(from, to));
     socket.on("pending", () => this.notice.request());
-    socket.on("binary", (buffer) => this.receive(buffer));
+    socket.on("binary", (buffer) => this.#receive(buffer));
     socket.on("refused", (message) => this.tell(message));
   }
 
   /** Version of the state that the server has sent last. */
   get version(): number {
-    return this.serverState?.version ?? 0;
+    return this.#serverState?.version ?? 0;
   }
 
   get classes(): ClassState[] {
@@ -141,8 +143,8 @@ export class Session extends Emitter<SessionEvents> {
   }
 
   /** Whether a map is on its way to the screen. */
-  private get isAwaiting(): boolean {
-    return this.clock !== null || Boolean(this.map?.left) || Boolean(this.state?.computing);
+  get #isAwaiting(): boolean {
+    return this.#clock !== null || Boolean(this.map?.left) || Boolean(this.state?.computing);
   }
 
   /** Whether something that was done here is not in the state yet. */
@@ -159,13 +161,13 @@ export class Session extends Emitter<SessionEvents> {
    *  state at once. */
   async apply(operation: Operation, { asked = performance.now(), seen = this.version, newId = 0, refused }: Circumstances = {}): Promise<Done | null> {
     const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
-    if (isMapped) this.clock = asked;
+    if (isMapped) this.#clock = asked;
     const sent = this.socket.apply(operation, seen, newId, Boolean(refused));
-    this.update();
+    this.#update();
     const done = await sent.catch(({ message }: Error) => (refused?.(message), null));
-    if (!done || newId) this.update();
-    if (isMapped) this.awaited = done?.version ?? this.awaited;
-    if (isMapped && !done) this.clock = null;
+    if (!done || newId) this.#update();
+    if (isMapped) this.#awaited = done?.version ?? this.#awaited;
+    if (isMapped && !done) this.#clock = null;
     return done;
   }
 
@@ -177,8 +179,8 @@ export class Session extends Emitter<SessionEvents> {
   }
 
   /** A reference to the class of an id, to paint with: it stays right, whatever the server numbers it. */
-  classRef(id: number): ClassRef {
-    const ref = { id };
+  classRef(id: number, spare = false): ClassRef {
+    const ref = { id, spare };
     this.socket.optimistic.find((item) => id && item.newId === id)?.refs.push(ref);
     return ref;
   }
@@ -194,19 +196,19 @@ export class Session extends Emitter<SessionEvents> {
   /** Has the map follow each change, or wait for `updateMap`. */
   async toggleLive(): Promise<void> {
     const on = !this.state?.live;
-    this.liveRequests.push(on);
-    this.update();
+    this.#liveRequests.push(on);
+    this.#update();
     const answer = await this.ask({ ask: "live", on });
-    this.liveRequests.shift();
-    if (answer && this.serverState) this.serverState = { ...this.serverState, live: answer.on };
-    this.update();
+    this.#liveRequests.shift();
+    if (answer && this.#serverState) this.#serverState = { ...this.#serverState, live: answer.on };
+    this.#update();
   }
 
   /** Paints or erases (id 0) pixels: sent and shown at once, taken back if refused. */
-  async paint(pixels: Set<number>, { id }: ClassRef): Promise<void> {
+  async paint(pixels: Set<number>, painted: ClassRef): Promise<void> {
     if (pixels.size === 0) return this.changeLabels();
     const asked = performance.now();
-    const patch = this.labels.add(pixels, id);
+    const patch = this.labels.add(pixels, painted);
     const done = this.apply(operationOf(patch), { asked });
     this.changeLabels();
     if (await done) {
@@ -219,7 +221,7 @@ export class Session extends Emitter<SessionEvents> {
 
   /** Asks a question; null where it was refused or the connection broke. */
   async ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A> | null> {
-    if (question.ask === "update") [this.clock, this.awaited] = [performance.now(), this.state?.version ?? 0];
+    if (question.ask === "update") [this.#clock, this.#awaited] = [performance.now(), this.state?.version ?? 0];
     return this.socket.ask(question).catch(() => null);
   }
 
@@ -246,63 +248,64 @@ export class Session extends Emitter<SessionEvents> {
 
   /** Called by the painter when what has come is on the screen, with the part that is in view. */
   drawn(seen: Window): void {
-    this.seen = seen;
-    this.stopClock();
+    this.#seen = seen;
+    this.#stopClock();
   }
 
   /** Stops the clock if the awaited map is on the screen, its classes everywhere in view. */
-  private stopClock(): void {
-    const { map, seen } = this;
-    if (this.clock === null || !map || !seen || this.socket.pending.length) return;
+  #stopClock(): void {
+    const { map } = this;
+    const seen = this.#seen;
+    if (this.#clock === null || !map || !seen || this.socket.pending.length) return;
     const isNewest = !this.isStale && map.version === this.state?.map_version; // not each change makes a map
-    if (!isKnown(map, seen) || (map.version < this.awaited && !isNewest)) return;
-    [this.latency, this.computing] = [performance.now() - this.clock, map.ms];
-    this.clock = null;
+    if (!isKnown(map, seen) || (map.version < this.#awaited && !isNewest)) return;
+    [this.latency, this.computing] = [performance.now() - this.#clock, map.ms];
+    this.#clock = null;
     this.emit("latency", this.latency);
     this.notice.startUnlessAwaited();
   }
 
-  private greet(hello: Hello): void {
+  #greet(hello: Hello): void {
     [this.scene, this.geo, this.presets] = [hello.scene, hello.geo, hello.presets];
     this.labels.resize(hello.scene.rows * hello.scene.columns);
     this.emit("scene", hello);
-    this.setState(hello.state);
+    this.#setState(hello.state);
   }
 
-  private setState(state: SessionState): void {
-    this.serverState = state;
-    if (state.problem) this.clock = null; // there will be no map
+  #setState(state: SessionState): void {
+    this.#serverState = state;
+    if (state.problem) this.#clock = null; // there will be no map
     const taken = this.socket.optimistic.map((item) => item.newId).filter((id) => id && state.classes.some((item) => item.id === id));
-    for (const id of taken) this.renumber(id, this.freeId());
-    this.update();
+    for (const id of taken) this.#renumber(id, this.#freeId());
+    this.#update();
   }
 
   /** An id that neither a class of the server's nor one that was added here has. */
-  private freeId(): number {
-    return nextId(stateAfter(this.serverState!, this.socket.optimistic).classes);
+  #freeId(): number {
+    return nextId(stateAfter(this.#serverState!, this.socket.optimistic).classes);
   }
 
   /** Puts another id in the place of that of a new class. */
-  private renumber(from: number, to: number): void {
-    if (this.socket.optimistic.some((item) => item.newId === to)) this.renumber(to, this.freeId());
+  #renumber(from: number, to: number): void {
+    if (this.socket.optimistic.some((item) => item.newId === to)) this.#renumber(to, this.#freeId());
     this.socket.renumber(from, to);
     this.labels.renumber(from, to);
     this.emit("numbered", { from, to });
-    this.update();
+    this.#update();
     this.changeLabels();
   }
 
   /** Makes the state anew: the server's with what it does not include on top. */
-  private update(): void {
-    if (!this.serverState) return;
-    const state = (this.state = { ...stateAfter(this.serverState, this.socket.optimistic), live: this.liveRequests.at(-1) ?? this.serverState.live });
+  #update(): void {
+    if (!this.#serverState) return;
+    const state = (this.state = { ...stateAfter(this.#serverState, this.socket.optimistic), live: this.#liveRequests.at(-1) ?? this.#serverState.live });
     this.labels.setLocked(state.classes.filter((item) => item.locked).map((item) => item.id));
     this.emit("state", state);
-    this.stopClock();
+    this.#stopClock();
     this.notice.request();
   }
 
-  private receive(buffer: ArrayBuffer): void {
+  #receive(buffer: ArrayBuffer): void {
     if (!this.scene) return;
     const frame = parseFrame(buffer, this.scene.rows * this.scene.columns);
     if (frame.kind === "labels") {
@@ -313,14 +316,14 @@ export class Session extends Emitter<SessionEvents> {
     } else if (frame.kind === "preview") {
       const [ids, margin] = frame.planes;
       this.setPreview({ ids, margin, probability: null, version: frame.version });
-    } else if (frame.kind === "compared") {
-      this.emit("compared", frame.planes[0]);
+    } else if (frame.kind === "compared" || frame.kind === "similar") {
+      this.emit(frame.kind, frame.planes[0]);
     } else {
-      this.receiveMap(frame);
+      this.#receiveMap(frame);
     }
   }
 
-  private receiveMap(frame: Frame): void {
+  #receiveMap(frame: Frame): void {
     const { rows, columns } = this.scene!;
     const map = (this.map ??= emptyMap(rows * columns));
     if (map.version !== frame.version) map.known = [];
@@ -329,7 +332,7 @@ export class Session extends Emitter<SessionEvents> {
     if (frame.names!.includes("ids")) map.known.push(window);
     [map.version, map.left, map.ms] = [frame.version, frame.left!, frame.ms!];
     this.preview = null;
-    if (this.seen && overlap(this.seen, window)) this.seen = null;
+    if (this.#seen && overlap(this.#seen, window)) this.#seen = null;
     this.emit("map", window);
     this.notice.request();
   }

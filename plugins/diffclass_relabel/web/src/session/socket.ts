@@ -15,7 +15,14 @@ export type QuestionOf<A extends Ask> = { ask: A } & Extract<Question, { ask: A 
 export type AnswerTo<A extends Ask> = Answers[A];
 
 /** What is asked of a server that has nothing open: to show a folder, or to open a scene or session. */
-export type SceneChoice = { look: string } | { open: string } | { recent: number };
+export type SceneChoice = { look: string } | ({ open: string } & NewSession) | { recent: number };
+
+/** What a new session begins with besides its scene; files by their paths below the root. */
+export interface NewSession {
+  features?: string;
+  reference?: string;
+  mask?: string;
+}
 
 type Connection = "connecting" | "open" | "lost" | "refused";
 
@@ -50,17 +57,17 @@ export class Socket extends Emitter<SocketEvents> {
   connection: Connection = "connecting";
   /** Why the server refused this page, once it has. */
   reason = "";
-  private channel: Channel | null = null;
-  private readonly client = randomName();
+  #channel: Channel | null = null;
+  readonly #client = randomName();
   /** Of the greeting; another session at the same address must not get what is kept for this one. */
-  private session = "";
-  private seq = 0;
-  private wait = FIRST_WAIT;
-  private greeted = false;
-  private readonly waiting = new Map<number, Waiting>();
+  #session = "";
+  #seq = 0;
+  #wait = FIRST_WAIT;
+  #greeted = false;
+  readonly #waiting = new Map<number, Waiting>();
   /** Operations that are not in the newest state, oldest first. */
-  private readonly unincluded = new Map<number, Optimistic>();
-  private included = 0;
+  readonly #unincluded = new Map<number, Optimistic>();
+  #included = 0;
 
   constructor(readonly transport: Transport) {
     super();
@@ -68,19 +75,19 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Operations that the server has not confirmed, oldest first, with their numbers. */
   get pending(): [seq: number, operation: Operation][] {
-    return [...this.waiting].flatMap(([seq, { operation }]) => (operation ? [[seq, operation]] : []));
+    return [...this.#waiting].flatMap(([seq, { operation }]) => (operation ? [[seq, operation]] : []));
   }
 
   /** What was done here and is not in the newest state, oldest first. */
   get optimistic(): Optimistic[] {
-    return [...this.unincluded.values()];
+    return [...this.#unincluded.values()];
   }
 
   open(): void {
-    this.channel = this.transport.connect(this.client, {
-      message: (data) => this.receive(data),
-      closed: (reason) => this.closed(reason),
-    }, this.session);
+    this.#channel = this.transport.connect(this.#client, {
+      message: (data) => this.#receive(data),
+      closed: (reason) => this.#closed(reason),
+    }, this.#session);
   }
 
   /** Sends an operation; resolves when it is on the server's disk, with what the server made.
@@ -88,9 +95,9 @@ export class Socket extends Emitter<SocketEvents> {
    *  `seen` is the version of the state in which it was done: the server refuses it where others have
    *  changed what it is about. A new class has the id `newId` until the server has numbered it. */
   apply(operation: Operation, seen: number, newId = 0, quiet = false): Promise<Done> {
-    const needs = this.neededBy(operation);
-    this.unincluded.set(this.seq + 1, { operation, newId, refs: [] });
-    const sent = this.send<Done>({ op: operation, seen }, { operation, needs, quiet });
+    const needs = this.#neededBy(operation);
+    this.#unincluded.set(this.#seq + 1, { operation, newId, refs: [] });
+    const sent = this.#send<Done>({ op: operation, seen }, { operation, needs, quiet });
     this.emit("pending");
     return sent;
   }
@@ -107,163 +114,163 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Sends a question; resolves with the answer. */
   ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A>> {
-    return this.send<AnswerTo<A>>(question, { quiet: UNASKED.has(question.ask) });
+    return this.#send<AnswerTo<A>>(question, { quiet: UNASKED.has(question.ask) });
   }
 
   /** Says what to show or to open, where nothing is open yet. */
   choose(choice: SceneChoice): void {
-    this.transmit(JSON.stringify(choice));
+    this.#transmit(JSON.stringify(choice));
   }
 
   /** Drops the connection as a lost network would; for tests. */
   drop(): void {
-    this.channel?.close();
+    this.#channel?.close();
   }
 
-  private send<Answer>(message: object, about: Partial<Waiting>): Promise<Answer> {
-    const seq = ++this.seq;
+  #send<Answer>(message: object, about: Partial<Waiting>): Promise<Answer> {
+    const seq = ++this.#seq;
     return new Promise((resolve, reject) => {
-      this.waiting.set(seq, { message, operation: null, needs: [], quiet: false, ...about, sent: false, resolve, reject });
-      this.flush();
+      this.#waiting.set(seq, { message, operation: null, needs: [], quiet: false, ...about, sent: false, resolve, reject });
+      this.#flush();
     });
   }
 
   /** Sends what waits, in its order: nothing passes what has to wait for an answer itself. */
-  private flush(): void {
-    if (!this.greeted) return;
-    for (const [seq, item] of this.waiting) {
+  #flush(): void {
+    if (!this.#greeted) return;
+    for (const [seq, item] of this.#waiting) {
       if (item.sent) continue;
-      if (item.needs.some((needed) => this.waiting.has(needed))) return;
+      if (item.needs.some((needed) => this.#waiting.has(needed))) return;
       item.sent = true;
-      this.transmit(JSON.stringify({ seq, ...item.message }));
+      this.#transmit(JSON.stringify({ seq, ...item.message }));
     }
   }
 
   /** What an operation needs: that the classes it names were added; undo, that there is what it takes back. */
-  private neededBy(operation: Operation): number[] {
+  #neededBy(operation: Operation): number[] {
     const ids = named(operation);
-    const adding = [...this.unincluded].filter(([seq, { newId }]) => newId && ids.includes(newId) && this.waiting.has(seq));
+    const adding = [...this.#unincluded].filter(([seq, { newId }]) => newId && ids.includes(newId) && this.#waiting.has(seq));
     const { op } = operation;
     const last = op === "undo" || op === "redo" ? this.pending.filter(([, other]) => other.op !== op).slice(-1) : [];
     return [...adding, ...last].map(([seq]) => seq);
   }
 
   /** Sends a message, in parts if it is long: "+" and a part where more follow, "=" and the last. */
-  private transmit(text: string): void {
-    if (text.length <= PART_LENGTH) return this.channel?.send(text);
+  #transmit(text: string): void {
+    if (text.length <= PART_LENGTH) return this.#channel?.send(text);
     for (let at = 0; at < text.length; at += PART_LENGTH) {
       const mark = at + PART_LENGTH < text.length ? "+" : "=";
-      this.channel?.send(mark + text.slice(at, at + PART_LENGTH));
+      this.#channel?.send(mark + text.slice(at, at + PART_LENGTH));
     }
   }
 
-  private receive(data: string | ArrayBuffer): void {
+  #receive(data: string | ArrayBuffer): void {
     if (typeof data !== "string") return this.emit("binary", data);
     const message: TextMessage = JSON.parse(data);
     switch (message.kind) {
       case "hello":
-        return this.hello(message);
+        return this.#hello(message);
       case "foreign":
         this.reason = `another session is open there now, of ${message.scene}`;
-        return this.change("refused");
+        return this.#change("refused");
       case "done":
-        return this.done(message);
+        return this.#done(message);
       case "answer":
-        return this.settle(message.seq)?.resolve(message);
+        return this.#settle(message.seq)?.resolve(message);
       case "superseded":
-        return this.settle(message.seq)?.reject(new Error("asked again meanwhile"));
+        return this.#settle(message.seq)?.reject(new Error("asked again meanwhile"));
       case "refused":
-        return this.refused(message.seq, message.message);
+        return this.#refused(message.seq, message.message);
       case "state":
-        this.include(message.included);
+        this.#include(message.included);
         break;
       case "start":
       case "preparing":
-        this.change("connecting");
+        this.#change("connecting");
     }
     this.emit<Passed["kind"]>(message.kind, message);
   }
 
-  private hello(message: Hello): void {
-    this.greeted = true;
-    this.session = message.id;
+  #hello(message: Hello): void {
+    this.#greeted = true;
+    this.#session = message.id;
     this.reason = "";
-    this.wait = FIRST_WAIT;
-    this.include(message.included);
+    this.#wait = FIRST_WAIT;
+    this.#include(message.included);
     this.emit("hello", message);
-    this.change("open");
+    this.#change("open");
     // The server knows by client and seq what it has done already.
-    for (const item of this.waiting.values()) item.sent = false;
-    this.flush();
+    for (const item of this.#waiting.values()) item.sent = false;
+    this.#flush();
   }
 
   /** The newest state has the operations up to a number. */
-  private include(seq: number): void {
-    this.included = seq;
-    this.prune();
+  #include(seq: number): void {
+    this.#included = seq;
+    this.#prune();
   }
 
   /** Forgets what is in the newest state. That a class was added stays until its id is known. */
-  private prune(): void {
-    for (const [seq, { newId }] of this.unincluded) {
-      if (seq <= this.included && !(newId && this.waiting.has(seq))) this.unincluded.delete(seq);
+  #prune(): void {
+    for (const [seq, { newId }] of this.#unincluded) {
+      if (seq <= this.#included && !(newId && this.#waiting.has(seq))) this.#unincluded.delete(seq);
     }
   }
 
-  private done(message: Done): void {
-    const item = this.settle(message.seq);
-    const newId = this.unincluded.get(message.seq)?.newId;
+  #done(message: Done): void {
+    const item = this.#settle(message.seq);
+    const newId = this.#unincluded.get(message.seq)?.newId;
     if (newId && message.class && message.class !== newId) this.emit("numbered", { from: newId, to: message.class });
-    this.prune();
+    this.#prune();
     item?.resolve(message);
-    this.flush();
+    this.#flush();
     this.emit("pending");
   }
 
-  private refused(seq: number | null, message: string): void {
-    const given = seq === null ? [] : this.giveUp(seq);
+  #refused(seq: number | null, message: string): void {
+    const given = seq === null ? [] : this.#giveUp(seq);
     const more = given.length > 1 ? ` (and ${given.length - 1} more that went with it)` : "";
     if (!given[0]?.quiet) this.emit("refused", message + more);
     for (const item of given) item.reject(new Error(message));
-    this.flush();
+    this.#flush();
     this.emit("pending");
   }
 
   /** Takes away what was refused, and what needs it. */
-  private giveUp(seq: number): Waiting[] {
-    const item = this.settle(seq);
-    this.unincluded.delete(seq);
-    const needing = [...this.waiting].filter(([, other]) => other.needs.includes(seq)).map(([other]) => other);
-    return [...(item ? [item] : []), ...needing.flatMap((other) => this.giveUp(other))];
+  #giveUp(seq: number): Waiting[] {
+    const item = this.#settle(seq);
+    this.#unincluded.delete(seq);
+    const needing = [...this.#waiting].filter(([, other]) => other.needs.includes(seq)).map(([other]) => other);
+    return [...(item ? [item] : []), ...needing.flatMap((other) => this.#giveUp(other))];
   }
 
-  private settle(seq: number): Waiting | undefined {
-    const item = this.waiting.get(seq);
-    this.waiting.delete(seq);
+  #settle(seq: number): Waiting | undefined {
+    const item = this.#waiting.get(seq);
+    this.#waiting.delete(seq);
     return item;
   }
 
-  private closed({ refused, tooLong }: Closed): void {
-    this.greeted = false;
-    if (refused !== undefined) [this.reason, this.wait] = [refused, LAST_WAIT];
-    if (tooLong) this.giveUpLongest();
-    this.change(refused === undefined ? "lost" : "refused");
+  #closed({ refused, tooLong }: Closed): void {
+    this.#greeted = false;
+    if (refused !== undefined) [this.reason, this.#wait] = [refused, LAST_WAIT];
+    if (tooLong) this.#giveUpLongest();
+    this.#change(refused === undefined ? "lost" : "refused");
     // Questions are not worth asking again: the page asks anew when it needs to know.
-    for (const [seq, item] of this.waiting) {
-      if (!item.operation) this.settle(seq)?.reject(new Error("the connection was lost"));
+    for (const [seq, item] of this.#waiting) {
+      if (!item.operation) this.#settle(seq)?.reject(new Error("the connection was lost"));
     }
-    setTimeout(() => this.open(), this.wait);
-    this.wait = Math.min(2 * this.wait, LAST_WAIT);
+    setTimeout(() => this.open(), this.#wait);
+    this.#wait = Math.min(2 * this.#wait, LAST_WAIT);
   }
 
   /** Something on the way, such as a proxy, lets no message of that length pass: do not try for ever. */
-  private giveUpLongest(): void {
+  #giveUpLongest(): void {
     const lengthOf = ({ message }: Waiting) => JSON.stringify(message).length;
-    const [longest] = [...this.waiting].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a));
-    if (longest) this.refused(longest[0], "This change is too long for the connection; paint it in several pieces.");
+    const [longest] = [...this.#waiting].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a));
+    if (longest) this.#refused(longest[0], "This change is too long for the connection; paint it in several pieces.");
   }
 
-  private change(connection: Connection): void {
+  #change(connection: Connection): void {
     this.connection = connection;
     this.emit("connection", connection);
   }

@@ -21,7 +21,7 @@ export class Suggestions extends Emitter<{ changed: void }> {
   count = 10;
   busy = false;
   /** Pixels that were walked past without a label. */
-  private readonly passed = new Set<number>();
+  readonly #passed = new Set<number>();
 
   constructor(private readonly session: Session) {
     super();
@@ -38,15 +38,15 @@ export class Suggestions extends Emitter<{ changed: void }> {
 
   /** Asks for a new list, passed-over pixels among them. */
   async ask(): Promise<void> {
-    this.passed.clear();
-    await this.refill();
+    this.#passed.clear();
+    await this.#refill();
   }
 
   /** Asks for a list without the pixels that were passed over. */
-  private async refill(): Promise<void> {
+  async #refill(): Promise<void> {
     this.busy = true;
     this.emit("changed");
-    const answer = await this.session.ask({ ask: "suggest", n: this.count, rule: this.rule, passed: [...this.passed] });
+    const answer = await this.session.ask({ ask: "suggest", n: this.count, rule: this.rule, passed: [...this.#passed] });
     this.busy = false;
     if (answer) [this.list, this.current] = [answer, -1];
     this.emit("changed");
@@ -55,11 +55,11 @@ export class Suggestions extends Emitter<{ changed: void }> {
   /** Goes to the next (1) or previous (-1) pixel without a label; asks for new ones at the end. */
   async step(direction: 1 | -1): Promise<Place | null> {
     if (this.busy) return null;
-    if (!this.list || (direction === 1 && this.next(1) === null)) {
-      for (const { pixel, done } of this.places()) if (!done) this.passed.add(pixel);
-      await this.refill();
+    if (!this.list || (direction === 1 && this.#next(1) === null)) {
+      for (const { pixel, done } of this.places()) if (!done) this.#passed.add(pixel);
+      await this.#refill();
     }
-    const next = this.next(direction);
+    const next = this.#next(direction);
     return next === null ? null : this.select(next);
   }
 
@@ -69,7 +69,7 @@ export class Suggestions extends Emitter<{ changed: void }> {
     return this.places()[index].place;
   }
 
-  private next(direction: 1 | -1): number | null {
+  #next(direction: 1 | -1): number | null {
     const places = this.places();
     for (let k = this.current + direction; k >= 0 && k < places.length; k += direction) {
       if (!places[k].done) return k;

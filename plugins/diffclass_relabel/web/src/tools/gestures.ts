@@ -9,7 +9,7 @@ interface Finger {
 
 export class Pinch {
   /** Fingers that are down, by pointer, in device pixels. */
-  private readonly fingers = new Map<number, Finger>();
+  readonly #fingers = new Map<number, Finger>();
 
   constructor(
     private readonly view: View,
@@ -17,27 +17,27 @@ export class Pinch {
   ) {}
 
   get isOn(): boolean {
-    return this.fingers.size > 1;
+    return this.#fingers.size > 1;
   }
 
   get isEmpty(): boolean {
-    return this.fingers.size === 0;
+    return this.#fingers.size === 0;
   }
 
   add(event: PointerEvent): void {
-    this.fingers.set(event.pointerId, this.devicePoint(event.clientX, event.clientY));
+    this.#fingers.set(event.pointerId, this.devicePoint(event.clientX, event.clientY));
   }
 
   remove(event: PointerEvent): void {
-    this.fingers.delete(event.pointerId);
+    this.#fingers.delete(event.pointerId);
   }
 
   /** Moves a finger, and with two of them the view; says whether it did. */
   move(event: PointerEvent): boolean {
-    if (!this.fingers.has(event.pointerId)) return false;
-    const before = this.span();
+    if (!this.#fingers.has(event.pointerId)) return false;
+    const before = this.#span();
     this.add(event);
-    const after = this.span();
+    const after = this.#span();
     if (!before || !after) return false;
     this.view.pan(after.x - before.x, after.y - before.y);
     if (before.length > 0 && after.length > 0) this.view.zoom(after.length / before.length, after.x, after.y);
@@ -45,8 +45,8 @@ export class Pinch {
   }
 
   /** Middle and distance of the first two fingers; a third one changes nothing. */
-  private span(): { x: number; y: number; length: number } | null {
-    const [a, b] = this.fingers.values();
+  #span(): { x: number; y: number; length: number } | null {
+    const [a, b] = this.#fingers.values();
     if (!a || !b) return null;
     return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, length: Math.hypot(a.x - b.x, a.y - b.y) };
   }
@@ -56,22 +56,22 @@ const LONG = 500; // ms
 const STILL = 10; // CSS pixels that a resting finger may wander
 
 export class LongPress {
-  private timer = 0;
-  private x = 0;
-  private y = 0;
+  #timer = 0;
+  #x = 0;
+  #y = 0;
 
   begin(event: PointerEvent, act: () => void): void {
     this.end();
-    [this.x, this.y] = [event.clientX, event.clientY];
-    this.timer = window.setTimeout(act, LONG);
+    [this.#x, this.#y] = [event.clientX, event.clientY];
+    this.#timer = window.setTimeout(act, LONG);
   }
 
   move(event: PointerEvent): void {
-    if (Math.hypot(event.clientX - this.x, event.clientY - this.y) > STILL) this.end();
+    if (Math.hypot(event.clientX - this.#x, event.clientY - this.#y) > STILL) this.end();
   }
 
   end(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
   }
 }
 

@@ -18,15 +18,15 @@ type Doing = "nothing" | "drawing" | "panning" | "spent";
 
 export class Pointer {
   /** Space is held: the next drag moves the view. */
-  private spaceHeld = false;
-  private doing: Doing = "nothing";
+  #spaceHeld = false;
+  #doing: Doing = "nothing";
   /** The pointer that draws or pans. */
-  private leader = -1;
-  private lastX = 0;
-  private lastY = 0;
-  private penSeen = -Infinity;
-  private readonly pinch: Pinch;
-  private readonly longPress = new LongPress();
+  #leader = -1;
+  #lastX = 0;
+  #lastY = 0;
+  #penSeen = -Infinity;
+  readonly #pinch: Pinch;
+  readonly #longPress = new LongPress();
 
   constructor(
     private readonly area: HTMLElement,
@@ -35,166 +35,166 @@ export class Pointer {
     private readonly tool: () => Tool,
     private readonly menu: (clientX: number, clientY: number, at: Place) => void,
   ) {
-    this.pinch = new Pinch(view, (x, y) => this.devicePoint(x, y));
-    area.addEventListener("pointerdown", (event) => this.down(event));
-    area.addEventListener("pointermove", (event) => this.move(event));
-    area.addEventListener("pointerup", (event) => this.up(event));
-    area.addEventListener("pointercancel", (event) => this.lost(event));
-    area.addEventListener("pointerleave", (event) => this.leave(event));
-    area.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.#pinch = new Pinch(view, (x, y) => this.#devicePoint(x, y));
+    area.addEventListener("pointerdown", (event) => this.#down(event));
+    area.addEventListener("pointermove", (event) => this.#move(event));
+    area.addEventListener("pointerup", (event) => this.#up(event));
+    area.addEventListener("pointercancel", (event) => this.#lost(event));
+    area.addEventListener("pointerleave", (event) => this.#leave(event));
+    area.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     area.addEventListener("blur", () => delete area.dataset.pointer);
     area.addEventListener("auxclick", (event) => event.preventDefault());
     area.addEventListener("dblclick", () => this.tool().finish());
-    area.addEventListener("contextmenu", (event) => this.context(event));
-    ui.on("tool", () => this.showCursor());
+    area.addEventListener("contextmenu", (event) => this.#context(event));
+    ui.on("tool", () => this.#showCursor());
   }
 
   setSpace(held: boolean): void {
-    this.spaceHeld = held;
-    this.showCursor();
+    this.#spaceHeld = held;
+    this.#showCursor();
   }
 
   /** Raster coordinates, with fractions, of a point of the page. */
   place(clientX: number, clientY: number): Place {
-    const { x, y } = this.devicePoint(clientX, clientY);
+    const { x, y } = this.#devicePoint(clientX, clientY);
     return this.view.toRaster(x, y);
   }
 
-  private devicePoint(clientX: number, clientY: number): { x: number; y: number } {
+  #devicePoint(clientX: number, clientY: number): { x: number; y: number } {
     const box = this.area.getBoundingClientRect();
     const { ratio } = this.view;
     return { x: (clientX - box.left) * ratio, y: (clientY - box.top) * ratio };
   }
 
-  private down(event: PointerEvent): void {
+  #down(event: PointerEvent): void {
     // The ring about the canvas is for those who came to it by keyboard.
     this.area.dataset.pointer = "";
     this.area.focus({ preventScroll: true });
     if (event.button !== 0 && event.button !== 1) return;
     event.preventDefault();
-    if (this.isPalm(event)) return;
+    if (this.#isPalm(event)) return;
     // Without capture a drag that ends outside the canvas would lose its stroke.
     this.area.setPointerCapture(event.pointerId);
-    if (event.pointerType === "touch") this.pinch.add(event);
-    if (this.pinch.isOn) return this.beginPinch();
-    if (this.doing !== "nothing" && event.pointerType !== "pen") return;
-    this.retract(); // a palm was there before its pen
-    this.begin(event);
+    if (event.pointerType === "touch") this.#pinch.add(event);
+    if (this.#pinch.isOn) return this.#beginPinch();
+    if (this.#doing !== "nothing" && event.pointerType !== "pen") return;
+    this.#retract(); // a palm was there before its pen
+    this.#begin(event);
   }
 
-  private begin(event: PointerEvent): void {
-    [this.leader, this.lastX, this.lastY] = [event.pointerId, event.clientX, event.clientY];
+  #begin(event: PointerEvent): void {
+    [this.#leader, this.#lastX, this.#lastY] = [event.pointerId, event.clientX, event.clientY];
     const at = this.place(event.clientX, event.clientY);
-    if (event.button === 1 || this.spaceHeld) {
-      this.doing = "panning";
-      this.showCursor();
+    if (event.button === 1 || this.#spaceHeld) {
+      this.#doing = "panning";
+      this.#showCursor();
     } else if (event.altKey) {
       if (this.view.contains(at)) this.ui.inspect(pixelAt(at));
     } else {
-      this.doing = "drawing";
+      this.#doing = "drawing";
       this.tool().down(at);
-      if (event.pointerType === "touch") this.longPress.begin(event, () => this.openMenu(event));
+      if (event.pointerType === "touch") this.#longPress.begin(event, () => this.#openMenu(event));
     }
   }
 
   /** Two fingers are down: neither draws any more, nor when one of them is lifted. */
-  private beginPinch(): void {
-    this.retract();
+  #beginPinch(): void {
+    this.#retract();
     this.tool().hover(null);
-    this.doing = "spent";
+    this.#doing = "spent";
   }
 
   /** Takes back what is being drawn. */
-  private retract(): void {
-    this.longPress.end();
-    if (this.doing === "drawing") this.tool().retract();
-    this.doing = "nothing";
+  #retract(): void {
+    this.#longPress.end();
+    if (this.#doing === "drawing") this.tool().retract();
+    this.#doing = "nothing";
   }
 
-  private isPalm(event: PointerEvent): boolean {
-    if (event.pointerType === "pen") this.penSeen = event.timeStamp;
-    return event.pointerType === "touch" && event.timeStamp - this.penSeen < PEN_IS_NEAR;
+  #isPalm(event: PointerEvent): boolean {
+    if (event.pointerType === "pen") this.#penSeen = event.timeStamp;
+    return event.pointerType === "touch" && event.timeStamp - this.#penSeen < PEN_IS_NEAR;
   }
 
-  private move(event: PointerEvent): void {
-    if (this.isPalm(event)) return;
-    this.longPress.move(event);
-    if (event.pointerType === "touch" && this.pinch.move(event)) return;
-    if (this.doing === "spent" || (this.doing !== "nothing" && event.pointerId !== this.leader)) return;
+  #move(event: PointerEvent): void {
+    if (this.#isPalm(event)) return;
+    this.#longPress.move(event);
+    if (event.pointerType === "touch" && this.#pinch.move(event)) return;
+    if (this.#doing === "spent" || (this.#doing !== "nothing" && event.pointerId !== this.#leader)) return;
     const at = this.place(event.clientX, event.clientY);
     this.ui.setHover(this.view.contains(at) ? pixelAt(at) : null);
-    if (this.doing === "panning") this.pan(event);
-    if (this.doing === "drawing") this.tool().drag(this.places(event));
-    this.tool().hover(this.doing === "panning" ? null : at);
+    if (this.#doing === "panning") this.#pan(event);
+    if (this.#doing === "drawing") this.tool().drag(this.#places(event));
+    this.tool().hover(this.#doing === "panning" ? null : at);
   }
 
   /** All places since the last event: a fast hand moves far between two frames. */
-  private places(event: PointerEvent): Place[] {
+  #places(event: PointerEvent): Place[] {
     const events = event.getCoalescedEvents?.() ?? [];
     return (events.length ? events : [event]).map((item) => this.place(item.clientX, item.clientY));
   }
 
-  private pan(event: PointerEvent): void {
+  #pan(event: PointerEvent): void {
     const { ratio } = this.view;
-    this.view.pan((event.clientX - this.lastX) * ratio, (event.clientY - this.lastY) * ratio);
-    [this.lastX, this.lastY] = [event.clientX, event.clientY];
+    this.view.pan((event.clientX - this.#lastX) * ratio, (event.clientY - this.#lastY) * ratio);
+    [this.#lastX, this.#lastY] = [event.clientX, event.clientY];
   }
 
-  private up(event: PointerEvent): void {
+  #up(event: PointerEvent): void {
     if (this.area.hasPointerCapture(event.pointerId)) this.area.releasePointerCapture(event.pointerId);
-    if (event.pointerType === "pen") this.penSeen = event.timeStamp;
-    this.pinch.remove(event);
-    if (this.doing === "spent" && this.pinch.isEmpty) this.doing = "nothing";
-    if (this.doing === "nothing" || event.pointerId !== this.leader) return;
-    const drawing = this.doing === "drawing";
-    this.longPress.end();
-    this.doing = "nothing";
-    this.showCursor();
+    if (event.pointerType === "pen") this.#penSeen = event.timeStamp;
+    this.#pinch.remove(event);
+    if (this.#doing === "spent" && this.#pinch.isEmpty) this.#doing = "nothing";
+    if (this.#doing === "nothing" || event.pointerId !== this.#leader) return;
+    const drawing = this.#doing === "drawing";
+    this.#longPress.end();
+    this.#doing = "nothing";
+    this.#showCursor();
     if (drawing) this.tool().up();
     if (event.pointerType === "touch") this.tool().hover(null);
   }
 
   /** The system took a pointer away: what it drew is taken back. */
-  private lost(event: PointerEvent): void {
-    this.pinch.remove(event);
-    if (event.pointerId === this.leader) this.retract();
-    if (this.pinch.isEmpty) this.doing = "nothing";
-    this.showCursor();
+  #lost(event: PointerEvent): void {
+    this.#pinch.remove(event);
+    if (event.pointerId === this.#leader) this.#retract();
+    if (this.#pinch.isEmpty) this.#doing = "nothing";
+    this.#showCursor();
   }
 
-  private leave(event: PointerEvent): void {
-    if (event.pointerType === "pen") this.penSeen = event.timeStamp;
+  #leave(event: PointerEvent): void {
+    if (event.pointerType === "pen") this.#penSeen = event.timeStamp;
     this.ui.setHover(null);
     this.tool().hover(null);
   }
 
-  private wheel(event: WheelEvent): void {
+  #wheel(event: WheelEvent): void {
     event.preventDefault();
-    const { x, y } = this.devicePoint(event.clientX, event.clientY);
+    const { x, y } = this.#devicePoint(event.clientX, event.clientY);
     const turn = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * LINE : event.deltaY;
     this.view.zoom(Math.exp(-turn * ZOOM_SPEED), x, y);
   }
 
   /** Right click: closes what several clicks make; else, as after a long press, the menu. */
-  private context(event: MouseEvent): void {
+  #context(event: MouseEvent): void {
     event.preventDefault();
     const byTouch = (event as PointerEvent).pointerType === "touch";
-    if (byTouch || this.doing !== "nothing") return; // a long press has its own clock
+    if (byTouch || this.#doing !== "nothing") return; // a long press has its own clock
     if (this.tool().isOpen) this.tool().finish();
-    else this.openMenu(event);
+    else this.#openMenu(event);
   }
 
-  private openMenu(event: MouseEvent): void {
-    if (this.doing === "drawing") {
-      this.retract();
-      this.doing = "spent";
+  #openMenu(event: MouseEvent): void {
+    if (this.#doing === "drawing") {
+      this.#retract();
+      this.#doing = "spent";
     }
     this.menu(event.clientX, event.clientY, this.place(event.clientX, event.clientY));
   }
 
-  private showCursor(): void {
-    const panning = this.doing === "panning";
+  #showCursor(): void {
+    const panning = this.#doing === "panning";
     const held = this.ui.tool === "inspect" ? "help" : "crosshair";
-    this.area.style.cursor = panning ? "grabbing" : this.spaceHeld ? "grab" : held;
+    this.area.style.cursor = panning ? "grabbing" : this.#spaceHeld ? "grab" : held;
   }
 }

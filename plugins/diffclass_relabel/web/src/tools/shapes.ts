@@ -67,6 +67,21 @@ function crossings(corners: Place[], height: number): number[] {
   return cuts.sort((a, b) => a - b);
 }
 
+/** The pixels that are no farther from one than a tolerance; maybe only those connected with it by edges. */
+export function nearPixels(distances: Uint8Array, from: number, connected: boolean, tolerance: number, { columns }: Grid): Set<number> {
+  const near = new Set([from]);
+  if (!connected) {
+    distances.forEach((distance, pixel) => distance <= tolerance && near.add(pixel));
+    return near;
+  }
+  for (const pixel of near) { // a set is walked through to what is added meanwhile
+    const column = pixel % columns;
+    const beside = [pixel - columns, pixel + columns, column > 0 ? pixel - 1 : -1, column < columns - 1 ? pixel + 1 : -1];
+    for (const other of beside) if (distances[other] <= tolerance) near.add(other);
+  }
+  return near;
+}
+
 /** The outline of a set of pixels as a path in raster coordinates. */
 export function outline(pixels: Set<number>, columns: number): Path2D {
   const path = new Path2D();

@@ -64,14 +64,14 @@ export abstract class Tool {
   protected classToPaint(): ClassRef | null {
     const { session, ui } = this.context;
     const item = session.classOf(ui.classId);
-    if (item?.hidden) void this.unhide(item);
-    if (item) return session.classRef(item.id);
+    if (item?.hidden) void this.#unhide(item);
+    if (item) return session.classRef(item.id, ui.spare);
     session.tell(session.classes.length ? "No class is chosen. Choose one in the list on the right." : "There is no class to paint yet. Add one in the list on the right.");
     return null;
   }
 
   /** What is painted has to be seen. */
-  private async unhide(item: ClassState): Promise<void> {
+  async #unhide(item: ClassState): Promise<void> {
     const { session } = this.context;
     if (await session.apply({ op: "hide_class", id: item.id, hidden: false })) session.tell(`${item.name} was hidden and is shown again.`);
   }

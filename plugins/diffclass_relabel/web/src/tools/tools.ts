@@ -10,10 +10,10 @@ const CALM = 3; // raster pixels of travel after which a click is a stroke
 
 abstract class Disc extends Tool {
   override readonly drags = true;
-  private pixels: Set<number> | null = null;
-  private last: Place | null = null;
-  private first: Place | null = null;
-  private painted: ClassRef = { id: 0 };
+  #pixels: Set<number> | null = null;
+  #last: Place | null = null;
+  #first: Place | null = null;
+  #painted: ClassRef = { id: 0 };
 
   /** What the disc paints; null where it cannot. */
   protected abstract paints(): ClassRef | null;
@@ -21,37 +21,37 @@ abstract class Disc extends Tool {
   override down(at: Place): void {
     const painted = this.paints();
     if (!painted) return;
-    [this.painted, this.pixels, this.last, this.first] = [painted, new Set(), at, at];
-    addDisc(this.pixels, at, this.context.ui.size, this.grid);
-    this.show(this.pixels);
+    [this.#painted, this.#pixels, this.#last, this.#first] = [painted, new Set(), at, at];
+    addDisc(this.#pixels, at, this.context.ui.size, this.grid);
+    this.#show(this.#pixels);
   }
 
   override drag(places: Place[]): void {
-    if (!this.pixels || !this.last) return;
+    if (!this.#pixels || !this.#last) return;
     const fresh = new Set<number>();
     for (const place of places) {
-      addLine(fresh, this.last, place, this.context.ui.size, this.grid);
-      this.last = place;
+      addLine(fresh, this.#last, place, this.context.ui.size, this.grid);
+      this.#last = place;
     }
-    for (const pixel of fresh) this.pixels.add(pixel);
-    this.context.painter.painting ||= distance(this.first!, this.last) > CALM;
-    this.show(fresh);
+    for (const pixel of fresh) this.#pixels.add(pixel);
+    this.context.painter.painting ||= distance(this.#first!, this.#last) > CALM;
+    this.#show(fresh);
   }
 
   override up(): void {
-    const pixels = this.pixels;
-    this.end();
-    if (pixels) void this.context.session.paint(pixels, this.painted);
+    const pixels = this.#pixels;
+    this.#end();
+    if (pixels) void this.context.session.paint(pixels, this.#painted);
   }
 
   override cancel(): void {
-    if (!this.pixels) return;
-    this.end();
+    if (!this.#pixels) return;
+    this.#end();
     this.context.session.changeLabels();
   }
 
   override refresh(): void {
-    if (this.pixels) this.show(this.pixels);
+    if (this.#pixels) this.#show(this.#pixels);
   }
 
   override hover(at: Place | null): void {
@@ -62,15 +62,15 @@ abstract class Disc extends Tool {
     overlay.request();
   }
 
-  private end(): void {
-    this.pixels = this.last = null;
+  #end(): void {
+    this.#pixels = this.#last = null;
     this.context.painter.painting = false;
     this.context.painter.request();
   }
 
-  private show(pixels: Set<number>): void {
+  #show(pixels: Set<number>): void {
     const { session, painter } = this.context;
-    painter.patchLabels(session.labels.draw(pixels, this.painted.id));
+    painter.patchLabels(session.labels.draw(pixels, this.#painted));
   }
 }
 
@@ -123,21 +123,21 @@ export class Polygon extends Outline {
   readonly title = "Polygon: click the corners; Enter, double or right click closes";
   readonly key = "g";
 
-  private pressed: Place | null = null;
+  #pressed: Place | null = null;
   override down(at: Place): void {
     this.painted = this.classToPaint();
     if (!this.painted) return;
-    this.pressed = at;
+    this.#pressed = at;
     this.sketch(at);
   }
 
   override up(): void {
-    const at = this.pressed;
-    this.pressed = null;
+    const at = this.#pressed;
+    this.#pressed = null;
     if (!at) return;
-    if (this.corners.length > 2 && this.isNear(at, this.corners[0])) return this.fill(this.painted);
+    if (this.corners.length > 2 && this.#isNear(at, this.corners[0])) return this.fill(this.painted);
     const last = this.corners.at(-1);
-    if (!last || !this.isNear(at, last)) this.corners.push(at); // a double click makes one corner
+    if (!last || !this.#isNear(at, last)) this.corners.push(at); // a double click makes one corner
     this.sketch();
   }
 
@@ -146,7 +146,7 @@ export class Polygon extends Outline {
   }
 
   override retract(): void {
-    this.pressed = null;
+    this.#pressed = null;
     this.sketch();
   }
 
@@ -155,7 +155,7 @@ export class Polygon extends Outline {
   }
 
   override cancel(): void {
-    this.pressed = null;
+    this.#pressed = null;
     super.cancel();
   }
 
@@ -168,7 +168,7 @@ export class Polygon extends Outline {
     this.sketch();
   }
 
-  private isNear(a: Place, b: Place): boolean {
+  #isNear(a: Place, b: Place): boolean {
     const { scale, ratio } = this.context.view;
     return distance(a, b) * scale < CLOSE * ratio;
   }
@@ -197,22 +197,22 @@ export class Lasso extends Outline {
 }
 
 abstract class ClickTool extends Tool {
-  private pressed: Place | null = null;
+  #pressed: Place | null = null;
 
   protected abstract act(pixel: Place): void;
 
   override down(at: Place): void {
-    this.pressed = pixelAt(at);
+    this.#pressed = pixelAt(at);
   }
 
   override up(): void {
-    const pixel = this.pressed;
-    this.pressed = null;
+    const pixel = this.#pressed;
+    this.#pressed = null;
     if (pixel && this.context.view.contains(pixel)) this.act(pixel);
   }
 
   override cancel(): void {
-    this.pressed = null;
+    this.#pressed = null;
   }
 }
 
@@ -223,18 +223,18 @@ export class Fill extends ClickTool {
   readonly title = "Fill a connected piece of the map";
   readonly key = "f";
 
-  private painted: ClassRef | null = null;
+  #painted: ClassRef | null = null;
 
   override down(at: Place): void {
-    this.painted = this.classToPaint();
-    if (this.painted) super.down(at);
+    this.#painted = this.classToPaint();
+    if (this.#painted) super.down(at);
   }
 
   protected act(place: Place): void {
-    void this.flood(place, this.painted!);
+    void this.#flood(place, this.#painted!);
   }
 
-  private async flood(place: Place, painted: ClassRef): Promise<void> {
+  async #flood(place: Place, painted: ClassRef): Promise<void> {
     const { session } = this.context;
     if (!session.hasMap) return session.tell("There is no map to fill from yet. Paint a few strokes first.");
     const answer = await session.ask({ ask: "segment", pixel: session.pixelOf(place) });
@@ -243,11 +243,11 @@ export class Fill extends ClickTool {
     let spared = 0;
     eachPixel(answer.pixels, (item) => {
       const label = session.labels.shown[item];
-      if (label === 0 || label === painted.id) pixels.add(item);
-      else spared++;
+      if (label !== 0 && label !== painted.id) spared++;
+      pixels.add(item);
     });
     if (spared) session.tell(`${count(spared)} pixels keep the label of another class.`);
-    await session.paint(pixels, painted);
+    await session.paint(pixels, { ...painted, spare: true });
   }
 }
 

@@ -4,10 +4,13 @@ import { Emitter } from "../base/events";
 import type { Place } from "../base/raster";
 
 export const LARGEST_BRUSH = 99;
+export const LARGEST_TOLERANCE = 254;
 
 interface Events {
   tool: string;
+  /** Brush size or the wand's tolerance. */
   size: number;
+  options: void;
   class: number;
   /** The pixel under the pointer, null outside the scene. */
   hover: Place | null;
@@ -19,6 +22,14 @@ export class UiState extends Emitter<Events> {
   tool = "brush";
   /** Diameter of brush and eraser, raster pixels. */
   size = 3;
+  /** Of the wand, 1 to 254: it takes no more than (tolerance / 254)^2 of half of the pixels. */
+  tolerance = 36;
+  /** Whether the wand keeps to one connected piece. */
+  connected = true;
+  /** Whether strokes leave labels of other classes. */
+  spare = false;
+  /** Whether the spectrum under the pointer is drawn. */
+  spectrum = true;
   /** Class that is painted; 0 while there is none. */
   classId = 0;
   hover: Place | null = null;
@@ -33,10 +44,21 @@ export class UiState extends Emitter<Events> {
     this.emit("size", this.size);
   }
 
-  /** One step along sizes that grow faster the larger they are. */
+  setTolerance(tolerance: number): void {
+    this.tolerance = Math.min(Math.max(Math.round(tolerance), 1), LARGEST_TOLERANCE);
+    this.emit("size", this.size);
+  }
+
+  /** One step along sizes that grow faster the larger they are; with the wand, of its tolerance. */
   stepSize(direction: 1 | -1): void {
+    if (this.tool === "wand") return this.setTolerance(this.tolerance + direction * 5);
     const step = this.size < 10 ? 1 : this.size < 30 ? 3 : 10;
     this.setSize(this.size + direction * step);
+  }
+
+  setOptions(options: Partial<Pick<UiState, "connected" | "spare" | "spectrum">>): void {
+    Object.assign(this, options);
+    this.emit("options");
   }
 
   setClass(id: number): void {

@@ -1,0 +1,90 @@
+"""The model of a session, for other scenes, and the maps that models of others make of this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from diffclass import DiffusionClassifier, StoppingRule
+from diffclass.exceptions import ParameterError
+from diffclass.temporary_folders import TemporaryFolder
+from diffclass_hyperspectral import (
+    LabelImage,
+    SceneFeatures,
+    classify_with_holdout,
+    classify_with_model,
+)
+from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
+from diffclass_hyperspectral.workflows.classification import SceneModel
+from diffclass_relabel.protocol import PredictAnswer, SentFile
+from diffclass_relabel.queries.answers import in_own_classes, place_beside
+from diffclass_relabel.scene import sizes_text
+from diffclass_relabel.session import Reference, SessionEditor
+
+
+def session_model(editor: SessionEditor) -> SceneModel:
+    """Return the model of a session's refined map; it takes as long as ``diffclass classify``.
+
+    - `ParameterError` where the walk is warped
+    """
+    session, workspace = editor.session, editor.workspace
+    if session.is_warped:
+        raise ParameterError(
+            "the walk is warped by an earlier map, which a model cannot hold; unwarp it first"
+        )
+    scene, settings = workspace.scene, workspace.settings
+    with editor.lock:
+        ids, classes = editor.labels.ids.astype(np.int32), session.classes
+    labels = LabelImage.from_array(
+        ids, names={info.id: info.name for info in classes}, path=editor.log.path
+    )
+    by_rule = session.tau_mode == "auto"
+    sizes = sizes_text(session, session.counted_sizes)
+    classifier = DiffusionClassifier(
+        n_neighbors=settings.neighbors,
+        label_mode=session.asked_label_mode if by_rule else session.label_mode,
+        tau=StoppingRule(max_time=settings.max_time) if by_rule else session.tau,
+        class_prior=None if sizes is None else class_prior_of(sizes, labels, scene),
+        random_state=settings.seed,
+    )
+    features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
+    run = classify_with_holdout(scene, labels, features=features, classifier=classifier)
+    return run.result.model
+
+
+def predict(
+    editor: SessionEditor,
+    path: str | None = None,
+    files: list[SentFile] | None = None,
+) -> PredictAnswer:
+    """Classify the scene with a model, to be compared with and exported."""
+    if (path is None) == (files is None):
+        raise ParameterError("predict: give either a path or files")
+    if files is None:
+        found = _predicted(editor, place_beside(editor.workspace, str(path)))
+    else:
+        with TemporaryFolder("diffclass-model") as temporary:
+            place = temporary.path / files[0].name
+            place.write_bytes(files[0].data)
+            found = _predicted(editor, place)
+    editor.prediction = found
+    unclassified = int(np.count_nonzero(in_own_classes(editor, found) == 0))
+    return {"name": str(found.labels.path), "unclassified": unclassified}
+
+
+def _predicted(editor: SessionEditor, path: Path) -> Reference:
+    """Return the map that a model makes of a session's scene.
+
+    - `DataError` as `diffclass_hyperspectral.classify_with_model`
+    """
+    workspace = editor.workspace
+    result = classify_with_model(workspace.scene, path).result
+    table = result.table
+    labels = LabelImage.from_array(
+        result.class_map,
+        names={entry.id: entry.name for entry in table},
+        colors={entry.id: entry.color for entry in table},
+        path=path.name,
+    )
+    return Reference(labels, labels.ids.ravel()[workspace.pixels])
