@@ -222,9 +222,11 @@ class SessionHub:
         if snapshot.state["stale"]:
             self._workers.give_up("refine")
         self._follow()
-        labels = self._editor.labels
-        if labels.ids is not before.ids:
-            for client in self._clients:
+        labels, all_see_others = self._editor.labels, self._editor.labels.ids is not before.ids
+        senders = {each.client for each in group}
+        for client in self._clients:
+            # who painted shows its stroke until labels come that hold it, or hold it no more
+            if all_see_others or client in senders:
                 client.show_labels(labels)
         self._tell_state()
 

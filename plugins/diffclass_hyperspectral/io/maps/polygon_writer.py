@@ -8,6 +8,7 @@ of neighbours common, without gaps or overlaps.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,8 @@ def write_classification(
         fields["probability"] = sums[numbers] / pixels
     driver = _DRIVERS[path.suffix.lower()]
     crs = writable_crs(place)
-    with replacing(path, overwrite=overwrite) as temporary, quiet():
+    with replacing(path, overwrite=overwrite) as temporary, quiet(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="'crs' was not provided")
         raw.write(
             temporary, shapely.to_wkb(outlines), [*fields.values()], [*fields], driver=driver,
             layer=path.stem, geometry_type="Polygon", crs=None if crs is None else crs.to_wkt(),

@@ -108,12 +108,12 @@ def write_maps(
 
 def _own(result: SceneClassification) -> ComputedRaster:
     """Return the probability of each pixel's class on the map, NaN where it has none."""
-    position = np.zeros(int(result.class_ids.max()) + 1, dtype=np.intp)
-    position[result.class_ids] = np.arange(len(result.class_ids))
+    order = np.argsort(result.class_ids)
 
     def read(rows: slice) -> np.ndarray:
         ids = result.class_map[rows]
-        found = np.take_along_axis(result.probabilities[rows], position[ids][..., None], axis=-1)
+        place = np.searchsorted(result.class_ids, ids, sorter=order).clip(max=len(order) - 1)
+        found = np.take_along_axis(result.probabilities[rows], order[place][..., None], axis=-1)
         return np.where(ids > 0, found[..., 0], np.nan)
 
     return ComputedRaster(result.class_map.shape, np.float32, read)

@@ -8,7 +8,7 @@ import numpy as np
 import pyogrio
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import ndimage
@@ -53,6 +53,7 @@ def test_a_map_of_polygons_reads_back(tmp_path, name, transform):
     assert found == {e.id: (e.name, e.color) for e in TABLE if e.id}
 
 
+@settings(deadline=None)
 @given(
     arrays(np.int32, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.integers(0, 3))
 )

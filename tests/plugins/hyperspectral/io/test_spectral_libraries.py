@@ -66,7 +66,7 @@ def test_damaged_libraries_are_refused(tmp_path):
 
 @pytest.fixture(scope="module")
 def tissue():
-    return make_tissue_scene(40, 30, n_bands=20)
+    return make_tissue_scene(48, 50, n_bands=20)
 
 
 def scene_of(tissue, **options):
@@ -93,7 +93,7 @@ def test_each_spectrum_labels_the_pixels_most_like_it(tissue, tmp_path):
     for class_id, (place, spectrum) in enumerate(zip(picked, spectra, strict=True), start=1):
         found = set(np.flatnonzero(labels.ids.ravel() == class_id).tolist())
         assert found == naive_nearest(tissue.cube, spectrum, 4)
-        assert place[0] * 30 + place[1] in found
+        assert place[0] * 50 + place[1] in found
     assert [entry.name for entry in labels.table if entry.id] == ["one", "two"]
 
 

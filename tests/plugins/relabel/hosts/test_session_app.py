@@ -13,6 +13,7 @@ from PIL import Image
 from diffclass_hyperspectral import read_labels
 from diffclass_relabel import protocol
 from diffclass_relabel.maps import NO_DATA
+from diffclass_relabel.queries.exports import export
 from diffclass_relabel.queries.kinds import QUERIES
 from diffclass_relabel.scene.pixels import pixels_of
 from diffclass_relabel.session.label_files import Reference
@@ -151,13 +152,14 @@ def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(
     row, column = (int(k) for k in np.argwhere(painted.settled()[0].reshape(48, 50) % 255)[0])
     pixel = row * 50 + column
     fields = {
-        **{question: {"pixel": pixel} for question in ("spectrum", "why", "segment")},
+        **{question: {"pixel": pixel} for question in ("spectrum", "why", "segment", "similar")},
         "live": {"on": True},
         "preview_tau": {"tau": 8},
         "export": {"what": "labels"},
         "compare": {"step": 0},
         "match_reference": {"pairs": [1, 1, 2, 2, 3, 3]},
         "read_labels": {"path": str(tmp_path / "labels.npy")},
+        "predict": {"path": str(export(editor, "model", tmp_path / "a.model")[0])},
         "view": dict(zip(("top", "left", "bottom", "right"), (0, 0, 48, 50), strict=True)),
     }
     for name, kind in QUERIES.items():
@@ -247,7 +249,9 @@ def test_warp_and_back(painted):
     assert not painted.state["warped"]
 
 
-def test_all_that_is_offered_can_be_exported(painted):
+def test_all_that_is_offered_can_be_exported(painted, editor, tmp_path):
+    (model,) = export(editor, "model", tmp_path / "a.model")
+    assert painted.ask("predict", path=str(model))["kind"] == "answer"
     for offer in painted.hello()["exports"]:
         answer = painted.ask("export", what=offer["what"], name="out" + offer["suffix"])
         assert answer["kind"] == "answer", answer

@@ -266,3 +266,33 @@ def test_an_error_in_the_program_is_that_of_one_operation(editor, serve, connect
     assert [answer["kind"] for answer in answers] == ["done", "refused", "done"]
     assert "RuntimeError: no such thing" in answers[1]["message"]
     assert [entry.name for entry in editor.session.classes] == ["one", "two"]
+
+
+def test_who_painted_gets_labels_also_where_another_took_the_stroke_back_at_once(
+    editor, serve, connect
+):
+    gate = serve(editor)
+    one, other = connect(gate, name="one"), connect(gate, name="other")
+    for page in (one, other):
+        page.hello()
+    with editor.lock:  # the first keeps the writer, the next two are written together
+        one.send({"op": {"op": "add_class"}})
+        time.sleep(0.2)
+        painted = one.send({"op": {"op": "stroke", "class": 1, "pixels": [100, 5]}})
+        time.sleep(0.2)
+        undone = other.send({"op": {"op": "undo"}})
+        time.sleep(0.2)
+    answers = one.reply(painted), other.reply(undone)
+    assert [answer["kind"] for answer in answers] == ["done", "done"], answers
+    one.heard.clear()
+    while "labels" not in one.heard:
+        one.hear()
+    assert not one.frames["labels"][1].any()
+    # what is sent again after a lost connection is answered, and followed by the labels
+    again = connect(gate, name="one")
+    again.hello()
+    number = again.send({"op": {"op": "stroke", "class": 1, "pixels": [100, 5]}}, number=painted)
+    assert again.reply(number)["again"]
+    again.heard.clear()
+    while "labels" not in again.heard:
+        again.hear()

@@ -28,7 +28,7 @@ from ..processes import Relabel
 from ..proxies import Tunnel
 
 OPERATIONS = int(os.environ.get("DIFFCLASS_OPERATIONS", "2000"))
-STEPS = 250  # acts in one session
+STEPS = 400  # acts in one session
 SOON = 20  # acts after which pages and twin are compared
 ROWS, COLUMNS = 48, 50
 
@@ -322,6 +322,7 @@ class Pages(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(0)  # as many operations as are asked for, and shrinking
 def test_two_tabs_and_their_twin(
     tmp_path_factory, scene_folder, workspace, browser, process_environment
 ):
