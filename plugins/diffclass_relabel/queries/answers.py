@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -323,16 +324,23 @@ def read_sent(
     - `DiffclassError` as `diffclass_hyperspectral.read_labels`; the message gives the file's own
       name
     """
-    with TemporaryFolder("diffclass-labels") as temporary:
+    with folder_of(files) as folder:
+        first = folder / _main_file([file.name for file in files])
+        labels = read_scene_labels(workspace.scene, first, variable=variable)
+    return replace(labels, path=Path(first.name))
+
+
+@contextmanager
+def folder_of(files: list[SentFile]) -> Iterator[Path]:
+    """Yield a folder with files that were sent; errors about them do not name it."""
+    with TemporaryFolder("diffclass-sent") as temporary:
         folder = temporary.path
         for file in files:
             (folder / file.name).write_bytes(file.data)
-        first = folder / _main_file([file.name for file in files])
         try:
-            labels = read_scene_labels(workspace.scene, first, variable=variable)
+            yield folder
         except (ParameterError, DataError) as error:
             raise type(error)(str(error).replace(f"{folder}/", "")) from error
-    return replace(labels, path=Path(first.name))
 
 
 def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:

@@ -8,7 +8,6 @@ import numpy as np
 
 from diffclass import DiffusionClassifier, StoppingRule
 from diffclass.exceptions import ParameterError
-from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import (
     LabelImage,
     SceneFeatures,
@@ -18,7 +17,7 @@ from diffclass_hyperspectral import (
 from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
 from diffclass_hyperspectral.workflows.classification import SceneModel
 from diffclass_relabel.protocol import PredictAnswer, SentFile
-from diffclass_relabel.queries.answers import in_own_classes, place_beside
+from diffclass_relabel.queries.answers import folder_of, in_own_classes, place_beside
 from diffclass_relabel.scene import sizes_text
 from diffclass_relabel.session import Reference, SessionEditor
 
@@ -64,10 +63,8 @@ def predict(
     if files is None:
         found = _predicted(editor, place_beside(editor.workspace, str(path)))
     else:
-        with TemporaryFolder("diffclass-model") as temporary:
-            place = temporary.path / files[0].name
-            place.write_bytes(files[0].data)
-            found = _predicted(editor, place)
+        with folder_of(files) as folder:
+            found = _predicted(editor, folder / files[0].name)
     editor.prediction = found
     unclassified = int(np.count_nonzero(in_own_classes(editor, found) == 0))
     return {"name": str(found.labels.path), "unclassified": unclassified}

@@ -75,10 +75,8 @@ class SlowOpening:
         return self.editor
 
 
-@pytest.fixture
-def slow(editor):
-    """A server whose session is not open yet: (opening, server, gate)."""
-    opening = SlowOpening(editor)
+def started(opening):
+    """Start a server of an opening; returns it, its gate and its thread."""
     listening_socket = bound_socket("127.0.0.1", 0)
     gate = Gate("127.0.0.1", listening_socket.getsockname()[1])
     server = SessionServer(opening, gate, scene="scene.hdr")
@@ -86,6 +84,14 @@ def slow(editor):
     thread.start()
     while not server.started:
         time.sleep(0.01)
+    return server, gate, thread
+
+
+@pytest.fixture
+def slow(editor):
+    """A server whose session is not open yet: (opening, server, gate)."""
+    opening = SlowOpening(editor)
+    server, gate, thread = started(opening)
     yield opening, server, gate
     opening.go_on.set()
     server.should_exit = True
@@ -144,13 +150,7 @@ class PaintableOpening:
 def paintable(scene_folder, tmp_path):
     """A server whose session has no graph yet: (opening, gate)."""
     opening = PaintableOpening(scene_folder / "scene.hdr", tmp_path / "paintable.jsonl")
-    listening_socket = bound_socket("127.0.0.1", 0)
-    gate = Gate("127.0.0.1", listening_socket.getsockname()[1])
-    server = SessionServer(opening, gate, scene="scene.hdr")
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening_socket]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    server, gate, thread = started(opening)
     yield opening, gate
     server.should_exit = True
     thread.join(20)  # whether there is a graph or not

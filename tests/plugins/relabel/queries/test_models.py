@@ -8,6 +8,7 @@ import pytest
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import classify_with_model, open_scene, read_labels
 from diffclass_relabel.maps import unpack_frame
+from diffclass_relabel.protocol import SentFile
 from diffclass_relabel.queries.answers import compared_frame
 from diffclass_relabel.queries.exports import export
 from diffclass_relabel.queries.models import predict, session_model
@@ -70,6 +71,8 @@ def test_what_is_no_model_is_refused(painted, tmp_path):
     (tmp_path / "x.model").write_bytes(b"PK nothing")
     with pytest.raises(DataError, match=r"x\.model"):
         predict(painted, path=str(tmp_path / "x.model"))
+    with pytest.raises(DataError, match=r"^x\.model"):  # no temporary folder
+        predict(painted, files=[SentFile("x.model", b"PK nothing")])
     with pytest.raises(DataError, match=r"none\.model"):
         predict(painted, path=str(tmp_path / "none.model"))
     with pytest.raises(ParameterError, match="either a path or files"):
