@@ -34,7 +34,9 @@ from diffclass.sizes import HELD_OUT_POINTS
 
 _MOST_OF_FEW, MOST_HELD_OUT = 100, 32  # held-out labels, with few points and with more
 FOLDS = 5
-_MOST_COLUMNS = 4  # for each held-out label: groups that have more together are held out in folds
+# For each held-out label: groups that have more labels together, or more pairs of one group, are
+# held out in folds, which are then quicker.
+_MOST_COLUMNS, _MOST_PAIRS = 4, 10
 _LEAST_COLUMNS, _MOST_VALUES = 8, 44_000_000  # of a walk, for the sake of memory
 _SMALLEST = 1e-6  # share of what stops at a class: less than that is rounding
 _NOT_SINGULAR = 1 + 1e-12  # in place of 1, where walks always return
@@ -123,14 +125,17 @@ class ChosenLabels:
     def batches(self, n_columns: int) -> list[np.ndarray]:
         """Return all labels of their groups, in batches of at most so many and of whole groups.
 
-        There is no batch if a group is larger, or all of them are too many to have a column each.
+        There is no batch if a group is larger, or all of them are too many to have a column each or
+        to be multiplied in pairs.
         """
         groups = self.labels.groups
         held = np.flatnonzero(self.labels.counted & np.isin(groups, groups[self.chosen]))
         held = held[np.argsort(groups[held], kind="stable")]
         of_group = np.split(held, np.flatnonzero(np.diff(groups[held])) + 1)
-        most = _MOST_COLUMNS * most_held_out(self.labels.n_points)
-        if len(held) > most or max(map(len, of_group)) > n_columns:
+        sizes = np.array(list(map(len, of_group)))
+        n_pairs, most = int((sizes * (sizes + 1) // 2).sum()), most_held_out(self.labels.n_points)
+        too_many = len(held) > _MOST_COLUMNS * most or n_pairs > _MOST_PAIRS * most
+        if too_many or sizes.max() > n_columns:
             return []
         batches = [of_group[0]]
         for group in of_group[1:]:
