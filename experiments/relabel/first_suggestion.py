@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 from diffclass.relabel import RelabelSession, background
-from diffclass_hyperspectral import Scene
+from diffclass_hyperspectral import Scene, open_tiles
 from diffclass_relabel.queries.answers import LEAST_DISTANCE
 from diffclass_relabel.scene.preparing import warm_up
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
@@ -36,7 +36,7 @@ def workspace_of(shape: Shape) -> Workspace:
     truth = fields(max(shape))[: shape[0], : shape[1]]
     cube = make_hyperspectral_scene(truth, n_bands=N_BANDS)
     return Workspace.from_scene(
-        Scene.from_array(cube, path="fields", format="made"), SessionSettings()
+        open_tiles([Scene.from_array(cube, path="fields", format="made")]), SessionSettings()
     )
 
 

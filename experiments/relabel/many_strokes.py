@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.datasets import make_tissue_scene
-from diffclass_hyperspectral import Scene
+from diffclass_hyperspectral import Scene, open_tiles
 from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
@@ -40,7 +40,7 @@ def workspace_of(rows: int, columns: int) -> tuple[Workspace, np.ndarray]:
     tissue = make_tissue_scene(rows, columns, n_bands=32)
     scene = Scene.from_array(tissue.cube, path=f"{rows}x{columns}", format="made")
     settings = SessionSettings(label_mode="summed", tau=12)
-    return Workspace.from_scene(scene, settings), tissue.truth.ravel()
+    return Workspace.from_scene(open_tiles([scene]), settings), tissue.truth.ravel()
 
 
 def strokes_on(truth: np.ndarray, count: int) -> Iterator[dict[str, Any]]:

@@ -14,13 +14,14 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diffclass.exceptions import DataError
 from diffclass.progress import stage
+from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.door import Client
 from diffclass_relabel.protocol import Failed, Preparing, PreparingStep
 
@@ -154,14 +155,20 @@ def _described(name: str, step: _Step, now: float, left: float | None) -> Prepar
 SUFFIX = ".relabel.jsonl"
 
 
-def default_session(scene: Path) -> Path:
-    """Return the session file of a scene: next to it, or here where that folder is read only."""
-    folder = scene.parent if os.access(scene.parent, os.W_OK) else Path.cwd()
-    return folder / (scene.stem + SUFFIX)
+def default_session(scenes: Sequence[Path]) -> Path:
+    """Return the session file of scenes: next to the first, or here where its folder is read only.
+
+    >>> default_session([Path("a.tif"), Path("b.tif")]).name
+    'a_and_1_more.relabel.jsonl'
+    """
+    first = scenes[0]
+    folder = first.parent if os.access(first.parent, os.W_OK) else Path.cwd()
+    stem = first.stem if len(scenes) == 1 else joint_name(scenes).replace(" ", "_")
+    return folder / (stem + SUFFIX)
 
 
 def prepared_editor(
-    scene: Path,
+    scenes: Sequence[Path],
     log: SessionLog,
     preparation: Preparation,
     options: Mapping[str, Any],
@@ -187,7 +194,7 @@ def prepared_editor(
             before(forecast)
 
     later = preparation.on_editor is not None
-    editor = open_editor(scene, log, on_scene=expect, build=not later, **options)
+    editor = open_editor(scenes, log, on_scene=expect, build=not later, **options)
     if preparation.on_editor is not None:
         preparation.on_editor(editor)
         editor.workspace.build()

@@ -89,6 +89,16 @@ class SessionState(SessionFacts):
     problem: str | None
 
 
+class TilePlace(TypedDict):
+    """Where one of several scenes lies in their joint picture."""
+
+    name: str
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+
 class SceneInfo(TypedDict):
     """The scene: size and bands."""
 
@@ -103,6 +113,7 @@ class SceneInfo(TypedDict):
     bands_false: list[int]
     block: Annotated[int, "Side of the blocks of pixels that are classified as one; 1: none."]
     coarse_answers: Annotated[bool, "Whether answers and warped walks are of the aggregates too."]
+    tiles: Annotated[list[TilePlace], "Several scenes; the first counts where they overlap."]
 
 
 class Geography(TypedDict):
@@ -189,7 +200,8 @@ class Start(TypedDict):
     """Where nothing is open yet: what can be.
 
     A page answers {"look": path of a folder}, {"recent": number in the list}, or {"open": path of a
-    scene} with "features", "reference" and "mask" as wanted; paths are relative to the root.
+    scene} with "further" scenes, "features", "reference" and "mask" as wanted; paths are relative
+    to the root.
     """
 
     kind: Literal["start"]

@@ -21,6 +21,7 @@ from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
 from diffclass_relabel import open_editor
+from diffclass_relabel.opening import default_session
 from diffclass_relabel.scene.workspace import SessionSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,9 +109,9 @@ def paint(arguments):
     """Begin the session that the page would begin, with a stroke of each of two classes."""
     given = cli.diffclass.get_command(None, "relabel").make_context("relabel", arguments).params
     settings = {field.name: given[field.name] for field in fields(SessionSettings)}
-    scene = given["scene"]
-    log = scene.with_suffix(".relabel.jsonl")
-    with closing(open_editor(scene, log, settings=settings)) as editor:
+    scenes = given["scenes"]
+    log = default_session(scenes)
+    with closing(open_editor(scenes, log, settings=settings)) as editor:
         for class_id, first in ((1, 0), (2, 2_000)):
             editor.apply({"op": "add_class", "id": class_id})
             editor.apply({"op": "stroke", "class": class_id, "pixels": [first, 9]})

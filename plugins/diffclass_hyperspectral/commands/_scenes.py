@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line import FILE, option
+from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
 
 _MATCH_RULES = ("names", "ids", "overlap")  # the core's, without what it takes to import them
-NAME = "{}"  # in the name of an output: the name of each scene
 _APART = "these scenes lie on no common map grid, so "
 ONE_MAP = _APART + "one file cannot hold their maps; write one for each, as -o 'maps/{}.tif'"
 PLACES = _APART + "a row and a column name no pixel of them; give one scene at a time"
@@ -69,52 +69,7 @@ def match_option(given: str, own: str) -> Any:
 
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.io.labels import LabelImage
-    from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tiles import TiledScene
-    from diffclass_hyperspectral.workflows.classification import (
-        SceneClassification,
-    )
-
-
-@dataclass(frozen=True)
-class OpenedScenes:
-    """What a command works on: the only scene, or the joint picture of several."""
-
-    scene: Scene
-    tiles: TiledScene | None = None
-
-    def read_labels(self, path: Path, variable: str | None) -> LabelImage:
-        """Return the labels of the picture."""
-        from diffclass_hyperspectral import read_labels, read_tile_labels
-
-        if self.tiles is None:
-            return read_labels(path, variable=variable, grid=self.scene)
-        return read_tile_labels(path, self.tiles, variable=variable)
-
-    def write_maps(
-        self,
-        result: SceneClassification,
-        output: Path,
-        *,
-        maps: dict[str, Path | None],
-        **options: Any,
-    ) -> None:
-        """Write the maps, each as one file or, with "{}" in its name, as one for each scene."""
-        from diffclass_hyperspectral import write_maps
-
-        for path, scene, rows, columns in self.files(output):
-            part = result if scene is self.scene else result.part(rows, columns)
-            write_maps(path, part, scene, **(_named(maps, scene) | options))
-
-    def files(self, output: Path) -> Iterator[tuple[Path, Scene, slice, slice]]:
-        """Yield each file that an output stands for, its scene, and where in the picture it is."""
-        if self.tiles is None or NAME not in str(output):
-            rows, columns, _ = self.scene.shape
-            yield _each(output, self.scene), self.scene, slice(0, rows), slice(0, columns)
-            return
-        for tile in self.tiles.tiles:
-            yield _each(output, tile.scene), tile.scene, tile.rows, tile.columns
 
 
 def opened_scenes(
@@ -123,21 +78,18 @@ def opened_scenes(
     one_grid_or: str | None,
     scale: float | None = None,
     **options: Any,
-) -> OpenedScenes:
+) -> TiledScene:
     """Open one scene or several as one, and multiply their values by ``scale`` if given.
 
     ``one_grid_or`` says why scenes without a common map grid are refused, such as `ONE_MAP`; None:
     they are not. Other options are those of `open_scene`.
     """
-    from diffclass_hyperspectral import open_scene, open_tiles
+    from diffclass_hyperspectral import open_tiles
 
-    if len(paths) == 1:
-        scene = open_scene(paths[0], **options)
-        return OpenedScenes(scene if scale is None else scene.scaled(scale))
     tiles = open_tiles(paths, **options)
     if one_grid_or is not None and not tiles.is_mosaic:
         raise click.UsageError(one_grid_or)
-    return OpenedScenes(tiles.scene if scale is None else tiles.scene.scaled(scale), tiles)
+    return tiles if scale is None else tiles.scaled(scale)
 
 
 def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list[Path]:
@@ -146,12 +98,12 @@ def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list
     Either all maps are for each scene, or none.
     """
     given = [path for path in outputs if path is not None]
-    if len({NAME in str(path) for path in given}) > 1 and len(scenes) > 1:
-        raise click.UsageError("write {} into the names of all maps, or of none")
+    if len(set(map(is_for_each, given))) > 1 and len(scenes) > 1:
+        raise click.UsageError(f"write {NAME} into the names of all maps, or of none")
     return [
-        Path(str(path).replace(NAME, scene.stem))
+        file_of(path, scene)
         for path in given
-        for scene in (scenes if NAME in str(path) else scenes[:1])
+        for scene in (scenes if is_for_each(path) else scenes[:1])
     ]
 
 
@@ -178,11 +130,3 @@ def only_one(name: str, advice: str, *, required: bool = True) -> Callable[..., 
     return click.argument(
         name, metavar=shown, type=FILE, nargs=-1, required=required, callback=the_one
     )
-
-
-def _each(path: Path, scene: Scene) -> Path:
-    return Path(str(path).replace(NAME, scene.path.stem))
-
-
-def _named(maps: dict[str, Path | None], scene: Scene) -> dict[str, Any]:
-    return {what: None if path is None else _each(path, scene) for what, path in maps.items()}

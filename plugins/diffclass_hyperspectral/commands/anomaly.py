@@ -27,7 +27,6 @@ from diffclass_hyperspectral.commands._results import (
 )
 from diffclass_hyperspectral.commands._scenes import (
     PLACES,
-    OpenedScenes,
     ScenePart,
     opened_scenes,
     output_names,
@@ -37,7 +36,7 @@ from diffclass_hyperspectral.commands._scenes import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from diffclass_hyperspectral import Scene, SceneAnomalies
+    from diffclass_hyperspectral import Scene, SceneAnomalies, TiledScene
 
 _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 
@@ -113,17 +112,17 @@ def anomaly(
     check_outputs(rasters, others, inputs, numbers=rasters, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
-            opened = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
-            cube = opened.scene
-            marked = _marked(opened, given.truth, given.truth_variable)
+            tiles = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
+            cube = tiles.scene
+            marked = _marked(tiles, given.truth, given.truth_variable)
         place_maps(console, rasters, cube)
         found = _find(cube, given, running, console)
         curves = {} if marked is None else _curves(cube, found, marked)
         with stage("writing"):
-            for path, scene, rows, columns in opened.files(given.output):
+            for path, scene, place in tiles.files(given.output):
                 write_raster(
                     path,
-                    found.scores[rows, columns],
+                    found.scores[place],
                     band_names=[f"anomaly score, {given.method}"],
                     overwrite=running.overwrite,
                     **place_of(scene, path),
@@ -156,12 +155,12 @@ def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> 
     )
 
 
-def _marked(opened: OpenedScenes, truth: Path | None, variable: str | None) -> np.ndarray | None:
-    from diffclass_hyperspectral import known_anomalies
+def _marked(tiles: TiledScene, truth: Path | None, variable: str | None) -> np.ndarray | None:
+    from diffclass_hyperspectral import known_anomalies, read_tile_labels
 
     if truth is None:
         return None
-    return known_anomalies(opened.read_labels(truth, variable), opened.scene)
+    return known_anomalies(read_tile_labels(truth, tiles, variable=variable), tiles.scene)
 
 
 def _curves(cube: Scene, found: SceneAnomalies, marked: np.ndarray) -> dict[str, Any]:

@@ -31,23 +31,24 @@ from diffclass_hyperspectral.commands._results import (
     present,
 )
 from diffclass_hyperspectral.commands._scenes import (
-    NAME,
     ONE_MAP,
-    OpenedScenes,
     ScenePart,
     opened_scenes,
     output_names,
     scenes_argument,
 )
 from diffclass_hyperspectral.commands.rerun import recipe
+from diffclass_hyperspectral.io.file_names import file_of, is_for_each
 
 if TYPE_CHECKING:
     from diffclass.costs import Forecast
     from diffclass_hyperspectral.io.scenes import Scene
+    from diffclass_hyperspectral.io.tiles import TiledScene
     from diffclass_hyperspectral.workflows.classification import (
         ClassificationReport,
         ClassificationRun,
         Cleanup,
+        SceneClassification,
     )
 
 
@@ -230,23 +231,20 @@ def classify(
     )  # fmt: skip
     with console.timing():
         with stage("opening"):
-            grid = None if NAME in str(files.output) else ONE_MAP
-            opened = opened_scenes(scenes, one_grid_or=grid, scale=model.scale, **part.opening)
-        place_maps(console, rasters, opened.scene)
+            grid = None if is_for_each(files.output) else ONE_MAP
+            tiles = opened_scenes(scenes, one_grid_or=grid, scale=model.scale, **part.opening)
+        place_maps(console, rasters, tiles.scene)
         advice = _SMALLER_TILES if model.model else SMALLER
         before = forecast_sayer(console, advice, force=running.force)
         fitting = _Fitting(running.seed, labels, diffusion, blocks)
         making = (
-            _by_model(opened.scene, model, cleanup, before)
+            _by_model(tiles.scene, model, cleanup, before)
             if model.model
-            else _by_labels(opened, fitting, cleanup, files, console=console, before=before)
+            else _by_labels(tiles, fitting, cleanup, files, console=console, before=before)
         )
         with making as run:
             with stage("writing"):
-                opened.write_maps(
-                    run.result, files.output, maps=files.maps, level=files.level,
-                    overwrite=running.overwrite,
-                )  # fmt: skip
+                _write(tiles, run.result, files, overwrite=running.overwrite)
                 if files.save is not None:
                     save_model(files.save, run.result.model, overwrite=running.overwrite)
             parts = _certainty_parts(run, files)
@@ -255,9 +253,24 @@ def classify(
                 context = click.get_current_context()
                 again = {"recipe": recipe(context, inputs, run.result.class_map)}
     said = replace(run.report, **parts, costs=costs_of(console))
-    lines = None if running.verbose else _summary(run, said, opened.scene, files)
+    lines = None if running.verbose else _summary(run, said, tiles.scene, files)
     give_report(console, said, files.report, overwrite=running.overwrite, more=again, lines=lines)
     return 0 if run.is_covered and run.is_joined else BOUND_MISSED
+
+
+def _write(
+    tiles: TiledScene, result: SceneClassification, files: _Files, *, overwrite: bool
+) -> None:
+    """Write the maps, each as one file or as one for each scene."""
+    from diffclass_hyperspectral import write_maps
+
+    for path, scene, place in tiles.files(files.output):
+        part = result if scene is tiles.scene else result.part(*place)
+        maps = {
+            what: None if other is None else file_of(other, scene.path)
+            for what, other in files.maps.items()
+        }
+        write_maps(path, part, scene, **maps, level=files.level, overwrite=overwrite)
 
 
 def _summary(
@@ -334,7 +347,7 @@ def _by_model(
 
 @contextmanager
 def _by_labels(
-    opened: OpenedScenes,
+    tiles: TiledScene,
     fitting: _Fitting,
     cleanup: Cleanup,
     files: _Files,
@@ -343,12 +356,12 @@ def _by_labels(
     before: Callable[[Forecast], None],
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
-    from diffclass_hyperspectral import classify_with_holdout
+    from diffclass_hyperspectral import classify_with_holdout, read_tile_labels
 
-    cube, given = opened.scene, fitting.labels
+    cube, given = tiles.scene, fitting.labels
     assert given.labels is not None
     features = fitting.diffusion.features_of(cube)
-    labels = opened.read_labels(given.labels, given.label_variable)
+    labels = read_tile_labels(given.labels, tiles, variable=given.label_variable)
     classifier = fitting.diffusion.classifier(fitting.seed, labels, cube)
     with opened_blocks(
         fitting.blocks, cube, features, classifier, files.output,

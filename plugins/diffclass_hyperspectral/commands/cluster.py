@@ -31,7 +31,6 @@ from diffclass_hyperspectral.commands._results import (
     present,
 )
 from diffclass_hyperspectral.commands._scenes import (
-    NAME,
     ONE_MAP,
     PLACES,
     ScenePart,
@@ -39,6 +38,7 @@ from diffclass_hyperspectral.commands._scenes import (
     output_names,
     scenes_argument,
 )
+from diffclass_hyperspectral.io.file_names import is_for_each
 
 if TYPE_CHECKING:
     from diffclass.clustering import DiffusionClustering
@@ -112,6 +112,7 @@ def cluster(
         agreement,
         cluster_scene,
         known_classes,
+        read_tile_labels,
         write_class_map,
     )
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
@@ -128,13 +129,13 @@ def cluster(
     with console.timing():
         with stage("opening"):
             grid = PLACES if given.method == "modes" else None
-            grid = grid if NAME in str(given.output) else ONE_MAP
-            opened = opened_scenes(scenes, one_grid_or=grid, **part.opening)
-            cube = opened.scene
+            grid = grid if is_for_each(given.output) else ONE_MAP
+            tiles = opened_scenes(scenes, one_grid_or=grid, **part.opening)
+            cube = tiles.scene
             check_components(given.components, cube)
             labels = known = None
             if given.truth is not None:
-                labels = opened.read_labels(given.truth, given.truth_variable)
+                labels = read_tile_labels(given.truth, tiles, variable=given.truth_variable)
                 known = known_classes(labels, cube)
         place_maps(console, rasters, cube)
         found = cluster_scene(
@@ -144,9 +145,14 @@ def cluster(
             before=forecast_sayer(console, _SMALLER, force=running.force),
         )
         with stage("writing"):
-            for path, scene, rows, columns in opened.files(given.output):
-                ids, place = found.cluster_map[rows, columns], place_of(scene, path)
-                write_class_map(path, ids, found.table, overwrite=running.overwrite, **place)
+            for path, scene, place in tiles.files(given.output):
+                write_class_map(
+                    path,
+                    found.cluster_map[place],
+                    found.table,
+                    overwrite=running.overwrite,
+                    **place_of(scene, path),
+                )
             if given.picture is not None:
                 draw_clusters(given.picture, found, overwrite=running.overwrite)
     said = report_clusters(

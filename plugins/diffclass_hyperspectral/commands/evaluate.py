@@ -20,7 +20,8 @@ from diffclass.command_line import (
     overwrite_option,
 )
 from diffclass_hyperspectral.commands._results import check_picture, give_report, present
-from diffclass_hyperspectral.commands._scenes import NAME, match_option
+from diffclass_hyperspectral.commands._scenes import match_option
+from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,9 @@ def _one_for_each(maps: list[Path], path: Path | None, option: str) -> list[Path
     """Return the files that belong to the maps, named after them where there are several."""
     if path is None:
         return []
-    if len(maps) > 1 and NAME not in str(path):
+    if len(maps) > 1 and not is_for_each(path):
         raise click.UsageError(
             f"{option} of {len(maps)} maps is a file for each; put {NAME} for the map's name, as "
             f"{path.parent / (NAME + path.suffix)}"
         )
-    return [Path(str(path).replace(NAME, one.stem)) for one in maps]
+    return [file_of(path, one) for one in maps]

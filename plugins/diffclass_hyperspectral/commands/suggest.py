@@ -87,6 +87,7 @@ def suggest(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import (
+        read_tile_labels,
         suggest_first,
         suggest_for_scene,
         write_suggestions,
@@ -104,12 +105,12 @@ def suggest(
     check_outputs([], present(given.output, given.report), inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
-            opened = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
-            cube = opened.scene
+            tiles = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
+            cube = tiles.scene
             features = diffusion.features_of(cube)
             check_places(given.output, has_places=cube.map_georeference is not None)
             if given.labels is not None:
-                labels = opened.read_labels(given.labels, given.label_variable)
+                labels = read_tile_labels(given.labels, tiles, variable=given.label_variable)
         shared: dict[str, Any] = {
             "min_distance": given.min_distance,
             "features": features,

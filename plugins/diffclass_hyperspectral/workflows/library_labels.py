@@ -13,10 +13,11 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.targets import MOST_CLASSES
-from diffclass_hyperspectral.io.labels import LabelImage, read_labels
+from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.readers import SpectralLibrary, is_library, read_library
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.io.tiles import TiledScene, read_tile_labels
 
 N_PIXELS = 10
 _FEWEST_BANDS = 3
@@ -68,15 +69,15 @@ def labels_of_library(
 
 
 def read_scene_labels(
-    scene: Scene, path: str | os.PathLike[str], *, variable: str | None = None
+    tiles: TiledScene, path: str | os.PathLike[str], *, variable: str | None = None
 ) -> LabelImage:
-    """Return labels of a scene's pixels from an image, shapes or a spectral library.
+    """Return labels of the pixels of scenes from an image, shapes or a spectral library.
 
-    As `diffclass_hyperspectral.read_labels`, or by its ending `labels_of_library`.
+    As `diffclass_hyperspectral.read_tile_labels`, or by its ending `labels_of_library`.
     """
     if is_library(path):
-        return labels_of_library(scene, path)
-    return read_labels(path, variable=variable, grid=scene)
+        return labels_of_library(tiles.scene, path)
+    return read_tile_labels(path, tiles, variable=variable)
 
 
 def _on_bands(

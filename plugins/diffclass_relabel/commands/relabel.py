@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line import (
+    FILE,
     INTERRUPTED,
     Console,
     command,
@@ -19,7 +20,7 @@ from diffclass.command_line import (
     option,
     options,
 )
-from diffclass_hyperspectral.commands._scenes import ScenePart, match_option, only_one
+from diffclass_hyperspectral.commands._scenes import ScenePart, match_option
 
 if TYPE_CHECKING:
     from diffclass_relabel.door import Gate
@@ -155,19 +156,14 @@ class _Address:
 
 
 @command(epilog="Example: diffclass relabel scene.tif")
-@only_one(
-    "scene",
-    "join the tiles to one file, as with rio merge, or label one and give its labels to diffclass "
-    "classify with all",
-    required=False,
-)
+@click.argument("scenes", metavar="[SCENE]...", type=FILE, nargs=-1)
 @options(_Given, "given")
 @options(_Diffusion, "diffusion")
 @options(ScenePart, "part")
 @options(_Address, "address")
 @common_options
 def relabel(
-    scene: Path | None,
+    scenes: tuple[Path, ...],
     *,
     given: _Given,
     diffusion: _Diffusion,
@@ -176,6 +172,8 @@ def relabel(
     console: Console,
 ) -> None:
     """Label SCENE with strokes in the browser; the class map follows at once.
+
+    Several scenes, such as tiles, share one graph and one page, as those of classify do.
 
     Without SCENE the page offers recent sessions, and the scenes in this folder and below it; a
     folder as SCENE is offered in the same way. Formats of SCENE: diffclass info --help.
@@ -202,16 +200,16 @@ def relabel(
     files = {name: getattr(given, name) for name in ("labels", "label_variable", "reference")}
     if given.match is not None and given.labels is None and given.reference is None:
         raise click.UsageError("--match is for the classes of --labels or --reference; name one")
-    if scene is None or holds_scenes(scene):
+    if not scenes or (len(scenes) == 1 and holds_scenes(scenes[0])):
         if given.session is not None or any(files.values()):
             raise click.UsageError(
-                "--session, --labels, --label-variable and --reference belong to one SCENE: name it"
+                "--session, --labels, --label-variable and --reference belong to a SCENE: name it"
             )
-        serving.choice(Path.cwd() if scene is None else scene, settings)
+        serving.choice(scenes[0] if scenes else Path.cwd(), settings)
     else:
-        for path in (scene, given.labels, given.reference):
+        for path in (*scenes, given.labels, given.reference):
             if path is not None and not path.is_dir():
                 require_file(path)  # before there is an address to open
         opening = {"settings": settings, "match": given.match, **files}
-        serving.session(scene, given.session or default_session(scene), opening)
+        serving.session(scenes, given.session or default_session(scenes), opening)
     click.get_current_context().exit(INTERRUPTED)

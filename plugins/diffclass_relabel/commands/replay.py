@@ -20,9 +20,11 @@ from diffclass.command_line import (
     overwrite_option,
 )
 from diffclass_hyperspectral.commands._results import place_maps, present
-from diffclass_hyperspectral.commands._scenes import ScenePart
+from diffclass_hyperspectral.commands._scenes import ONE_MAP, ScenePart, output_names
+from diffclass_hyperspectral.io.file_names import is_for_each
 
 if TYPE_CHECKING:
+    from diffclass_hyperspectral import TiledScene
     from diffclass_relabel.protocol import Result
     from diffclass_relabel.session import SessionEditor
 
@@ -31,9 +33,16 @@ _SMALLER = "close other programs, or replay it on a machine with more memory"
 
 @dataclass(frozen=True)
 class _Given:
-    scene: Path = option("The scene that was labelled.", required=True)
+    scenes: tuple[Path, ...] = option(
+        "The scene that was labelled; of several the option is repeated, in their order.",
+        names=("--scene",),
+        type=FILE,
+        multiple=True,
+        required=True,
+    )
     output: Path = option(
-        "Class map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson.",
+        "Class map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson; of several scenes as "
+        "classify's.",
         short="-o",
         required=True,
     )
@@ -73,14 +82,20 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     from diffclass_relabel.queries import export
     from diffclass_relabel.session import replayed
 
-    inputs, report = [session, given.scene, *part.files], present(given.report)
+    inputs, report = [session, *given.scenes, *part.files], present(given.report)
+    rasters = output_names([*given.images.values()], given.scenes)
     numbers = present(given.margin, given.probability)
-    check_outputs(
-        [*given.images.values()], report, inputs, numbers=numbers, overwrite=given.overwrite
-    )
+    check_outputs(rasters, report, inputs, numbers=numbers, overwrite=given.overwrite)
+
+    def check_places(tiles: TiledScene) -> None:
+        if not (tiles.is_mosaic or is_for_each(given.output)):
+            raise click.UsageError(ONE_MAP)
+
     with console.timing():
         before = forecast_sayer(console, _SMALLER, force=given.force)
-        editor = replayed(session, given.scene, opening=part.words, before=before)
+        editor = replayed(
+            session, given.scenes, opening=part.words, on_scenes=check_places, before=before
+        )
         # labels are written as they were painted
         maps = [path for what, path in given.images.items() if what != "labels"]
         place_maps(console, maps, editor.workspace.scene)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,9 +25,9 @@ _MOST_RECENT = 20
 class RecentSession:
     """A session that was opened, and can be again."""
 
-    scene: Path  # scene, session: absolute
+    scenes: tuple[Path, ...]  # scenes, session: absolute
     session: Path
-    shape: tuple[int, ...]  # rows, columns and bands of the scene
+    shape: tuple[int, ...]  # rows, columns and bands of the scene, or of the joint picture
 
 
 def state_folder() -> Path:
@@ -38,9 +39,10 @@ def state_folder() -> Path:
     return folder
 
 
-def remember(scene: Path, session: Path, shape: tuple[int, ...]) -> None:
+def remember(scenes: Sequence[Path], session: Path, shape: tuple[int, ...]) -> None:
     """Put a session first in the list, for its owner only; a list that cannot be kept is left."""
-    newest = RecentSession(scene.absolute(), session.absolute(), shape)
+    places = tuple(scene.absolute() for scene in scenes)
+    newest = RecentSession(places, session.absolute(), shape)
     others = [known for known in _remembered() if known.session != newest.session]
     rows = [_row(known) for known in [newest, *others][:_MOST_RECENT]]
     with suppress(OSError):
@@ -49,11 +51,11 @@ def remember(scene: Path, session: Path, shape: tuple[int, ...]) -> None:
 
 
 def recent_sessions() -> list[RecentSession]:
-    """Return the sessions of which scene and file can be read, those first that changed last."""
+    """Return the sessions whose scenes and file can be read, those first that changed last."""
     readable = [
         known
         for known in _remembered()
-        if os.access(known.scene, os.R_OK) and os.access(known.session, os.R_OK)
+        if all(os.access(path, os.R_OK) for path in (*known.scenes, known.session))
     ]
     return sorted(readable, key=lambda known: changed_at(known.session), reverse=True)
 
@@ -72,7 +74,7 @@ def _file() -> Path:
 
 def _row(known: RecentSession) -> dict[str, Any]:
     return {
-        "scene": str(known.scene),
+        "scenes": [str(scene) for scene in known.scenes],
         "session": str(known.session),
         "shape": list(known.shape),
     }
@@ -82,8 +84,11 @@ def _remembered() -> list[RecentSession]:
     try:
         rows = json.loads(_file().read_text(encoding="utf-8"))
         return [
-            RecentSession(Path(row["scene"]), Path(row["session"]), tuple(map(int, row["shape"])))
+            RecentSession(
+                tuple(map(Path, row["scenes"])), Path(row["session"]), tuple(map(int, row["shape"]))
+            )
             for row in rows
+            if row["scenes"]
         ]
     except (OSError, ValueError, TypeError, KeyError):
         return []  # damaged, or of another version

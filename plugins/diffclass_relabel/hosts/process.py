@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from diffclass.exceptions import DiffclassError
 from diffclass.memory import return_large_arrays
 from diffclass.progress import Listeners, listening
 from diffclass.temporary_folders import TemporaryFolder
+from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.door import Gate
 from diffclass_relabel.files import (
     Address,
@@ -109,13 +110,13 @@ class Opening:
     def __init__(
         self,
         console: Console,
-        scene: Path,
+        scenes: Sequence[Path],
         session: Path,
         options: dict[str, Any],
         *,
         before: Callable[[Forecast], object],
     ):
-        self.scene = scene
+        self.scenes = scenes
         self.log = SessionLog(session)
         self._console = console
         self._options = options
@@ -127,14 +128,14 @@ class Opening:
         pages_told = preparation.on_editor
 
         def begun(editor: SessionEditor) -> None:
-            remember(self.scene, self.log.path, editor.workspace.scene.shape)
+            remember(self.scenes, self.log.path, editor.workspace.scene.shape)
             if pages_told is not None:
                 pages_told(editor)
 
         preparation.on_editor = begun
         with self._console.timing(), listening(Listeners((self._console, preparation))):
             return prepared_editor(
-                self.scene, self.log, preparation, self._options, before=self._before
+                self.scenes, self.log, preparation, self._options, before=self._before
             )
 
     def close(self) -> None:
@@ -179,12 +180,12 @@ class Serving:
         self._with_browser = with_browser
         self._before = before
 
-    def session(self, scene: Path, session: Path, options: dict[str, Any]) -> None:
+    def session(self, scenes: Sequence[Path], session: Path, options: dict[str, Any]) -> None:
         """Serve a session.
 
         - `DiffclassError` where it cannot be opened, or the address cannot be bound
         """
-        opening = Opening(self._console, scene, session, options, before=self._before)
+        opening = Opening(self._console, scenes, session, options, before=self._before)
         try:
             endpoint = self._endpoint_of(opening)
             with endpoint.listening:
@@ -220,9 +221,9 @@ class Serving:
         """Serve the scene chooser until a session is chosen; None where the command ends."""
         chosen: list[tuple[Opening, _Endpoint]] = []
 
-        def begin(scene: Path, session: Path, wanted: dict[str, Any]) -> Moved:
+        def begin(scenes: Sequence[Path], session: Path, wanted: dict[str, Any]) -> Moved:
             options = wanted | {"settings": settings | wanted.get("settings", {})}
-            opening = Opening(self._console, scene, session, options, before=self._before)
+            opening = Opening(self._console, scenes, session, options, before=self._before)
             try:
                 own = self._endpoint_of(opening, endpoint)
             except BaseException:
@@ -246,7 +247,7 @@ class Serving:
         return_large_arrays()
         log = opening.log
         with self._announced(endpoint, log.path, place) as (gate, hooks):
-            server = SessionServer(opening, gate, scene=opening.scene.name, **hooks)
+            server = SessionServer(opening, gate, scene=joint_name(opening.scenes), **hooks)
             if _was_interrupted(server, endpoint):
                 self._console.say(f"ended; {log.n_operations} operations are in {log.path}")
         if server.failure is not None:

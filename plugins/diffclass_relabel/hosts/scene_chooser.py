@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from typing import Any, Literal
 from msgspec import Struct, ValidationError, convert
 
 from diffclass.exceptions import DiffclassError, ParameterError
+from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.door import Client, parsed_message
 from diffclass_relabel.files import Listing, RecentSession, SceneFolder, changed_at, recent_sessions
 from diffclass_relabel.opening import default_session
@@ -37,6 +38,7 @@ class _Look(Struct, forbid_unknown_fields=True):
 
 class _Open(Struct, forbid_unknown_fields=True):
     open: str
+    further: list[str] = []
     features: Literal["spectral", "spatial"] | None = None
     reference: str | None = None
     mask: str | None = None
@@ -52,15 +54,15 @@ _REQUESTS: dict[str, type[_Look | _Open | _Recent]] = {
     "recent": _Recent,
 }
 _USAGE = (
-    'a message is {"look": path}, {"recent": number}, or {"open": path}, maybe with "features" '
-    '(spectral or spatial), "reference" and "mask" (paths)'
+    'a message is {"look": path}, {"recent": number}, or {"open": path}, maybe with "further" '
+    '(paths), "features" (spectral or spatial), "reference" and "mask" (paths)'
 )
 
 
 class SceneChooser:
     """Shows what can be opened, and begins with what is chosen.
 
-    - `begin`: called in a thread with scene, session file, and what else was chosen as options of
+    - `begin`: called in a thread with scenes, session file, and what else was chosen as options of
       `diffclass_relabel.session.open_editor`; returns where pages have to go. What it refuses by a
       `DiffclassError` is told to the page, which may choose again.
     - `problem`: why the last choice could not be opened, to be told to all pages
@@ -69,7 +71,7 @@ class SceneChooser:
     def __init__(
         self,
         folder: Path,
-        begin: Callable[[Path, Path, dict[str, Any]], Moved],
+        begin: Callable[[Sequence[Path], Path, dict[str, Any]], Moved],
         on_chosen: Callable[[], None],
         problem: str | None = None,
     ):
@@ -140,21 +142,21 @@ class SceneChooser:
 
     def _begun(self, choice: _Open | _Recent) -> Moved:
         if isinstance(choice, _Open):
-            scene = self._folder.scene(choice.open)
+            scenes = [self._folder.scene(path) for path in (choice.open, *choice.further)]
             mask, reference = (
                 path and str(self._folder.file(path)) for path in (choice.mask, choice.reference)
             )
             settings = {"features": choice.features, "mask": mask}
             wanted = {name: value for name, value in settings.items() if value}
             options = {"settings": wanted, "reference": reference or None}
-            return self._begin(scene, default_session(scene), options)
+            return self._begin(scenes, default_session(scenes), options)
         number = choice.recent
         if not 0 <= number < len(self._recent):
             raise ParameterError(
                 f"recent = {number}; there are {len(self._recent)} recent sessions"
             )
         known = self._recent[number]
-        return self._begin(known.scene, known.session, {})
+        return self._begin(known.scenes, known.session, {})
 
     def _start(self, listing: Listing, problem: str | None) -> Start:
         return {
@@ -182,7 +184,7 @@ def _request(text: str) -> _Look | _Open | _Recent:
 
 def _offered_session(known: RecentSession) -> OfferedSession:
     return {
-        "name": known.scene.name,
+        "name": joint_name(known.scenes),
         "session": str(known.session),
         "shape": list(known.shape),
         "at": changed_at(known.session),

@@ -7,7 +7,7 @@ computes is imported by the thread that prepares.
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -206,7 +206,7 @@ class ChooserServer(Server):
     def __init__(
         self,
         folder: Path,
-        begin: Callable[[Path, Path, dict[str, Any]], Moved],
+        begin: Callable[[Sequence[Path], Path, dict[str, Any]], Moved],
         gate: Gate,
         *,
         problem: str | None = None,

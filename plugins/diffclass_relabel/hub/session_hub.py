@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, TypeVar
+from urllib.parse import quote
 
 from msgspec.structs import asdict
 
@@ -410,7 +411,7 @@ class SessionHub:
         # a key for each: several files may be written for one client
         key = client, "export", what, name
         files = await work(key, partial(self.downloads.export, **options), self._editor, what, name)
-        return {"url": f"download/{files[0]}", "files": files}
+        return {"url": f"download/{quote(files[0])}", "files": files}
 
     # each takes the fields of the question of that name
     _ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {

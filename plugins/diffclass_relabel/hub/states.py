@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass_relabel.protocol import ClassState, Geography, SceneFacts, SessionFacts, StrokeState
+from diffclass_relabel.protocol import (
+    ClassState,
+    Geography,
+    SceneFacts,
+    SessionFacts,
+    StrokeState,
+    TilePlace,
+)
 from diffclass_relabel.queries import (
     drawn_bands,
     file_name,
@@ -37,6 +44,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "bands_false": list(preset_bands(scene, "false")),
             "block": workspace.block,
             "coarse_answers": workspace.coarse_answers,
+            "tiles": _tiles(workspace),
         },
         "geo": _geo(workspace),
         "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
@@ -45,7 +53,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
                 "what": what,
                 "suffix": suffix,
                 "label": label,
-                "name": file_name(scene, what, suffix),
+                "name": file_name(workspace.tiles, what, suffix),
             }
             for what, formats in formats_of(scene).items()
             for suffix, label in formats.items()
@@ -131,6 +139,22 @@ def _strokes(editor: SessionEditor) -> list[StrokeState]:
             "first": int(pixels[stroke.points[0]]),
         }
         for stroke in editor.session.strokes[-MOST_STROKES:]
+    ]
+
+
+def _tiles(workspace: Workspace) -> list[TilePlace]:
+    tiles = workspace.tiles.tiles
+    if len(tiles) == 1:
+        return []
+    return [
+        {
+            "name": tile.scene.path.name,
+            "row": tile.row,
+            "column": tile.column,
+            "rows": tile.scene.shape[0],
+            "columns": tile.scene.shape[1],
+        }
+        for tile in tiles
     ]
 
 

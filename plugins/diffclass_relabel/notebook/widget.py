@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import listening
 from diffclass.relabel import RelabelSession
+from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.files import SessionLog
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.notebook.pages import SessionThread
@@ -43,8 +45,8 @@ class RelabelWidget(anywidget.AnyWidget):
 
     Parameters
     ----------
-    scene : path-like
-        As for `diffclass_hyperspectral.open_scene`.
+    scene : path-like or sequence of them
+        As for `diffclass_hyperspectral.open_scene`; several share one graph and one page.
     session : path-like, optional
         Session file; by default as for ``diffclass relabel``. A widget that has it open is closed.
     labels : path-like, optional
@@ -78,7 +80,7 @@ class RelabelWidget(anywidget.AnyWidget):
 
     def __init__(
         self,
-        scene: str | os.PathLike[str],
+        scene: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         *,
         session: str | os.PathLike[str] | None = None,
         labels: str | os.PathLike[str] | None = None,
@@ -88,19 +90,24 @@ class RelabelWidget(anywidget.AnyWidget):
         **settings: Any,
     ):
         self._thread: SessionThread | None = None
-        place = Path(scene)
-        if not place.exists():
-            raise DataError(f"{place}: no such scene; an array is one once numpy.save has kept it")
-        log = _opened_log(default_session(place) if session is None else Path(session))
+        places = list(map(Path, [scene] if isinstance(scene, str | os.PathLike) else scene))
+        if not places:
+            raise ParameterError("no scene is given; name one or more files")
+        for place in places:
+            if not place.exists():
+                raise DataError(
+                    f"{place}: no such scene; an array is one once numpy.save has kept it"
+                )
+        log = _opened_log(default_session(places) if session is None else Path(session))
         files = {"labels": labels, "label_variable": label_variable, "match": match}
         options = {"settings": settings, **files}
 
         def opening(preparation: Preparation) -> Any:
             with listening(preparation):
-                return prepared_editor(place, log, preparation, options)
+                return prepared_editor(places, log, preparation, options)
 
         super().__init__(height=height, _page=page_text())
-        self._thread = SessionThread(opening, self._post, scene=place.name)
+        self._thread = SessionThread(opening, self._post, scene=joint_name(places))
         self.on_msg(self._take)
         _OPEN[log.path.resolve()] = self
 

@@ -326,7 +326,7 @@ def read_sent(
     """
     with folder_of(files) as folder:
         first = folder / _main_file([file.name for file in files])
-        labels = read_scene_labels(workspace.scene, first, variable=variable)
+        labels = read_scene_labels(workspace.tiles, first, variable=variable)
     return replace(labels, path=Path(first.name))
 
 
@@ -346,12 +346,12 @@ def folder_of(files: list[SentFile]) -> Iterator[Path]:
 def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:
     """Read the labels of a file of this machine; a relative path begins at the scene's folder."""
     place = place_beside(workspace, path)
-    return read_scene_labels(workspace.scene, place, variable=variable)
+    return read_scene_labels(workspace.tiles, place, variable=variable)
 
 
 def place_beside(workspace: Workspace, path: str) -> Path:
     """Return the place of a file of this machine; a relative path begins at the scene's folder."""
-    return Path(workspace.scene.path).parent / Path(path).expanduser()
+    return workspace.tiles.tiles[0].scene.path.parent / Path(path).expanduser()
 
 
 def _main_file(names: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from diffclass_hyperspectral import (
     ClassTable,
     Cleanup,
     Scene,
+    TiledScene,
     save_model,
     write_class_map,
     write_raster,
 )
+from diffclass_hyperspectral.io.file_names import NAME, is_for_each
 from diffclass_hyperspectral.io.maps import place_of
 from diffclass_hyperspectral.io.readers import SpectralLibrary, write_library
 from diffclass_hyperspectral.io.records import write_json
@@ -66,21 +68,28 @@ DEFAULT_NAMES = {
 }
 
 
+_RASTERS = ("labels", "map", "margin", "probability", "prediction")
+
+
 def formats_of(scene: Scene) -> dict[Result, dict[str, str]]:
     """Return the results that can be exported of a scene, each with its formats by ending."""
     has_place = scene.georeference is not None
     return {what: formats for what, formats in FORMATS.items() if has_place or what != "polygons"}
 
 
-def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
+def file_name(tiles: TiledScene, what: str, suffix: str | None = None) -> str:
     """Return the name of an exported file: scene, result and ending.
 
-    >>> from types import SimpleNamespace
-    >>> file_name(SimpleNamespace(path=Path("Salinas A.mat")), "map", ".tif")
-    'Salinas_A_map.tif'
+    Of scenes without a common grid "{}" stands for the name of each, where it is a raster.
+
+    >>> from diffclass_hyperspectral import Scene, open_tiles
+    >>> file_name(open_tiles([Scene.from_array(np.ones((2, 2, 3)), path="Salinas A.mat")]), "map")
+    'Salinas_A_map.img'
     """
-    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", Path(scene.path).stem).lstrip(".-")[:60]
     plain = DEFAULT_NAMES[what] if suffix is None else what + suffix
+    if what in _RASTERS and not tiles.is_mosaic:
+        return f"{NAME}_{plain}"
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", tiles.scene.path.stem).lstrip(".-")[:60]
     return f"{stem}_{plain}" if stem else plain
 
 
@@ -110,12 +119,17 @@ def export(
             f"there is nothing called {str(what)[:40]!r} to export; there are "
             f"{', '.join(DEFAULT_NAMES)}"
         )
-    if what == "prediction":
-        return _write_prediction(editor, path, overwrite=overwrite)
-    _check_labelled(editor)
+    tiles = editor.workspace.tiles
+    if what in _RASTERS and not (tiles.is_mosaic or is_for_each(path)):
+        raise ParameterError(
+            f"{path.name}: the scenes lie on no common map grid, so it is a file for each; put "
+            f"{NAME} for their names, as {NAME}_{path.name}"
+        )
+    if what != "prediction":
+        _check_labelled(editor)
     if what == "spectra":
         return _write_spectra(editor, path, overwrite=overwrite)
-    if what != "labels":
+    if what not in ("labels", "prediction"):
         editor.refine()
     if what == "model":
         _check_ending(path, what)
@@ -123,29 +137,52 @@ def export(
     if what == "report":
         _check_ending(path, what)
         return _write_report(editor, path, overwrite=overwrite)
-    scene, table = editor.workspace.scene, class_table(editor)
-    if what == "labels":  # in the scene's own grid, to be read again as labels of its pixels
-        own: dict[str, Any] = {"overwrite": overwrite, "map_info": scene.map_info}
-        return write_class_map(path, editor.labels.ids, table, legend=False, **own)
-    place: dict[str, Any] = {"overwrite": overwrite, **place_of(scene, path)}
-    if what in ("map", "polygons", "picture"):
-        if what != "map":
-            _check_ending(path, what)
+    if what in ("polygons", "picture"):
+        _check_ending(path, what)
+    is_numbers = what in ("margin", "probability")
+    write = _numbers_writer(editor, what) if is_numbers else _class_writer(editor, what, min_area)
+    options = {"overwrite": overwrite} | ({"simplify": simplify} if what == "polygons" else {})
+    written: list[Path] = []
+    for file, scene, part in tiles.files(path):
+        # labels in the scene's own grid, to be read again as labels of its pixels
+        place = {"map_info": scene.map_info} if what == "labels" else place_of(scene, file)
+        written += write(file, part, **options, **place)
+    return tuple(written)
+
+
+# writes a part of a picture to a file, with where it lies
+_Writer = Callable[..., tuple[Path, ...]]
+
+
+def _class_writer(editor: SessionEditor, what: Result, min_area: int) -> _Writer:
+    """Return what writes labels, map, polygons, picture or prediction."""
+    table, probability = class_table(editor), None
+    if what == "prediction":
+        if editor.prediction is None:
+            raise ParameterError("no model was applied to this scene")
+        ids, table = editor.prediction.labels.ids, editor.prediction.labels.table
+    elif what == "labels":
+        ids = editor.labels.ids
+    else:
         probability = editor.workspace.raster(editor.session.probability, fill=np.nan)
         ids = Cleanup(min_area=min_area).apply(_map_picture(editor), probability)[0]
-        of_polygons: dict[str, Any] = {"probability": probability, "simplify": simplify}
-        return write_class_map(path, ids, table, legend=what == "picture", **of_polygons, **place)
+
+    def write(file: Path, part: tuple[slice, slice], **options: Any) -> tuple[Path, ...]:
+        sure = None if probability is None else probability[part]
+        legend = what == "picture"
+        return write_class_map(file, ids[part], table, legend=legend, probability=sure, **options)
+
+    return write
+
+
+def _numbers_writer(editor: SessionEditor, what: Result) -> _Writer:
+    """Return what writes margin or probability."""
     values, names = _numbers(editor, what)
-    return write_raster(path, values, band_names=names, **place)
 
+    def write(file: Path, part: tuple[slice, slice], **options: Any) -> tuple[Path, ...]:
+        return write_raster(file, values[part], band_names=names, **options)
 
-def _write_prediction(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
-    if editor.prediction is None:
-        raise ParameterError("no model was applied to this scene")
-    labels, place = editor.prediction.labels, place_of(editor.workspace.scene, path)
-    return write_class_map(
-        path, labels.ids, labels.table, legend=False, overwrite=overwrite, **place
-    )
+    return write
 
 
 def _write_spectra(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
@@ -172,7 +209,7 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
     labelled, missing = editor.labels.counts, len(workspace.missing)
     mapped = np.bincount(workspace.raster(session.map_ids).ravel(), minlength=256)
     return {
-        "scene": str(workspace.scene.path),
+        "scenes": [str(tile.scene.path) for tile in workspace.tiles.tiles],
         "sha256": workspace.fingerprint,
         "session": str(editor.log.path),
         "settings": workspace.settings.to_header(),
@@ -257,7 +294,7 @@ def _rgb(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+_NAME = re.compile(r"(\{\}_)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 class Downloads:
@@ -272,7 +309,7 @@ class Downloads:
     ) -> list[str]:
         """Write one result and return the names of its files, the one to read first."""
         if name is None:
-            name = file_name(editor.workspace.scene, what) if what in DEFAULT_NAMES else ""
+            name = file_name(editor.workspace.tiles, what) if what in DEFAULT_NAMES else ""
         if name and not _NAME.fullmatch(name):
             raise ParameterError(
                 f"name = {name[:40]!r}; a file name has letters, digits, dots, - and _ only"

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -25,7 +25,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
 from diffclass.relabel import KnownSizes, RelabelSession
-from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
+from diffclass_hyperspectral import Scene, SceneFeatures, TiledScene, open_tiles
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.workflows.class_sizes import sizes_as_text
@@ -94,7 +94,7 @@ class SessionSettings:
     variable : str or None
         Array to take from a file with several.
     bands, mask, roi : str or None
-        Part of the scene to work with, see `diffclass_hyperspectral.open_scene`; files by their
+        Part of the scene to work with, see `diffclass_hyperspectral.open_tiles`; files by their
         absolute paths.
     """
 
@@ -148,7 +148,7 @@ class SessionSettings:
 
     @property
     def opening(self) -> dict[str, str | None]:
-        """What `diffclass_hyperspectral.open_scene` takes."""
+        """What `diffclass_hyperspectral.open_tiles` takes."""
         return {name: getattr(self, name) for name in ("variable", "bands", "mask", "roi")}
 
     def to_header(self) -> dict[str, Any]:
@@ -193,11 +193,12 @@ def _numbers(version: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """A scene with its features, its graph, and where its points lie.
+    """A scene, or several as one, with its features, its graph, and where its points lie.
 
     Attributes
     ----------
-    scene : Scene
+    tiles : TiledScene
+        The scene, or several as one picture.
     settings : SessionSettings
         With what was left to the scene resolved.
     fingerprint : str
@@ -215,7 +216,7 @@ class Workspace:
         Side of the blocks in pixels; 1 where each pixel is a point.
     """
 
-    scene: Scene
+    tiles: TiledScene
     settings: SessionSettings
     fingerprint: str
     pixels: np.ndarray
@@ -228,24 +229,24 @@ class Workspace:
     @classmethod
     def open(
         cls,
-        path: str | os.PathLike[str],
+        scenes: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         settings: SessionSettings | None = None,
         *,
         fingerprint: str | None = None,
-        on_scene: Callable[[Scene], None] | None = None,
+        on_scenes: Callable[[TiledScene], None] | None = None,
         build: bool = True,
     ) -> Workspace:
-        """Open a scene and build its graph.
+        """Open a scene, or several as one, and build its graph.
 
         Parameters
         ----------
-        path : path-like
-            As for `diffclass_hyperspectral.open_scene`.
+        scenes : path-like or sequence of them
+            As for `diffclass_hyperspectral.open_scene`; several as for `open_tiles`.
         settings : SessionSettings, optional
         fingerprint : str, optional
             Hash that the scene has to have.
-        on_scene : callable, optional
-            Called once the scene's size is known, before anything is computed.
+        on_scenes : callable, optional
+            Called once the scenes' sizes are known, before anything is computed.
         build : bool, default=True
             Whether the graph is there in the end; else maps wait until `build` was called.
 
@@ -258,28 +259,31 @@ class Workspace:
         """
         settings = SessionSettings() if settings is None else settings
         with stage("opening"):
-            scene = open_scene(path, **settings.opening)
-            if on_scene is not None:
-                on_scene(scene)
-            found = fingerprint_of(scene)
+            paths = [scenes] if isinstance(scenes, str | os.PathLike) else scenes
+            tiles = open_tiles(paths, **settings.opening)
+            if on_scenes is not None:
+                on_scenes(tiles)
+            found = fingerprint_of(tiles.scene)
         if fingerprint is not None and found != fingerprint:
             raise DataError(
-                f"{path}: is another scene than the session's, or another part of it (its values "
-                f"hash to {found[:12]}, those of the session's scene to {fingerprint[:12]}); give "
-                "that scene, --bands, --mask and --roi as they were, or another session file"
+                f"{tiles.scene.path}: is another scene than the session's, or another part of it "
+                f"(its values hash to {found[:12]}, those of the session's scene to "
+                f"{fingerprint[:12]}); give that scene, --bands, --mask and --roi as they were, or "
+                "another session file"
             )
-        return cls.from_scene(scene, settings, fingerprint=found, build=build)
+        return cls.from_scene(tiles, settings, fingerprint=found, build=build)
 
     @classmethod
     def from_scene(
         cls,
-        scene: Scene,
+        tiles: TiledScene,
         settings: SessionSettings,
         *,
         fingerprint: str = "",
         build: bool = True,
     ) -> Workspace:
-        """Make the workspace of a scene that is open; see `open`."""
+        """Make the workspace of scenes that are open; see `open`."""
+        scene = tiles.scene
         with stage("features"):
             spatial = settings.features == "spatial"
             found = SceneFeatures(settings.components, spatial=spatial)
@@ -294,7 +298,7 @@ class Workspace:
         check_neighbors(settings.neighbors, len(features))
         pixels = np.unique(points, return_index=True)[1][-len(features) :]
         made = cls(
-            scene=scene,
+            tiles=tiles,
             settings=settings,
             fingerprint=fingerprint or fingerprint_of(scene),
             pixels=pixels,
@@ -332,6 +336,11 @@ class Workspace:
     def coarse(self) -> CoarseGraph | None:
         """Aggregates of more than 10,000 points, whose maps are the provisional ones; waits too."""
         return self.graph.result()[1]
+
+    @property
+    def scene(self) -> Scene:
+        """The scene, or the joint picture of several."""
+        return self.tiles.scene
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -15,7 +15,7 @@ import numpy as np
 from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import LARGEST_CLASS_ID, AddClass, ClassInfo, Operation, free_name
-from diffclass_hyperspectral import ClassEntry, LabelImage, read_labels
+from diffclass_hyperspectral import ClassEntry, LabelImage, read_tile_labels
 from diffclass_hyperspectral.io.labels import given_name
 from diffclass_relabel.protocol import NewClass
 from diffclass_relabel.scene import Workspace, runs_of
@@ -51,10 +51,10 @@ class Reference:
     ) -> Reference:
         """Read a label image, or shapes, on the pixels of a workspace.
 
-        - `DataError`, `ParameterError` as `diffclass_hyperspectral.read_labels`, and where no
+        - `DataError`, `ParameterError` as `diffclass_hyperspectral.read_tile_labels`, and where no
           labelled pixel has data
         """
-        labels = read_labels(path, variable=variable, grid=workspace.scene).on(workspace.scene)
+        labels = read_tile_labels(path, workspace.tiles, variable=variable).on(workspace.scene)
         ids = labels.ids.ravel()[workspace.pixels]
         if not (ids > 0).any():
             raise ParameterError(f"{path}: no labelled pixel has data; give a reference that has")

@@ -16,7 +16,7 @@ from diffclass import __version__
 from diffclass.costs import Forecast
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import Operation
-from diffclass_hyperspectral import Scene
+from diffclass_hyperspectral import Scene, TiledScene
 from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_hyperspectral.workflows.parameters import check_components
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in
@@ -27,7 +27,7 @@ from diffclass_relabel.session.operations import on_points
 
 
 def open_editor(
-    scene: str | os.PathLike[str],
+    scenes: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     session_file: str | os.PathLike[str] | SessionLog,
     *,
     settings: Mapping[str, Any] | None = None,
@@ -38,11 +38,11 @@ def open_editor(
     on_scene: Callable[[Scene, SessionSettings], None] | None = None,
     build: bool = True,
 ) -> SessionEditor:
-    """Open a scene with a session file that exists, or begin a new one.
+    """Open a scene, or several as one, with a session file that exists, or begin a new one.
 
     Parameters
     ----------
-    scene : path-like
+    scenes : path-like or sequence of them
     session_file : path-like or SessionLog
         Closed if the session cannot be opened.
     settings : mapping, optional
@@ -73,11 +73,11 @@ def open_editor(
     wanted = {name: value for name, value in (settings or {}).items() if value is not None}
     log = session_file if isinstance(session_file, SessionLog) else SessionLog(session_file)
 
-    def expect(found: Scene) -> None:
+    def expect(found: TiledScene) -> None:
         if not log.is_begun:
-            check_components(kept.components, found)
+            check_components(kept.components, found.scene)
         if on_scene is not None:
-            on_scene(found, kept)
+            on_scene(found.scene, kept)
 
     try:
         kept = SessionSettings(**wanted)
@@ -85,10 +85,10 @@ def open_editor(
             kept = SessionSettings.from_header(log.header)
             _check_settings(kept, wanted, log)
         workspace = Workspace.open(
-            scene,
+            scenes,
             kept,
             fingerprint=log.header.get("sha256", "") if log.is_begun else None,
-            on_scene=expect,
+            on_scenes=expect,
             build=build,
         )
         known = None if reference is None else Reference.read(reference, workspace, match=match)
@@ -108,7 +108,7 @@ def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None =
     """Return the first line of a workspace's session file."""
     scene = workspace.scene
     return {
-        "scene": str(Path(scene.path).absolute()),
+        "scenes": [str(tile.scene.path.absolute()) for tile in workspace.tiles.tiles],
         "sha256": workspace.fingerprint,
         "shape": list(scene.shape),
         **workspace.settings.to_header(),
@@ -129,7 +129,7 @@ def _first_operations(
 ) -> Sequence[Operation]:
     if labels is None:
         return []
-    given = read_scene_labels(workspace.scene, labels, variable=variable)
+    given = read_scene_labels(workspace.tiles, labels, variable=variable)
     operations = label_import(given, workspace).steps
     trial = workspace.new_session()  # what is refused must not get into the file
     for operation in operations:
@@ -154,7 +154,7 @@ def _add_labels(
 ) -> None:
     """Add the labels of a file; what names and ids do not settle is new, and said."""
     workspace, classes = editor.workspace, editor.session.classes
-    given = read_scene_labels(workspace.scene, labels, variable=variable)
+    given = read_scene_labels(workspace.tiles, labels, variable=variable)
     found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
     if (found.asks or match == "overlap") and editor.session.strokes:
         editor.update()  # the map may tell where the labels do not
@@ -166,17 +166,19 @@ def _add_labels(
 
 def replayed(
     session_file: str | os.PathLike[str],
-    scene: str | os.PathLike[str],
+    scenes: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     opening: Mapping[str, str | None] | None = None,
+    on_scenes: Callable[[TiledScene], None] | None = None,
     before: Callable[[Forecast], object] | None = None,
 ) -> SessionEditor:
     """Return a session with all operations of its file repeated, and its refined map.
 
     - `session_file`: may be in use
-    - `scene`: the same scene; file and format may differ
+    - `scenes`: the same; files and formats may differ
     - `opening`: variable, bands, mask and roi where they are called otherwise than in the session;
       None for those that are not
+    - `on_scenes`: called with the scenes, before that
     - `before`: called with the forecast of memory and time before anything is computed
     - `DataError` where a file cannot be read, or the scene is another one
     """
@@ -185,14 +187,16 @@ def replayed(
     given = {name: value for name, value in given.items() if value is not None}
     settings = replace(SessionSettings.from_header(log.header), **given)
 
-    def expect(found: Scene) -> None:
+    def expect(found: TiledScene) -> None:
+        if on_scenes is not None:
+            on_scenes(found)
         if before is not None:
             done = [entry["op"] for entry in done_in(log.entries)]
             n_classes = sum(map(_classes_added, done))
-            before(forecast_session(found, settings, len(done), n_classes=n_classes))
+            before(forecast_session(found.scene, settings, len(done), n_classes=n_classes))
 
     workspace = Workspace.open(
-        scene, settings, fingerprint=log.header.get("sha256", ""), on_scene=expect
+        scenes, settings, fingerprint=log.header.get("sha256", ""), on_scenes=expect
     )
     editor = SessionEditor(workspace, log)
     editor.refine()

@@ -18,7 +18,9 @@ from diffclass.command_line import main as cli
 from diffclass.exceptions import CancelledError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.relabel import background
-from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral import open_scene, open_tiles, read_labels, write_raster
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_relabel.queries.exports import export
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 from diffclass_relabel.session.session_files import open_editor
@@ -347,13 +349,80 @@ def test_a_part_of_the_bands_too(scene_folder, tissue, tmp_path, rng):
     np.testing.assert_array_equal(np.load(tmp_path / "page.npy"), np.load(tmp_path / "found.npy"))
 
 
+GRID = (30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6)
+CUTS = {"left": (0, 48, 0, 20), "upper": (0, 30, 20, 50), "lower": (30, 48, 20, 50)}
+
+
+def cut(folder, tissue, *, on_one_grid):
+    """Cut the scene in three, on one map grid or each without a place."""
+    for name, (top, bottom, left, right) in CUTS.items():
+        a, _, x, _, e, y = GRID
+        corner = Georeference((a, 0.0, x + a * left, 0.0, e, y + e * top), "EPSG:32633")
+        info = map_info_of(corner) if on_one_grid else None
+        write_raster(folder / f"{name}.tif", tissue.cube[top:bottom, left:right], map_info=info)
+    return [folder / f"{name}.tif" for name in CUTS]
+
+
+@pytest.mark.parametrize("features", ["spectral", "spatial"])
+@pytest.mark.parametrize("tau", [None, 12])
+@pytest.mark.parametrize("on_one_grid", [True, False])
+@pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
+def test_several_scenes_have_one_map(tmp_path, tissue, rng, on_one_grid, tau, features):
+    """Page, replay and classify agree on every scene, and labels of one of them come back."""
+    scenes = cut(tmp_path, tissue, on_one_grid=on_one_grid)
+    log, chosen = tmp_path / "s.jsonl", {"features": features, "tau": tau}
+    for kind in ("labels", "page", "replayed", "found"):
+        (tmp_path / kind).mkdir()
+    editor = open_editor(scenes, log, settings=chosen)
+    try:
+        picture, tiles = editor.workspace.raster(np.ones(1)[[0] * 2400]), editor.workspace.tiles
+        assert tiles.is_mosaic == on_one_grid
+        assert np.count_nonzero(picture) == tissue.truth.size
+        truth = np.zeros(picture.shape, dtype=int)
+        for tile, (top, bottom, left, right) in zip(tiles.tiles, CUTS.values(), strict=True):
+            truth[tile.rows, tile.columns] = tissue.truth[top:bottom, left:right]
+        for class_id in (1, 2, 3):
+            editor.apply({"op": "add_class"})
+            pixels = rng.choice(np.flatnonzero(truth == class_id), 6, replace=False)
+            runs = [number for pixel in sorted(pixels.tolist()) for number in (pixel, 1)]
+            editor.apply({"op": "stroke", "class": class_id, "pixels": runs})
+        export(editor, "labels", tmp_path / "labels" / "{}.tif")
+        export(editor, "map", tmp_path / "page" / "{}.tif")
+        options = editor.workspace.settings.classify_options(editor.session)
+        lone = read_scene_labels(tiles, tmp_path / "labels" / "upper.tif")
+        kept = np.zeros_like(truth)
+        place = tiles.tiles[1].rows, tiles.tiles[1].columns
+        kept[place] = editor.labels.ids[place]
+        np.testing.assert_array_equal(lone.ids, kept)
+        if not on_one_grid:
+            with pytest.raises(ParameterError, match="file for each"):
+                export(editor, "map", tmp_path / "page.tif")
+    finally:
+        editor.close()
+    again = [word for scene in scenes for word in ("--scene", scene)]
+    run("replay", log, *again, "-o", tmp_path / "replayed" / "{}.tif")
+    labels = ["--labels", tmp_path / "labels"]
+    run("classify", *scenes, *labels, *options, "-o", tmp_path / "found" / "{}.tif")
+    for name in CUTS:
+        shown, replayed, found = (
+            read_labels(tmp_path / kind / f"{name}.tif").ids
+            for kind in ("page", "replayed", "found")
+        )
+        np.testing.assert_array_equal(shown, replayed)
+        np.testing.assert_array_equal(shown, found)
+    if not on_one_grid:
+        words = ["replay", log, *again, "-o", tmp_path / "one.tif", "-q"]
+        assert cli.run(list(map(str, words))) == 2
+        assert not (tmp_path / "one.tif").exists()
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("tau", [16, "margin"])
 @pytest.mark.parametrize("label_mode", MODES)
 def test_a_real_scene_has_one_map(data_folder, rng, label_mode, tau):
     """Salinas-A, spatial features, eighteen strokes of the true classes."""
     folder = data_folder / "salinas_a"
-    scene = open_scene(folder / "SalinasA_corrected.mat")
+    scene = open_tiles([folder / "SalinasA_corrected.mat"])
     settings = SessionSettings(features="spatial", label_mode=label_mode)
     workspace = Workspace.from_scene(scene, settings)
     truth = read_labels(folder / "SalinasA_gt.mat").ids.ravel()[workspace.pixels].astype(int)

@@ -30,7 +30,9 @@ def read_tile_labels(
     ----------
     source : path-like, LabelImage, or sequence of these
         Shapes; an image on the mosaic's grid, of any extent; a folder with a label image of the
-        same name for each scene (some may lack one); or one for each scene, in their order.
+        same name for each scene (some may lack one); or one for each scene, in their order. Without
+        a common grid also the image of one scene: that with which its name begins, or the only one
+        of its size.
     tiles : TiledScene
     variable, known : optional
         As for `read_labels`.
@@ -45,6 +47,8 @@ def read_tile_labels(
     DataError
         Where a file does not fit, or two files name one class differently.
     """
+    if isinstance(source, str | os.PathLike) and len(tiles.tiles) == 1:
+        return read_labels(source, variable=variable, grid=tiles.scene, known=known)
     if isinstance(source, str | os.PathLike) and Path(source).is_dir():
         parts = _from_folder(Path(source), tiles, variable, known)
     elif isinstance(source, str | os.PathLike) and is_vector(source):
@@ -52,7 +56,8 @@ def read_tile_labels(
             return read_labels(source, variable=variable, grid=tiles.scene, known=known)
         parts = _from_shapes(source, tiles, variable, known)
     elif isinstance(source, str | os.PathLike | LabelImage):
-        parts = [(_read(source, variable, known), None)]
+        image = _read(source, variable, known)
+        parts = [(image, None if tiles.is_mosaic else _tile_of(image, tiles))]
     else:
         given = list(source)
         if len(given) != len(tiles.tiles):
@@ -71,6 +76,22 @@ def _read(
         return one
     grid = None if tile is None else tile.scene
     return read_labels(one, variable=variable, grid=grid, known=known)
+
+
+def _tile_of(image: LabelImage, tiles: TiledScene) -> Tile | None:
+    """Return the scene of a stack that an image belongs to; None for one of the whole stack."""
+    if image.ids.shape == tiles.scene.shape[:2]:
+        return None
+    named = [tile for tile in tiles.tiles if image.path.stem.startswith(tile.scene.path.stem)]
+    if named:
+        return max(named, key=lambda tile: len(tile.scene.path.stem))
+    fitting = [tile for tile in tiles.tiles if image.ids.shape == tile.scene.shape[:2]]
+    if len(fitting) == 1:
+        return fitting[0]
+    raise DataError(
+        f"{image.path}: which of the {len(tiles.tiles)} scenes it belongs to is not clear; begin "
+        f"its name with that of its scene, as {tiles.tiles[0].scene.path.stem}_labels.tif"
+    )
 
 
 def _from_folder(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.mapped_files import release_pages
+from diffclass_hyperspectral.io.file_names import file_of, is_for_each, joint_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
@@ -75,15 +76,40 @@ class TiledScene:
     Attributes
     ----------
     scene : Scene
-        The joint picture, as reflectances; read by blocks. Of a mosaic it has map coordinates.
+        The joint picture, as reflectances; read by blocks. Of a mosaic it has map coordinates. One
+        scene alone is itself.
     tiles : tuple of Tile
     is_mosaic : bool
-        Whether the scenes lie on one map grid.
+        Whether the scenes lie on one map grid, as one alone does.
     """
 
     scene: Scene
     tiles: tuple[Tile, ...]
     is_mosaic: bool
+
+    def scaled(self, factor: float) -> TiledScene:
+        """Return the scenes with reflectances that are larger by a factor; see `Scene.scaled`."""
+        return replace(self, scene=self.scene.scaled(factor))
+
+    def files(
+        self, output: str | os.PathLike[str]
+    ) -> Iterator[tuple[Path, Scene, tuple[slice, slice]]]:
+        """Yield each file that an output stands for, its scene, and where in the picture it is.
+
+        It is one file for all, or, with "{}" for its name in that of the output, one for each
+        scene. `ParameterError` where two of these would be the same.
+        """
+        if len(self.tiles) > 1 and is_for_each(output):
+            names = [file_of(output, tile.scene.path) for tile in self.tiles]
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ParameterError(f"{twice}: two of the scenes have this name; rename one")
+            for tile, name in zip(self.tiles, names, strict=True):
+                yield name, tile.scene, (tile.rows, tile.columns)
+            return
+        rows, columns, _ = self.scene.shape
+        place = slice(0, rows), slice(0, columns)
+        yield file_of(output, self.scene.path), self.scene, place
 
 
 def open_tiles(
@@ -136,6 +162,9 @@ def open_tiles(
     ]
     if not scenes:
         raise ParameterError("no scene is given; name one or more files")
+    if len(scenes) == 1:
+        scene = scenes[0].select(bands=bands, mask=mask, roi=roi)
+        return TiledScene(scene, (Tile(scene, 0, 0),), is_mosaic=True)
     _check_bands(scenes)
     _check_units(scenes)
     tiles = _mosaic(scenes)
@@ -175,7 +204,7 @@ def _check_units(scenes: list[Scene]) -> None:
     Not more, as a tile of clouds next to one of water may look so.
     """
     first = scenes[0]
-    if first.n_bands < _LEAST_BANDS or len(scenes) < 2:
+    if first.n_bands < _LEAST_BANDS:
         return
     good = np.logical_and.reduce([scene.band_mask for scene in scenes])
     reference = _sampled_levels(first, good)
@@ -241,8 +270,7 @@ def _joint(tiles: tuple[Tile, ...], *, is_mosaic: bool) -> Scene:
     for tile in tiles:
         inside = True if tile.scene.region is None else tile.scene.region
         region[tile.rows, tile.columns] |= inside
-    others = len(tiles) - 1
-    path = Path(f"{first.path.name} and {others} more" if others else first.path.name)
+    path = Path(joint_name([tile.scene.path for tile in tiles]))
     data = BlockArray(
         (rows, columns, first.n_bands),
         np.float32,

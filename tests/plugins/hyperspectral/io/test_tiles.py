@@ -431,7 +431,6 @@ def test_commands_of_one_scene_say_what_to_do_with_several(tmp_path, capsys):
     for command, says in {
         "info": "ask about each alone",
         "embed": "rio merge",
-        "relabel": "classify with all",
     }.items():
         output = ["-o", str(tmp_path / "out.npy")] if command == "embed" else []
         assert run([command, *names, *output]) == 2

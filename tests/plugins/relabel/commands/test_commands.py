@@ -161,7 +161,7 @@ def test_help_is_instant():
     code = (
         "import sys; from diffclass.command_line.main import run; run(['relabel', '--help']);"
         "run(['replay', '--help']);"
-        "heavy = {'numpy', 'starlette', 'uvicorn', 'diffclass_hyperspectral.io'};"
+        "heavy = {'numpy', 'starlette', 'uvicorn', 'diffclass_hyperspectral.io.scenes'};"
         "assert not heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -104,7 +104,7 @@ def test_recent_sessions_are_the_owners_own(tmp_path, state):
     for name in ("old.tif", "old.jsonl", "new.tif", "new.jsonl", "gone.tif", "gone.jsonl"):
         (tmp_path / name).write_bytes(b"")
     for name in ("gone", "old", "new", "old"):  # each once in the list
-        recent.remember(tmp_path / f"{name}.tif", tmp_path / f"{name}.jsonl", (2, 3, 4))
+        recent.remember([tmp_path / f"{name}.tif"], tmp_path / f"{name}.jsonl", (2, 3, 4))
     for at, name in enumerate(("old", "new")):
         os.utime(tmp_path / f"{name}.jsonl", (at, at))
     kept = recent.state_folder() / "recent.json"
@@ -112,11 +112,13 @@ def test_recent_sessions_are_the_owners_own(tmp_path, state):
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
     assert os.listdir(kept.parent) == ["recent.json"]
     (tmp_path / "gone.jsonl").unlink()
-    assert [known.scene.name for known in recent.recent_sessions()] == ["new.tif", "old.tif"]
+    assert [known.scenes[0].name for known in recent.recent_sessions()] == ["new.tif", "old.tif"]
     assert recent.recent_sessions()[0].shape == (2, 3, 4)
 
 
-@pytest.mark.parametrize("text", ['{"not": ["a", "list"]', "[1]", '[{"scene": 3}]', "\xff"])
+@pytest.mark.parametrize(
+    "text", ['{"not": ["a", "list"]', "[1]", '[{"scenes": [3]}]', '[{"scenes": []}]', "\xff"]
+)
 def test_a_damaged_list_is_as_none(state, text):
     (recent.state_folder() / "recent.json").write_text(text, encoding="latin-1")
     assert recent.recent_sessions() == []
@@ -128,8 +130,8 @@ class Began:
     def __init__(self):
         self.scenes = []
 
-    def __call__(self, scene, session, options):
-        self.scenes.append((scene.name, session.name))
+    def __call__(self, scenes, session, options):
+        self.scenes.append((*(scene.name for scene in scenes), session.name))
         self.options = options
         if len(self.scenes) == 1:
             raise DataError("is open in another process")
@@ -139,7 +141,7 @@ class Began:
 @pytest.fixture
 def start_page(folder, state):
     """A start page in a thread of this process: its gate, and what was begun."""
-    recent.remember(folder / "scene.img", folder / "notes.txt", (48, 50, 12))
+    recent.remember([folder / "scene.img"], folder / "notes.txt", (48, 50, 12))
     listening = bound_socket("127.0.0.1", 0)
     gate = Gate("127.0.0.1", listening.getsockname()[1])
     began = Began()
@@ -168,7 +170,8 @@ def test_strangers_are_told_nothing(start_page, connect):
     '{"open": "../outside/scene.img"}', '{"open": "/etc/passwd"}', '{"open": "out.npy"}',
     '{"open": "scene.img", "features": "all"}', '{"open": "scene.img", "mask": "out.npy"}',
     '{"open": "scene.img", "reference": "../outside/scene.img"}', '{"open": "scene.img", "x": "y"}',
-    '{"open": "scene.img", "mask": "north"}', '{"recent": 0, "mask": "cube.npy"}',
+    '{"open": "scene.img", "mask": "north"}',
+    '{"open": "scene.img", "further": ["../scene.img"]}', '{"recent": 0, "mask": "cube.npy"}',
     '{"look": "away"}', '{"open": "no\\u0000such"}', '{"open": "notes.txt"}',
 ])  # fmt: skip
 def test_other_wishes_are_refused(start_page, connect, wish):
@@ -218,16 +221,29 @@ def test_what_a_new_session_begins_with_is_passed_on(start_page, connect, folder
         "settings": {"features": "spatial", "mask": mask},
         "reference": str(folder / "notes.txt"),
     }
-    page.socket.send(json.dumps({"open": "scene.img"}))
+    page.socket.send(json.dumps({"open": "scene.img", "further": ["north/field one/scene.img"]}))
     assert page.hear()["kind"] == "moved"
     assert began.options == {"settings": {}, "reference": None}
+    assert began.scenes[1] == ("scene.img", "scene.img", "scene_and_1_more.relabel.jsonl")
+
+
+def test_further_scenes_are_named_on_the_page(start_page, browser):
+    gate, began, _ = start_page
+    tab = Choosing(browser.new_context(), gate.url)
+    tab.wait("document.querySelectorAll('.start button').length > 4")
+    tab.page.click("text=More scenes")
+    tab.page.fill("[aria-label='Further scenes']", "cube.npy, north/field one/scene.img,")
+    tab.page.click(".start button:has-text('scene.img') >> nth=1")
+    tab.wait("document.querySelector('.start .problem').textContent.includes('another process')")
+    name = "scene_and_2_more.relabel.jsonl"
+    assert began.scenes == [("scene.img", "cube.npy", "scene.img", name)]
 
 
 def test_scene_and_files_belong_together(tmp_path, capsys):
     from diffclass.command_line.main import run
 
     assert run(["relabel", str(tmp_path), "--labels", "a.tif", "-q"]) == 2
-    assert "belong to one SCENE" in capsys.readouterr().err
+    assert "belong to a SCENE" in capsys.readouterr().err
 
 
 class Choosing:

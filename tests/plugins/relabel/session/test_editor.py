@@ -348,7 +348,7 @@ def test_a_changed_file_says_which_step(editor, new_editor):
 
 def test_header(editor, workspace, scene_folder):
     header = json.loads(editor.log.path.read_text().splitlines()[0])
-    assert header["scene"] == str(scene_folder / "scene.hdr")
+    assert header["scenes"] == [str(scene_folder / "scene.hdr")]
     assert header["sha256"] == workspace.fingerprint
     assert header["settings"]["components"] == 6
     assert {"kernel", "version", "settings", "shape"} <= header.keys()

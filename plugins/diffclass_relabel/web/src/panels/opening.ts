@@ -10,6 +10,7 @@ export class SceneChooser {
   readonly #lists = el("div");
   readonly #features = choice("Features", [["", "spectral, or as begun"], ["spectral", "spectral"], ["spatial", "spectral and spatial"]], () => {});
   readonly #names = el("datalist", { attributes: { id: "files-here" } });
+  readonly #further = fileField("Further scenes");
   readonly #reference = fileField("Reference");
   readonly #mask = fileField("Mask");
 
@@ -26,7 +27,8 @@ export class SceneChooser {
 
   #options(): HTMLElement {
     return el("details", { class: "options" },
-      el("summary", { text: "Features, reference, mask" }),
+      el("summary", { text: "More scenes, features, reference, mask" }),
+      el("label", { title: "Scenes that share the map with the one that is chosen, with commas between their names" }, this.#further, "Further scenes"),
       el("label", { title: "Together with means of the spectra within fields: for fields and other patches" }, this.#features, "Features"),
       el("label", { title: "Known classes to compare maps with; no map is made with them" }, this.#reference, "Reference"),
       el("label", { title: "Pixels where this image is not 0, or inside these shapes, are left out" }, this.#mask, "Mask, pixels to leave out"),
@@ -36,7 +38,8 @@ export class SceneChooser {
   /** What was chosen for a new session; files lie in the folder that is shown. */
   #chosen(below: (name: string) => string): NewSession {
     const file = ({ value }: HTMLInputElement) => (value.trim() ? below(value.trim()) : undefined);
-    return { features: this.#features.value || undefined, reference: file(this.#reference), mask: file(this.#mask) };
+    const further = this.#further.value.split(",").map((name) => name.trim()).filter(Boolean).map(below);
+    return { further, features: this.#features.value || undefined, reference: file(this.#reference), mask: file(this.#mask) };
   }
 
   #show(start: Start): void {

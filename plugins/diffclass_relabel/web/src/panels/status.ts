@@ -23,7 +23,7 @@ export function statusLine(session: Session, ui: UiState): HTMLElement {
   hint.hidden = true; // until the session says so
   const showPointer = () => {
     const { hover } = ui;
-    pixel.textContent = hover ? `row ${hover.row}  column ${hover.column}` : "";
+    pixel.textContent = hover ? `row ${hover.row}  column ${hover.column}  ${tileThere(session, hover)}` : "";
     earth.textContent = hover ? mapCoordinates(session, hover) : "";
     earth.hidden = !session.geo;
     found.replaceChildren(...(hover ? classThere(session, session.pixelOf(hover)) : []));
@@ -50,6 +50,11 @@ export function statusLine(session: Session, ui: UiState): HTMLElement {
 function isThin({ classes }: SessionState): boolean {
   const labelled = classes.map((item) => item.pixels).filter((pixels) => pixels > 0);
   return labelled.length >= 2 && Math.min(...labelled) < FEW;
+}
+
+/** The name of the scene there, where there are several. */
+function tileThere({ scene }: Session, { row, column }: Place): string {
+  return scene!.tiles.find((tile) => row >= tile.row && row < tile.row + tile.rows && column >= tile.column && column < tile.column + tile.columns)?.name ?? "";
 }
 
 function mapCoordinates(session: Session, pixel: Place): string {

@@ -193,6 +193,16 @@ export interface SceneInfo {
   bands_false: number[];
   block: number; // Side of the blocks of pixels that are classified as one; 1: none.
   coarse_answers: boolean; // Whether answers and warped walks are of the aggregates too.
+  tiles: TilePlace[]; // Several scenes; the first counts where they overlap.
+}
+
+/** Where one of several scenes lies in their joint picture. */
+export interface TilePlace {
+  name: string;
+  row: number;
+  column: number;
+  rows: number;
+  columns: number;
 }
 
 /** Where the scene lies. */

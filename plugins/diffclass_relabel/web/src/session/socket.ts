@@ -19,6 +19,7 @@ export type SceneChoice = { look: string } | ({ open: string } & NewSession) | {
 
 /** What a new session begins with besides its scene; files by their paths below the root. */
 export interface NewSession {
+  further?: string[];
   features?: string;
   reference?: string;
   mask?: string;

@@ -1,0 +1,44 @@
+"""Several scenes on one page: which is under the pointer, and a file for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffclass_relabel.session.session_files import open_editor
+
+PARTS = {"north side.npy": slice(0, 20), "south.npy": slice(20, 48)}
+
+
+def test_the_scene_under_the_pointer_and_a_file_for_each(tmp_path, tissue, serve, open_tab):
+    for name, rows in PARTS.items():
+        np.save(tmp_path / name, tissue.cube[rows])
+    editor = open_editor(
+        [tmp_path / name for name in PARTS], tmp_path / "s.jsonl", settings={"tau": 12}
+    )
+    tab = open_tab(serve(editor).url)
+    tab.add_class("one")
+    tab.add_class("two")
+    below = editor.workspace.tiles.tiles[1].row
+    tab.paint(1, (4, 10), (4, 20))
+    tab.paint(2, (below + 3, 10), (below + 3, 20))
+    for row, name in ((3, "north side.npy"), (below, "south.npy"), (below - 1, "")):
+        tab.move(row, 7)
+        tab.wait(f"document.querySelector('.status .pixel').textContent.startsWith('row {row} ')")
+        said = tab.find(".status .pixel").inner_text()
+        assert said.split("column 7")[1].strip() == name
+    files = []
+    tab.page.on("download", lambda file: files.append(file))
+    tab.page.click("text=Export")
+    tab.find("[title='Map as NumPy (.npy)']").click()
+    while len(files) < 2:
+        tab.page.wait_for_timeout(20)
+    for file, rows in zip(files, PARTS.values(), strict=True):
+        file.save_as(tmp_path / file.suggested_filename)
+        shown = np.load(tmp_path / file.suggested_filename)
+        assert shown.shape == tissue.cube[rows].shape[:2]
+    assert [file.suggested_filename for file in files] == ["north side_map.npy", "south_map.npy"]
+    assert "north side_map.npy, south_map.npy" in tab.find("#export-menu .files").inner_text()
+    tab.page.screenshot(path=tmp_path / "page.png")
+    whole = tab.map.reshape(editor.workspace.shape)
+    np.testing.assert_array_equal(whole[below:, :50], np.load(tmp_path / "south_map.npy"))
+    editor.close()
