@@ -38,7 +38,7 @@ from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
 from experiments.potsdam import tiles as potsdam_tiles
 from experiments.relabel import domains, provisional_maps
-from experiments.scaling import builders, sizes, speed_tables, stability
+from experiments.scaling import builders, graphs, sizes, speed_tables, stability
 
 ROOT = Path(__file__).parents[1]
 GUIDES = ("README.md", "experiments/README.md")
@@ -97,6 +97,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "recalls": speed_tables.recalls,
     "sizes": lambda: sizes.table(read_rows("scaling/sizes.csv")),
     "stability": lambda: stability.table(read_rows("scaling/stability.csv")),
+    "graphs": graphs.table,
     "ends": speed_tables.ends,
     "device": speed_tables.device,
     "first-run": speed_tables.first_run,

@@ -229,13 +229,10 @@ def reassign(part, Q, cell_of, around, centers, n_features, out):
 
 
 @parallel
-def enter_cells(
-    part, Q, without, cell_of, around, centers, n_probed, n_probes, columns, starts, lists
-):  # fmt: skip
-    """Enter the points of the cells nearest to each point of Q into its list.
+def enter_cells(part, Q, without, cell_of, around, centers, n_probes, columns, starts, lists):
+    """Enter the points of the n_probes cells nearest to each point of Q into its list.
 
-    n_probed of the nearest cells were entered before, n_probes are to be in the end: at most
-    n_around.
+    n_probes is at most n_around.
     """
     n, n_around = Q.shape[0], around.shape[1]
     n_features = columns.shape[0] // starts[starts.shape[0] - 1]
@@ -256,7 +253,7 @@ def enter_cells(
                 ranks[:] = NONE
                 enter_row(ranks, gaps.view(np.uint32), 0)
                 is_due[x - first] = False
-                for p in range(n_probed, n_probes):
+                for p in range(n_probes):
                     is_due[x - first, number_of(ranks[p])] = True
             for i in range(n_around):  # one cell for all of them, while it is near the processor
                 for x in range(first, stop):

@@ -74,11 +74,10 @@ class Cells:
         lists: np.ndarray,
         *,
         n_probes: int,
-        n_probed: int = 0,
     ) -> None:
         """Enter the points of the nearest cells into lists."""
         _compiled.cell_tree.enter_cells(
-            queries, without, cell_of, self.around, self.centers, n_probed, n_probes, self.columns,
+            queries, without, cell_of, self.around, self.centers, n_probes, self.columns,
             self.starts, lists,
         )  # fmt: skip
 

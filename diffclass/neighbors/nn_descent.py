@@ -28,8 +28,8 @@ from diffclass.neighbors.cell_tree import (
 from diffclass.neighbors.search import Search, SinglePrecision
 from diffclass.progress import in_parts
 
-# Measured on the features of scenes, and on noise in 10 and 20 dimensions, which is harder.
-_PROBES_AT_ONCE = 16
+# Measured on the features of scenes, and on noise in 10 to 40 dimensions, which is harder.
+_N_PROBES = 16
 _LEAST_GAIN = 0.15  # share of the missing neighbours below which a round stalls
 _MORE_NEIGHBORS = 4  # lists longer than the result find more
 # Recall that is aimed at, and below which the search goes on. Maps of 10,000 to 110,000 points
@@ -37,12 +37,15 @@ _MORE_NEIGHBORS = 4  # lists longer than the result find more
 _AIMED_RECALL, _LEAST_RECALL = 0.96, 0.955
 _AIMED_RECALL_OF_NEW = 0.985
 _HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where probes find few
-# Entries of a list that the first round uses, by which it grows, and the most.
-_POOLED, _POOLED_WHERE_HARD, _MORE_POOLED, _MOST_POOLED = 8, 20, 4, 24
+_LONGER, _LONGEST = 12, 96  # by which they grow where rounds stall, and the most
+# Entries of a list that the first round uses, by which it grows, the most, and that of lists that
+# have grown.
+_POOLED, _POOLED_WHERE_HARD, _MORE_POOLED, _MOST_POOLED, _MOST_OF_LONG = 8, 20, 4, 24, 48
 _LONGEST_WALK = 16
 _AT_ONCE = 8192  # points that look into all cells, between two notes of progress
 _LARGEST_CODE, _QUANTIZED_SAMPLE = 127, 10_000
 _CLIPPED = 0.001  # share of the values beyond the largest code: outliers do not coarsen the others
+_HARD_FEATURES = 40  # from which lists are expected to grow
 _SECONDS = 2.3e-6  # of a point's feature, among a million points
 
 
@@ -59,16 +62,18 @@ class NNDescentSearch(Search):
     Attributes
     ----------
     recall_ : float
-        Share of the true neighbours that were found, measured on 256 points. Probes and rounds are
-        added until 256 other points find 96 %, and these 95.5 %. If 64 probes are not enough, as in
-        noise of many dimensions, all cells are probed, which is exact.
+        Share of the true neighbours that were found, measured on 256 points. Rounds are added until
+        256 other points find 96 %, and these 95.5 %; where they stall, as among 50 features of a
+        million points, with longer lists. If those are not enough, as in noise of many dimensions,
+        all cells are probed, which is exact.
     n_probes_, n_rounds_ : int
         Cells probed per point, and rounds of refinement made.
 
     Notes
     -----
     Time: somewhat more than n log n for the cells and n for a round. Memory: about 500 bytes per
-    point for 12 neighbours and 20 features. The result does not depend on the number of threads.
+    point for 12 neighbours and 20 features, 1,200 with 50 features of which most are noise. The
+    result does not depend on the number of threads.
     New points start in the cells nearest to them and walk over the lists of indexed points. Their
     own lists are long enough to find 98.5 %, but at most 16 times the usual length.
 
@@ -98,7 +103,7 @@ class NNDescentSearch(Search):
         self._width = self.n_neighbors + _MORE_NEIGHBORS
         self._cells = Cells.of(self._single(X), random)
         self._lists = empty_lists(len(X), min(self._width, len(X) - 1))
-        self.n_probes_, self.n_rounds_, self._n_pooled = 0, 0, _POOLED
+        self.n_rounds_, self._n_pooled, self._most_pooled = 0, _POOLED, _MOST_POOLED
         self._walk_width = 0  # chosen when the first new points come
         self._codes: tuple[np.ndarray, np.float32] | None = None  # made for the first round
         self._search(random)
@@ -117,6 +122,7 @@ class NNDescentSearch(Search):
         self._probe()
         if self._recall(choosing) < _HARD_RECALL:
             self._lengthen(self.n_neighbors + _MORE_HARD_NEIGHBORS)
+            self._n_pooled = _POOLED_WHERE_HARD
         self._refine_until(_AIMED_RECALL, choosing)
         self.recall_ = self._refine_until(_LEAST_RECALL, reporting)
         self._walk_sample = choosing
@@ -128,35 +134,36 @@ class NNDescentSearch(Search):
     def _lengthen(self, width: int) -> None:
         longer = empty_lists(len(self._lists), min(width, len(self._lists) - 1))
         longer[:, : self._lists.shape[1]] = self._lists
-        self._width, self._lists, self._n_pooled = width, longer, _POOLED_WHERE_HARD
+        self._width, self._lists = width, longer
 
     def _refine_until(self, recall: float, sample: _Sample) -> float:
-        """Refine until the sample reaches the recall; probe more cells when rounds stall."""
+        """Refine until the sample reaches the recall, with longer lists when rounds stall."""
         reached, stalls = self._recall(sample), False
         while reached < recall:
             before = reached
-            if not stalls:
-                self._refine()
-            elif self.n_probes_ < self._cells.n_around:
-                self._probe()
-            else:
-                break
+            if stalls:
+                if self._width >= min(_LONGEST, len(self._lists) - 1):
+                    break
+                self._lengthen(self._width + _LONGER)
+                self._most_pooled = _MOST_OF_LONG
+                self._n_pooled = min(self._width, _MOST_OF_LONG)
+            self._refine()
             reached = self._recall(sample)
             stalls = not stalls and reached - before < _LEAST_GAIN * (1 - before)
         return reached
 
     def _probe(self) -> None:
-        """Look into the next nearest cells of each point."""
-        cells, n_probed = self._cells, self.n_probes_
-        self.n_probes_ = min(n_probed + _PROBES_AT_ONCE, cells.n_around)
+        """Look into the nearest cells of each point."""
+        cells = self._cells
+        self.n_probes_ = min(_N_PROBES, cells.n_around)
         cells.probe(
             cells.points, cells.cell_of, np.arange(len(self._lists)), self._lists,
-            n_probes=self.n_probes_, n_probed=n_probed,
+            n_probes=self.n_probes_,
         )  # fmt: skip
 
     def _refine(self) -> None:
         pools, sizes = self._made_pools(self._n_pooled)
-        self._n_pooled = min(self._n_pooled + _MORE_POOLED, _MOST_POOLED)
+        self._n_pooled = min(self._n_pooled + _MORE_POOLED, self._most_pooled)
         self._codes = quantized(self._cells.points) if self._codes is None else self._codes
         _compiled.neighbor_lists.refine(self._cells.points, *self._codes, pools, sizes, self._lists)
         self.n_rounds_ += 1
@@ -256,11 +263,15 @@ def quantized(points: np.ndarray) -> tuple[np.ndarray, np.float32]:
 
 
 def search_cost(size: Size) -> Cost:
-    """Return what a search costs: cells, lists and pools are kept; copies, codes, pools are not."""
+    """Return what a search costs: cells, lists and pools are kept; copies, codes, pools are not.
+
+    Among many features most are noise, and lists grow.
+    """
     n, p, k = size.points, size.features, size.neighbors
-    padded, width = p + -p % 8, k + _MORE_NEIGHBORS
+    is_hard = p >= _HARD_FEATURES
+    padded, width = p + -p % 8, k + (3 * _LONGER if is_hard else _MORE_NEIGHBORS)
     of_a_cell = 8 * padded + 4 * N_AROUND
     cells = n * (4 * (padded + p) + 8) + of_a_cell * (2 * n // LEAF_POINTS)
-    pools = 6 * n * min(width, _MOST_POOLED)
+    pools = 6 * n * min(width, _MOST_OF_LONG if is_hard else _MOST_POOLED)
     kept = cells + n * (8 * width + 4) + pools
     return Cost(kept + 9 * n * p + pools, kept, _SECONDS * n * p * size.millions**0.4)

@@ -218,7 +218,7 @@ def neighbor_cases(out):
     out("inserted", 4, np.int32)[:] = [neighbor_lists.number_of(key) for key in own]
     lists, all_lists = np.full((2, n, 4), neighbor_lists.NONE)
     without = np.arange(n)
-    cell_tree.enter_cells(X, without, cell_of, around, centers, 0, 1, columns, starts, lists)
+    cell_tree.enter_cells(X, without, cell_of, around, centers, 1, columns, starts, lists)
     cell_tree.enter_all(X, without, columns, starts, all_lists)
     out("joined", (n, 4), np.uint64)[:] = lists
     out("all", (n, 4), np.uint64)[:] = all_lists
@@ -239,7 +239,7 @@ def neighbor_cases(out):
     out("lists", (n, 4), np.uint64)[:] = lists
     asked = np.full((5, 4), neighbor_lists.NONE)
     new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
-    cell_tree.enter_cells(new, none, cell_of[:5], around, centers, 0, 1, columns, starts, asked)
+    cell_tree.enter_cells(new, none, cell_of[:5], around, centers, 1, columns, starts, asked)
     neighbor_lists.ask_pools(new, none, X, pools, sizes, asked)
     out("asked", (5, 4), np.uint64)[:] = asked
     out("square", 1)[0] = neighbor_lists.squared_distance(X, 0, X, 1)

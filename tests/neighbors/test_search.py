@@ -331,7 +331,8 @@ def test_where_neighbors_are_hard_to_find_recall_is_as_reported(rng, n, n_featur
 
 
 def test_where_probes_do_not_get_there_all_cells_are_searched(rng, monkeypatch):
-    monkeypatch.setattr("diffclass.neighbors.nn_descent._PROBES_AT_ONCE", 1)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._LONGEST", 20)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._N_PROBES", 1)
     monkeypatch.setattr("diffclass.neighbors.cell_tree.N_AROUND", 1)
     monkeypatch.setattr("diffclass.neighbors.nn_descent._AT_ONCE", 1500)
     X, new = rng.normal(size=(4000, 40)), rng.normal(size=(1600, 40))
