@@ -6,6 +6,7 @@ shown, or write files, are answered by `diffclass_relabel.hub.session_hub`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from functools import partial
 from typing import Any
@@ -39,10 +40,10 @@ class Queries:
             "histograms": (read, lambda **given: answers.histograms(pictures, **given)),
             "segment": (read, lambda pixel: answers.segment(editor, pixel)),
             "history": (read, editor.history),
-            "why": (quick, lambda pixel: answers.why(editor, pixel)),
-            "audit": (quick, lambda: answers.audit(editor)),
+            "why": (self._on_graph, lambda pixel: answers.why(editor, pixel)),
+            "audit": (self._on_graph, lambda: answers.audit(editor)),
             "read_labels": (quick, lambda **given: answers.labels_of_file(editor, **given)),
-            "numbers": (quick, self.numbers.answer),
+            "numbers": (self._on_graph, self.numbers.answer),
             "suggest": (slow, lambda **given: answers.suggestions(editor, **given)),
             "curve": (slow, lambda: answers.curve(editor)),
         }
@@ -58,6 +59,13 @@ class Queries:
     async def _read(self, key: Hashable, function: Callable[[], Answer]) -> Answer:
         """Run what reads the scene, which takes a moment and is never cancelled."""
         return await self._workers.read_scene(function)
+
+    async def _on_graph(self, key: Hashable, function: Callable[[], Answer]) -> Answer:
+        """Run what takes a moment once there is a graph; until then it holds nothing else up."""
+        waiting = asyncio.wrap_future(self._editor.workspace.graph)
+        await asyncio.wait([waiting])
+        waiting.exception()  # the function raises it
+        return await self._workers.answer_quick(key, function)
 
     def _spectrum(self, pixel: int) -> SpectrumAnswer:
         workspace = self._editor.workspace

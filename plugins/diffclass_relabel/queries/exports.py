@@ -13,8 +13,6 @@ from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import (
-    ClassEntry,
-    ClassTable,
     Cleanup,
     Scene,
     TiledScene,
@@ -30,7 +28,7 @@ from diffclass_relabel.protocol import Result
 from diffclass_relabel.queries.answers import class_spectra
 from diffclass_relabel.queries.models import session_model
 from diffclass_relabel.scene import sizes_text
-from diffclass_relabel.session import SessionEditor
+from diffclass_relabel.session import SessionEditor, class_table
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
 # what the page offers; equivalent endings (.hdr, .dat) work too
@@ -156,7 +154,7 @@ _Writer = Callable[..., tuple[Path, ...]]
 
 def _class_writer(editor: SessionEditor, what: Result, min_area: int) -> _Writer:
     """Return what writes labels, map, polygons, picture or prediction."""
-    table, probability = class_table(editor), None
+    table, probability = class_table(editor.session.classes), None
     if what == "prediction":
         if editor.prediction is None:
             raise ParameterError("no model was applied to this scene")
@@ -192,15 +190,6 @@ def _write_spectra(editor: SessionEditor, path: Path, *, overwrite: bool) -> tup
     means = np.array([one["mean"] for one in found], dtype=np.float64)  # None becomes NaN
     library = SpectralLibrary(tuple(names[one["class"]] for one in found), means, scene.wavelengths)
     return write_library(path, library, overwrite=overwrite)
-
-
-def class_table(editor: SessionEditor) -> ClassTable:
-    """Return names and colours of the session's classes."""
-    entries = [
-        ClassEntry(entry.id, entry.name, _rgb(entry.color)) for entry in editor.session.classes
-    ]
-    unclassified = ClassTable.from_ids([])[0]
-    return ClassTable((unclassified, *sorted(entries, key=lambda entry: entry.id)))
 
 
 def describe_session(editor: SessionEditor) -> dict[str, Any]:
@@ -288,10 +277,6 @@ def _check_ending(path: Path, what: Result) -> None:
 def _check_labelled(editor: SessionEditor) -> None:
     if not editor.session.strokes:
         raise DataError("nothing is labelled yet; paint at least one stroke")
-
-
-def _rgb(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 _NAME = re.compile(r"(\{\}_)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")

@@ -9,6 +9,7 @@ import numpy as np
 from diffclass import DiffusionClassifier, StoppingRule
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import (
+    ClassTable,
     LabelImage,
     SceneFeatures,
     classify_with_holdout,
@@ -19,7 +20,7 @@ from diffclass_hyperspectral.workflows.classification import SceneModel
 from diffclass_relabel.protocol import PredictAnswer, SentFile
 from diffclass_relabel.queries.answers import folder_of, in_own_classes, place_beside
 from diffclass_relabel.scene import sizes_text
-from diffclass_relabel.session import Reference, SessionEditor
+from diffclass_relabel.session import Reference, SessionEditor, class_table
 
 
 def session_model(editor: SessionEditor) -> SceneModel:
@@ -34,10 +35,8 @@ def session_model(editor: SessionEditor) -> SceneModel:
         )
     scene, settings = workspace.scene, workspace.settings
     with editor.lock:
-        ids, classes = editor.labels.ids.astype(np.int32), session.classes
-    labels = LabelImage.from_array(
-        ids, names={info.id: info.name for info in classes}, path=editor.log.path
-    )
+        ids, table = editor.labels.ids.astype(np.int32), class_table(session.classes)
+    labels = _image(ids, table, editor.log.path)
     by_rule = session.tau_mode == "auto"
     sizes = sizes_text(session, session.counted_sizes)
     classifier = DiffusionClassifier(
@@ -77,11 +76,11 @@ def _predicted(editor: SessionEditor, path: Path) -> Reference:
     """
     workspace = editor.workspace
     result = classify_with_model(workspace.scene, path).result
-    table = result.table
-    labels = LabelImage.from_array(
-        result.class_map,
-        names={entry.id: entry.name for entry in table},
-        colors={entry.id: entry.color for entry in table},
-        path=path.name,
-    )
+    labels = _image(result.class_map, result.table, Path(path.name))
     return Reference(labels, labels.ids.ravel()[workspace.pixels])
+
+
+def _image(ids: np.ndarray, table: ClassTable, path: Path) -> LabelImage:
+    names = {entry.id: entry.name for entry in table}
+    colors = {entry.id: entry.color for entry in table}
+    return LabelImage.from_array(ids, names=names, colors=colors, path=path)

@@ -7,6 +7,7 @@ from diffclass_relabel.session.label_files import (
     NO_REFERENCE,
     FileClass,
     Reference,
+    class_table,
     label_import,
 )
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS
@@ -20,6 +21,7 @@ __all__ = [
     "Reference",
     "Sent",
     "SessionEditor",
+    "class_table",
     "label_import",
     "open_editor",
     "replayed",

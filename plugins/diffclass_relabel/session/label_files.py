@@ -15,7 +15,7 @@ import numpy as np
 from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import LARGEST_CLASS_ID, AddClass, ClassInfo, Operation, free_name
-from diffclass_hyperspectral import ClassEntry, LabelImage, read_tile_labels
+from diffclass_hyperspectral import ClassEntry, ClassTable, LabelImage, read_tile_labels
 from diffclass_hyperspectral.io.labels import given_name
 from diffclass_relabel.protocol import NewClass
 from diffclass_relabel.scene import Workspace, runs_of
@@ -197,6 +197,16 @@ def label_import(
         asks=bool(infos) and not is_settled,
         n_left_out=int(np.count_nonzero((labels.ids.ravel() > 0) & ~has_data)),
     )
+
+
+def class_table(classes: Iterable[ClassInfo]) -> ClassTable:
+    """Return names and colours of a session's classes, as they are written to files."""
+    entries = []
+    for info in classes:
+        red, green, blue = bytes.fromhex(info.color[1:])
+        entries.append(ClassEntry(info.id, info.name, (red, green, blue)))
+    unclassified = ClassTable.from_ids([])[0]
+    return ClassTable((unclassified, *sorted(entries, key=lambda entry: entry.id)))
 
 
 def new_classes_warning(found: LabelImport, path: Path) -> str:

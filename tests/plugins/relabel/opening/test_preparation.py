@@ -164,6 +164,17 @@ def paint_three(client, tissue):
         assert client.do(name, **operation)["kind"] == "done"
 
 
+def test_what_waits_for_the_graph_holds_up_no_import(paintable, connect, tissue):
+    opening, gate = paintable
+    client = connect(gate)
+    client.hello()
+    paint_three(client, tissue)
+    waiting = client.send({"ask": "audit"})
+    assert client.ask("read_labels", path="strokes.hdr")["classes"]
+    opening.go_on.set()
+    assert client.reply(waiting)["kind"] == "answer"
+
+
 def test_labels_are_painted_before_there_is_a_graph(paintable, connect, tissue, workspace):
     opening, gate = paintable
     client = connect(gate)

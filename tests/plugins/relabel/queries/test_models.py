@@ -30,6 +30,7 @@ def test_the_model_is_that_of_the_map(painted, tau):
     model = session_model(painted)
     np.testing.assert_array_equal(model.classifier.transduction_, painted.session.map_ids)
     assert model.table[2].name == "cytoplasm"
+    assert model.table[2].hex_color == painted.session.classes[1].color
 
 
 def test_a_model_is_saved_applied_compared_and_exported(painted, workspace, scene_folder, tmp_path):

@@ -15,8 +15,7 @@ from diffclass_relabel.files.session_log import HASH, chained
 from diffclass_relabel.files.sidecar import address_file
 from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.maps import NO_DATA
-from diffclass_relabel.queries.exports import class_table
-from diffclass_relabel.session.label_files import label_import
+from diffclass_relabel.session.label_files import class_table, label_import
 from diffclass_relabel.session.session_files import open_editor
 
 from ..conftest import COLORS, HOLES, NAMES
@@ -273,7 +272,7 @@ def test_begun_with_labels(scene_folder, tmp_path, tissue):
     labels = scene_folder / "strokes.hdr"
     editor = open_editor(scene, session, labels=labels, settings={"components": 6})
     assert np.array_equal(editor.labels.ids, tissue.labels)
-    table = class_table(editor)
+    table = class_table(editor.session.classes)
     assert {entry.id: entry.name for entry in table} == NAMES
     assert {entry.id: entry.color for entry in table} == COLORS
     assert editor.version == editor.log.header["first_steps"] == 6
