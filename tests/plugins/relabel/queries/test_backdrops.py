@@ -101,7 +101,26 @@ def test_guessed_bands_go_by_their_numbers(workspace):
     infrared = Scene.from_array(data, wavelengths=np.linspace(1000, 2500, 10))
     assert preset_labels(infrared)["true"] == "Bands 1, 1, 1"
     photograph = Scene.from_array(data[..., :3])  # has no three bands for another picture
-    assert list(preset_labels(photograph)) == ["true", "mnf"]
+    assert preset_labels(photograph) == {"true": "Bands 1, 2, 3", "mnf": "First MNF components"}
+
+
+@pytest.mark.parametrize(("n", "true", "false"), [(4, (2, 1, 0), (3, 2, 1)),
+                                                  (5, (2, 1, 0), (4, 2, 1)),
+                                                  (6, (2, 1, 0), (3, 2, 1)),
+                                                  (7, (2, 1, 0), (4, 2, 1)),
+                                                  (8, (2, 1, 0), (4, 2, 1))])  # fmt: skip
+def test_a_few_bands_are_each_shown_once(n, true, false):
+    scene = Scene.from_array(np.arange(6.0 * n).reshape(2, 3, n) ** 2)
+    assert (preset_bands(scene, "true"), preset_bands(scene, "false")) == (true, false)
+
+
+def test_bands_of_known_names_need_no_wavelengths():
+    data = np.arange(24.0).reshape(2, 3, 4) ** 2
+    scene = Scene.from_array(data, band_names=("NIR", "Blue", "Green", "Red"))
+    assert preset_bands(scene, "true") == (3, 2, 1)
+    assert preset_labels(scene)["true"] == "True colour"
+    part = scene.select(bands="1-3")  # without its red one
+    assert preset_bands(part, "true") == (0, 1, 2)
 
 
 @pytest.mark.parametrize("preset", ["true", "false", "mnf"])
