@@ -82,7 +82,7 @@ def _tile_of(image: LabelImage, tiles: TiledScene) -> Tile | None:
     """Return the scene of a stack that an image belongs to; None for one of the whole stack."""
     if image.ids.shape == tiles.scene.shape[:2]:
         return None
-    named = [tile for tile in tiles.tiles if image.path.stem.startswith(tile.scene.path.stem)]
+    named = [tile for tile in tiles.tiles if _is_named_as(image.path.stem, tile.scene.path.stem)]
     if named:
         return max(named, key=lambda tile: len(tile.scene.path.stem))
     fitting = [tile for tile in tiles.tiles if image.ids.shape == tile.scene.shape[:2]]
@@ -92,6 +92,11 @@ def _tile_of(image: LabelImage, tiles: TiledScene) -> Tile | None:
         f"{image.path}: which of the {len(tiles.tiles)} scenes it belongs to is not clear; begin "
         f"its name with that of its scene, as {tiles.tiles[0].scene.path.stem}_labels.tif"
     )
+
+
+def _is_named_as(name: str, scene: str) -> bool:
+    """Tell whether a name is that of a scene, or begins with it as a word."""
+    return name.startswith(scene) and not name[len(scene) :][:1].isalnum()
 
 
 def _from_folder(

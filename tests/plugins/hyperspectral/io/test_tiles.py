@@ -10,7 +10,7 @@ import pytest
 
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import (
     LabelImage,
     Scene,
@@ -438,6 +438,37 @@ def test_commands_of_one_scene_say_what_to_do_with_several(tmp_path, capsys):
         assert "takes one" in said
         assert says in said
         assert "t01.tif" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "row"),
+    [("a", 30, 0), ("a_labels", 30, 0), ("ab-1", 30, 46), ("autumn", 14, 92), ("autumn", 30, None),
+     ("abc", 30, None), ("a", 14, None), ("joint", 106, -1)],
+)  # fmt: skip
+def test_the_image_of_one_scene_of_a_stack(name, rows, row):
+    """It goes where its name says, or else where only it fits."""
+    sizes = {"a": 30, "ab": 30, "c": 14}
+    scenes = [
+        Scene.from_array(np.ones((n, 28, 4)), path=f"{stem}.npy") for stem, n in sizes.items()
+    ]
+    tiles = open_tiles(scenes)
+    assert tiles.scene.shape[:2] == (106, 28)
+    ids = np.arange(rows * 28).reshape(rows, 28) % 4
+    image = LabelImage.from_array(ids, path=f"{name}.tif")
+    if row is None:
+        with pytest.raises(DataError, match="not clear|of this scene"):
+            read_tile_labels(image, tiles)
+        return
+    row = max(row, 0)
+    expected = np.zeros((106, 28), dtype=int)
+    expected[row : row + rows] = ids
+    np.testing.assert_array_equal(read_tile_labels(image, tiles).ids, expected)
+
+
+def test_files_of_two_scenes_of_one_name_are_refused(tmp_path):
+    scenes = [Scene.from_array(np.ones((9, 8, 4)), path=f"{folder}/a.npy") for folder in "xy"]
+    with pytest.raises(ParameterError, match="two of the scenes"):
+        list(open_tiles(scenes).files("maps/{}.tif"))
 
 
 def test_scenes_without_a_common_grid(tmp_path, capsys):
