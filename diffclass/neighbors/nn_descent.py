@@ -8,6 +8,7 @@ little faster than n.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,7 @@ _MORE_NEIGHBORS = 4  # lists longer than the result find more
 _AIMED_RECALL, _LEAST_RECALL = 0.96, 0.955
 _AIMED_RECALL_OF_NEW = 0.985
 _HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where probes find few
+_MOST_EXACT = 2**18  # points that are all compared where nothing else helps: some minutes
 _LONGER, _LONGEST = 12, 96  # by which they grow where rounds stall, and the most
 # Entries of a list that the first round uses, by which it grows, the most, and that of lists that
 # have grown.
@@ -65,7 +67,8 @@ class NNDescentSearch(Search):
         Share of the true neighbours that were found, measured on 256 points. Rounds are added until
         256 other points find 96 %, and these 95.5 %; where they stall, as among 50 features of a
         million points, with longer lists. If those are not enough, as in noise of many dimensions,
-        all cells are probed, which is exact.
+        all points are compared, which is exact; of more than 262,144 points that takes too long,
+        and a warning says what was found.
     n_probes_, n_rounds_ : int
         Cells probed per point, and rounds of refinement made.
 
@@ -108,8 +111,16 @@ class NNDescentSearch(Search):
         self._codes: tuple[np.ndarray, np.float32] | None = None  # made for the first round
         self._search(random)
         self._codes = None
-        if self.recall_ < _LEAST_RECALL:
+        if self.recall_ < _LEAST_RECALL and len(X) <= _MOST_EXACT:
             self._search_all_cells()
+        elif self.recall_ < _LEAST_RECALL:
+            warnings.warn(
+                f"{self.recall_:.1%} of the true neighbours were found, not {_LEAST_RECALL:.1%}, "
+                f"among {len(X)} points with {X.shape[1]} features, too many to compare all; take "
+                "fewer features, without those that are mostly noise",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _search(self, random: np.random.RandomState) -> None:
         n = len(self._lists)

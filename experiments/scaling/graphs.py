@@ -1,7 +1,7 @@
-"""Graphs of a million and ten million points with 50 features: seconds, memory and recall.
+"""Neighbour graphs of a million points with 50 features: seconds, memory and recall.
 
     python3 -m venv .peers && .peers/bin/pip install faiss-cpu hnswlib pynndescent
-    python -m experiments.scaling.graphs FOLDER --peer .peers/bin/python [--sides 1000 3200]
+    python -m experiments.scaling.graphs FOLDER --peer .peers/bin/python [--sides 1000]
         [--searches NNDescentSearch faiss_hnsw ...]
 
 The 12 nearest neighbours of each pixel, by the 50 spectral features that ``classify --components
@@ -68,7 +68,7 @@ def run(search: str, points: Path, peer: str | None) -> Row:
     return {
         "n": str(len(X)),
         "search": search,
-        "seconds": f"{seconds:.3g}",
+        "seconds": f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.3g}",
         "gigabytes": f"{usage.ru_maxrss * 1024 / 1e9:.1f}",
         "recall": f"{recall:.4f}",
     }
@@ -104,7 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--peer", help="Python that has the other libraries")
-    parser.add_argument("--sides", type=int, nargs="+", default=[1000, 3200])
+    parser.add_argument("--sides", type=int, nargs="+", default=[1000])
     parser.add_argument("--searches", nargs="+", default=[OURS, *PEERS])
     parser.add_argument("--one", type=Path, nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -345,6 +345,20 @@ def test_where_probes_do_not_get_there_all_cells_are_searched(rng, monkeypatch):
         assert (found.indices == true.indices).all()
 
 
+def test_of_too_many_points_what_was_found_is_said(rng, monkeypatch):
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._LONGEST", 12)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._N_PROBES", 1)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._MOST_EXACT", 3999)
+    X = rng.normal(size=(4000, 40))
+    search = NNDescentSearch(5, random_state=0)
+    with pytest.warns(UserWarning, match=r"neighbours were found, not 95\.5%, among 4000 points"):
+        graph = search.fit_transform(X)
+    is_near = naive.nearest(X, 5)
+    right = is_near[np.arange(4000)[:, None], graph.indices.reshape(4000, 5)].mean()
+    assert right == pytest.approx(search.recall_, abs=0.06)
+    assert right < 0.9
+
+
 def test_new_points_of_noise_find_their_neighbors_too(rng):
     X, new = rng.normal(size=(6000, 20)), rng.normal(size=(200, 20))
     graph = NNDescentSearch(10, random_state=0).fit(X).transform(new)

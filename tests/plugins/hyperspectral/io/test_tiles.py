@@ -456,7 +456,7 @@ def test_the_image_of_one_scene_of_a_stack(name, rows, row):
     ids = np.arange(rows * 28).reshape(rows, 28) % 4
     image = LabelImage.from_array(ids, path=f"{name}.tif")
     if row is None:
-        with pytest.raises(DataError, match="not clear|of this scene"):
+        with pytest.raises(DataError, match=r"not clear|of this scene"):
             read_tile_labels(image, tiles)
         return
     row = max(row, 0)
