@@ -46,7 +46,7 @@ class Tab:
     def open(self, url):
         """Open an address in a page of its own within this tab's browser profile."""
         self.page = self.context.new_page()
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
         self.page.goto(url)
         self.wait("window.diffclass?.connection === 'open' && diffclass.state", PREPARED)
         return self.page
