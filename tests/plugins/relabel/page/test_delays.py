@@ -224,6 +224,46 @@ def test_a_class_that_was_added_without_a_connection(tab, far, log, editor):
     assert tab.rows() == ["one", "two", "three", "theirs", "mine"]
 
 
+@pytest.mark.parametrize("adds_again", [False, True])
+def test_a_class_that_was_added_and_removed_without_a_connection(tab, far, log, editor, adds_again):
+    """Another page gives its number away meanwhile."""
+    other = with_fine_brush(far())
+    back = lose(tab)
+    tab.new_class("gone")
+    tab.menu("gone", "Remove")
+    other.new_class("theirs")
+    other.settle()
+    if adds_again:
+        tab.new_class("mine")
+        tab.dab(10, 10)
+    back()
+    tab.wait("diffclass.pending === 0")
+    tab.settle()
+    assert tab.rows() == ["one", "two", "three", "theirs"] + ["mine"] * adds_again
+    assert tab.rows() == [info.name for info in editor.session.classes]
+    if adds_again:
+        assert log.class_at(10, 10) == (5, "mine")
+
+
+def test_the_last_number_goes_to_another_page(tab, far, log, editor):
+    """What was painted in the class that there is no room for is given up with it."""
+    for k in range(4, 254):
+        editor.apply({"op": "add_class", "name": f"class {k}"})
+    other = with_fine_brush(far())
+    tab.settle()
+    back = lose(tab)
+    tab.new_class("mine")
+    tab.dab(10, 10)
+    other.new_class("theirs")
+    other.settle()
+    back()
+    tab.find(".message", has_text="2 more that went with it").wait_for()
+    tab.wait("diffclass.pending === 0")
+    tab.settle()
+    assert [log.class_at(10, 10), tab.labels[10, 10]] == [None, 0]
+    assert tab.rows()[252:] == ["class 253", "theirs"]
+
+
 def test_a_class_that_another_page_replaced_gets_nothing(tab, far, log, editor):
     other = with_fine_brush(far())
     tab.key("3")

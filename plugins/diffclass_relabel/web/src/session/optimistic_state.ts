@@ -23,12 +23,11 @@ export interface ClassRef {
   spare?: boolean;
 }
 
-/** The id that a new class will have, if nobody else adds one meanwhile; 0: there are too many. */
-export function nextId(classes: ClassState[]): number {
-  const taken = new Set(classes.map((item) => item.id));
+/** The id that a new class will have besides others, if nobody else adds one meanwhile; 0: there are too many. */
+export function nextId(taken: number[]): number {
   const after = Math.max(0, ...taken) + 1;
   if (after <= LARGEST_CLASS_ID) return after;
-  for (let id = 1; id <= LARGEST_CLASS_ID; id++) if (!taken.has(id)) return id;
+  for (let id = 1; id <= LARGEST_CLASS_ID; id++) if (!taken.includes(id)) return id;
   return 0;
 }
 

@@ -173,7 +173,7 @@ export class Session extends Emitter<SessionEvents> {
 
   /** Adds a class and returns its id, which the server may yet change; 0 where there is no room. */
   addClass(): number {
-    const id = nextId(this.classes);
+    const id = this.#freeId();
     void this.apply({ op: "add_class" }, { newId: id });
     return id;
   }
@@ -280,13 +280,14 @@ export class Session extends Emitter<SessionEvents> {
     this.#update();
   }
 
-  /** An id that neither a class of the server's nor one that was added here has. */
+  /** An id that neither a class of the server's has nor one that was added here, though it may be removed since; 0: there is none. */
   #freeId(): number {
-    return nextId(stateAfter(this.#serverState!, this.socket.optimistic).classes);
+    return nextId([...this.#serverState!.classes.map((item) => item.id), ...this.socket.optimistic.map((item) => item.newId)]);
   }
 
   /** Puts another id in the place of that of a new class. */
   #renumber(from: number, to: number): void {
+    if (!to) return; // no room for it: the server will refuse it, and what is done with it
     if (this.socket.optimistic.some((item) => item.newId === to)) this.#renumber(to, this.#freeId());
     this.socket.renumber(from, to);
     this.labels.renumber(from, to);
