@@ -5,6 +5,7 @@ Arrays raise `DataError`, whose message names the first bad row, parameters `Par
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -15,6 +16,11 @@ from numpy.typing import ArrayLike
 from diffclass.exceptions import DataError, ParameterError
 
 FLOATS = (np.float64, np.float32)
+# Features count for nothing if together they make up less of the squared distances; half of all do
+# where their scales are spread over six powers of ten. The half of a scene's 200 principal
+# components that holds noise alone makes up seven times as much or more.
+_NOTHING = 3e-6
+_LOOKED_AT = 1000  # points
 # What scikit-learn's check_random_state takes.
 RandomState: TypeAlias = int | np.random.RandomState | None
 Graph: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
@@ -44,6 +50,33 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
         return points if points.dtype in FLOATS else points.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} is not a table of real numbers ({error})") from None
+
+
+def warn_of_scales(X: np.ndarray, *, stacklevel: int) -> None:
+    """Warn where half of the features are too small to count in distances.
+
+    ``X`` (n, d) is an array or a memory map; about 1,000 of its points are looked at. The span of a
+    feature is that without its outliers; one that is constant then is not counted.
+    """
+    looked_at = np.asarray(X[:: -(-len(X) // _LOOKED_AT)], dtype=np.float64)
+    if not np.isfinite(looked_at).all():
+        return  # it will be refused
+    spans = np.subtract(*np.percentile(looked_at, [95, 5], axis=0))
+    features = np.argsort(spans, kind="stable")[np.count_nonzero(spans == 0) :]
+    if len(features) < 2:
+        return
+    sums = np.cumsum((spans[features] / spans[features[-1]]) ** 2)
+    n_small = int(np.searchsorted(sums, _NOTHING * sums[-1]))
+    if n_small >= len(features) // 2:
+        small, large = features[n_small - 1], features[-1]
+        warnings.warn(
+            f"{n_small} of {X.shape[1]} features count for nothing in distances: nine tenths of "
+            f"feature {small} span {spans[small]:.3g}, of feature {large} {spans[large]:.3g}. If "
+            "they are to count, bring them to one scale first, as by scikit-learn's "
+            "StandardScaler; diffclass.features.PartialWhitening then makes few features of many",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def check_graph(graph: Graph, *, name: str) -> sp.csr_array:

@@ -251,6 +251,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         graph: PointGraph | None = None,
+        **others: Any,
     ) -> DiffusionClassifier:
         """Build the graph of all points and diffuse the labels of some.
 
@@ -270,6 +271,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         graph : PointGraph, optional
             ``graph_`` of a classifier with the same parameters and other labels, fitted to the same
             X: it is not built again.
+        **others
+            Are refused with a TypeError; ``sample_weight`` is not known here.
 
         Returns
         -------
@@ -288,7 +291,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         -----
         UnreachedWarning
             If no label reaches some points; it says why.
+        UserWarning
+            If every point has a label and 0 or "" looks like a mark of those without one, or if
+            features count for nothing beside others that are a thousand times as large.
         """
+        _refuse(others)
         self.check_parameters()
         X = self._checked(X, reset=True)
         labels = self._labels(y, X.shape[0], label_weight, groups)
@@ -445,6 +452,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._new_points.posteriors(self._checked(X, reset=False))
+
+    def novelty(self, X: Any) -> np.ndarray:
+        """Return how far new points lie outside the data, of shape (m,).
+
+        It is that of `raw_predict_with_novelty`; above 5 nothing is known, and `predict_proba` is
+        uniform.
+        """
+        return self.raw_predict_with_novelty(X)[1]
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the labelled points whose class is predicted.
@@ -627,6 +642,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 f"the walk by step {self.tau_}; raise n_neighbors or tau"
             )
         return "; ".join(["no label reaches some points", *causes])
+
+
+def _refuse(others: dict[str, Any]) -> None:
+    """Refuse arguments that `fit` does not know."""
+    for name in others:
+        hint = "; label_weight says how much labels count" if name == "sample_weight" else ""
+        raise TypeError(f"DiffusionClassifier.fit() got an unexpected argument {name!r}{hint}")
 
 
 def _refuse_continuous(classes: np.ndarray) -> None:

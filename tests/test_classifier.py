@@ -94,6 +94,7 @@ def test_new_points(blobs, rng, labels):
     assert (clf.predict(new) == truth).mean() > 0.9
     probabilities = clf.raw_predict_proba(new)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(clf.novelty(new), clf.graph_.novelty(new))
     # one kernel step: the mean of the values at the neighbours
     weights = clf.graph_.kernel.extend(squared(clf.graph_.search.transform(new)), new)
     mean = weights @ diffuse_labels(clf.operator_, y, label_mode=labels).values
@@ -580,5 +581,6 @@ def test_refuses_points(blobs):
         DiffusionClassifier().predict(X)
     with pytest.raises(ValueError, match="4 features"):
         DiffusionClassifier().fit(X, y).predict(X[:, :3])
-    with pytest.raises(TypeError, match="sample_weight"):
-        DiffusionClassifier().fit(X, y, sample_weight=np.ones(120))
+    for name, hint in (("sample_weight", "; label_weight says"), ("weights", "$")):
+        with pytest.raises(TypeError, match=f"'{name}'{hint}"):
+            DiffusionClassifier().fit(X, y, **{name: np.ones(120)})

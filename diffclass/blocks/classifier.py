@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_positive, warn_of_scales
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.dask_engine import local_cluster
@@ -166,6 +166,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             If fewer edges between blocks were found than are aimed at.
         UnreachedWarning
             If no label reaches some points.
+        UserWarning
+            As `diffclass.DiffusionClassifier.fit`.
         """
         self.check_parameters()
         labels = Labels.of(y, label_weight, groups)
@@ -175,7 +177,9 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = labels.classes
         scratch = self._scratch()
         path = self._file_of(X, scratch)
-        n, p = np.load(path, mmap_mode="r").shape
+        points = np.load(path, mmap_mode="r")
+        warn_of_scales(points, stacklevel=3)
+        n, p = points.shape
         labels.check_number(n, of="X")
         plan = self.plan(Size(n, p, self.n_neighbors, len(self.classes_)))
         engine = self.engine

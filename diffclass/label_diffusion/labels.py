@@ -5,7 +5,9 @@ They are checked once, where they come in, and are the same for walks in memory 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,10 @@ from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.targets import UNLABELLED, encode_groups, encode_labels, labels_per_class
+
+# Shares of all points above which 0 looks like "unlabelled", among three classes or more, or two:
+# of two, one may be rare.
+_MOST_OF_MANY, _MOST_OF_TWO = 0.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +75,19 @@ class Labels:
             If there is no label, they cannot be sorted, or groups has another length.
         ParameterError
             If a weight is out of range, weights have another length, or are 0 for a whole class.
+
+        Warns
+        -----
+        UserWarning
+            If every point has a label, and 0 or "" looks like a mark of those without one.
         """
         classes, codes = encode_labels(y)
         points = np.flatnonzero(codes >= 0)
         of_labels = codes[points]
         if not len(points):
             raise DataError("y holds no label; mark at least one point")
+        if len(points) == len(codes):
+            _warn_of_marks(classes, np.bincount(of_labels))
         weights = np.ones(len(points)) if weight is None else _checked(weight, codes.shape)[points]
         if not ((weights >= 0) & (weights <= 1)).all():
             raise ParameterError("label_weight has to be between 0 and 1 at every label")
@@ -125,6 +138,26 @@ class Labels:
         """
         moved = replace(self, points=places[self.points])
         return moved.only(np.argsort(moved.points))
+
+
+def _warn_of_marks(classes: np.ndarray, counts: np.ndarray) -> None:
+    """Warn where all points have a label, but most of them 0 or "", as maps mark those without."""
+    mark = next((k for k, value in enumerate(classes) if _is_zero(value) or value in ("", b"")), -1)
+    if mark < 0 or len(classes) < 2:
+        return
+    share = counts[mark] / counts.sum()
+    if share > (_MOST_OF_MANY if len(classes) > 2 else _MOST_OF_TWO):
+        mark_name = repr(classes[mark].item() if _is_zero(classes[mark]) else "")
+        warnings.warn(
+            f"{mark_name} is a class like any other, and {share:.0%} of y are of it; if it means "
+            f"unlabelled, use -1 there, as by np.where(y == {mark_name}, -1, y)",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and value == 0
 
 
 def _checked(weight: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:

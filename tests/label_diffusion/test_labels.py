@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
@@ -53,3 +54,45 @@ def test_bad_labels_get_one_clear_error():
         Labels.of(Y, [0, 1, 1, 1, 1])
     with pytest.raises(DataError, match="y has 5 entries; the operator has 7"):
         Labels.of(Y).check_number(7)
+
+
+def marked(classes, mark, *, every=20, n=300, **kind):
+    """Return labels of one class after the other at some points, and a mark at all others."""
+    y = np.full(n, mark, **kind)
+    y[::every] = np.resize(np.array(classes, dtype=y.dtype), len(y[::every]))
+    return y
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        marked([1, 2, 3], 0),
+        marked([1, 2, 3], 0, every=2).astype(float)[1:],
+        marked([1], 0),
+        marked([b"a", b"b"], b"", dtype="S1"),
+        marked(["a", "b"], "", dtype="U1"),
+        marked(["a", "b"], "", dtype=object),
+        pd.Series(marked(["a", "b"], "", dtype=object)),
+        pd.Series(marked([1, 2], 0, dtype=np.uint8), dtype="UInt8"),
+    ],
+)
+def test_a_value_that_looks_like_unlabelled_is_told(y):
+    with pytest.warns(UserWarning, match="use -1 there"):
+        assert len(Labels.of(y).points) == len(y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        marked([1, 2, 3], -1),
+        marked([0, 1, 2], -1),
+        marked([-1, 0, 1], 0),  # who marks with -1 means 0
+        marked([0, 1], 2),
+        marked([1], 0, every=3),  # one of two classes may be rare
+        marked([1, 2], 0, every=1),
+        marked([True], False, dtype=bool),
+        np.zeros(10, dtype=int),
+    ],
+)
+def test_classes_are_not_taken_for_unlabelled(y):
+    Labels.of(y)  # warnings are errors here
