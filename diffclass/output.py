@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from diffclass.exceptions import ParameterError, named_when_full
+from diffclass.remote_paths import RemotePath, place_of
 from diffclass.temporary_folders import TemporaryFolder, sweep
 
 __all__ = ["repair_pair", "replacing", "replacing_pair", "require_writable"]
@@ -45,7 +46,9 @@ def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -
         If the folder does not exist or cannot be written, the name is too long for it, the target
         is a folder, or the file (or a dangling link) exists and ``overwrite`` is false.
     """
-    target = Path(path)
+    target = place_of(path)
+    if isinstance(target, RemotePath):
+        raise ParameterError(f"{target} is an address, from which files are only read; name a file")
     try:
         _check_target(target, overwrite=overwrite)
     except OSError as error:  # a loop of links, a name that no disk takes

@@ -20,6 +20,7 @@ values as one object. ``--help`` shows the usual options first and leaves out th
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field
@@ -30,7 +31,17 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-FILE = click.Path(path_type=Path)
+from diffclass.remote_paths import place_of
+
+
+class _File(click.Path):
+    """The name of a file, or the address of one that is only read."""
+
+    def coerce_path_result(self, value: str | os.PathLike[str]) -> Path:  # type: ignore[override]
+        return place_of(value)
+
+
+FILE = _File(path_type=Path)
 _FIRST = "Options"
 _BY_TYPE: dict[str, dict[str, Any]] = {
     "bool": {"is_flag": True},

@@ -18,7 +18,10 @@ def info(scene: Path, *, part: ScenePart, console: Console) -> None:
 
     Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT, PACE and AVIRIS-3 (.nc),
     PRISMA (.he5), NEON and Tanager (.h5), EnMAP and DESIS (.tif, .xml), Sentinel-2 (.SAFE), ERDAS
-    (.lan), MATLAB (.mat), HDF5 (.h5) or NumPy (.npy, .npz) files, or photographs (.jpg, .png).
+    (.lan, .img), VRT (.vrt), JPEG 2000 (.jp2), MATLAB (.mat), HDF5 (.h5), Zarr or NumPy (.npy,
+    .npz) files, photographs (.jpg, .png), folders of files with a band each, or STAC items (.json);
+    also at an address, as https://host/scene.tif, or in an archive, as
+    /vsizip/scenes.zip/scene.tif.
     """
     from diffclass_hyperspectral import open_scene
 

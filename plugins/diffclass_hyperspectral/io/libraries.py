@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
+from diffclass.remote_paths import RemotePath
 
 
 def require(module: str, *, extra: str = "hyperspectral") -> Any:
@@ -71,12 +72,18 @@ def reading(path: Path, format_name: str) -> Iterator[None]:
     except Exception as error:
         raise DataError(
             f"{path}: cannot be read as {format_name} ({_one_line(error)}); "
-            "check that the file is complete and what its name says, or fetch it again"
+            + (
+                "check the address, the connection and the rights to read there"
+                if isinstance(path, RemotePath)
+                else "check that the file is complete and what its name says, or fetch it again"
+            )
         ) from error
 
 
 def require_file(path: Path) -> None:
-    """Raise `DataError` unless ``path`` is a file that holds something."""
+    """Raise `DataError` unless ``path`` is a file that holds something, or an address."""
+    if isinstance(path, RemotePath):
+        return  # reading shows what is there
     if path.is_dir():
         raise DataError(f"{path}: this is a folder; name a file in it")
     if path.is_symlink() and not path.exists():

@@ -14,6 +14,7 @@ from typing import Any
 from diffclass.exceptions import DataError
 from diffclass.mapped_files import map_under
 from diffclass.output import replacing
+from diffclass.remote_paths import RemotePath
 from diffclass_hyperspectral.io.rasters import BlockArray
 
 
@@ -32,7 +33,12 @@ _COMPANIONS = (
 
 
 def input_files(path: Path) -> list[Path]:
-    """Return a file with those that are read with it, such as its header; of a folder all files."""
+    """Return a file with those that are read with it, such as its header; of a folder all files.
+
+    Of an address there are none.
+    """
+    if isinstance(path, RemotePath):
+        return []
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if file.is_file())
     files = [path, Path(f"{path}.aux.xml"), Path(f"{path}.msk"), Path(f"{path}.hdr")]

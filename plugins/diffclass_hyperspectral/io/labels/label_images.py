@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.remote_paths import place_of
 from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.georeference import turn_onto
 from diffclass_hyperspectral.io.labels.class_table import UNUSED, ClassTable
@@ -98,7 +99,7 @@ class LabelImage:
         DataError
             Where it is not one band of class ids.
         """
-        place = Path(path)
+        place = place_of(path)
         band = _single_band(contents.data, place)
         ids = _as_ids(band, place, ignore_value=contents.ignore_value)
         return cls(

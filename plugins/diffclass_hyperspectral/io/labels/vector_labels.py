@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.remote_paths import RemotePath, place_of
 from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
@@ -104,7 +105,7 @@ def covered_pixels(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
 
 def is_vector(path: str | os.PathLike[str]) -> bool:
     """Tell whether the name or content is that of a vector file."""
-    place = Path(path)
+    place = place_of(path)
     if place.suffix.lower() in ENDINGS:
         return True
     if not place.is_file():
@@ -117,7 +118,7 @@ def _features_on(
     grid: Grid, path: str | os.PathLike[str], layer: str | None
 ) -> tuple[_Features, Georeference]:
     """Return the shapes of a file, checked, and where the grid that they are put on lies."""
-    place = Path(path)
+    place = place_of(path)
     require_file(place)
     _check_shapefile(place)
     target = required_place(
@@ -140,8 +141,9 @@ def _read(path: Path, layer: str | None) -> _Features:
     shapely = require("shapely", extra="maps")
     with reading(path, "a vector file"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of third coordinates and the like
-        chosen = _layer(path, [str(n) for n, kind in pyogrio.list_layers(path) if kind], layer)
-        meta, _, geometry, columns = raw.read(path, layer=chosen, force_2d=True)
+        source = str(path)  # of a Path pyogrio would take an address for a file
+        chosen = _layer(path, [str(n) for n, kind in pyogrio.list_layers(source) if kind], layer)
+        meta, _, geometry, columns = raw.read(source, layer=chosen, force_2d=True)
         shapes = shapely.from_wkb(geometry)
         bounds = shapely.total_bounds(shapes)
         if len(shapes) and not np.isfinite(bounds).all():
@@ -153,7 +155,7 @@ def _read(path: Path, layer: str | None) -> _Features:
 
 def _check_shapefile(path: Path) -> None:
     """Raise `DataError` for a ``.shp`` that is cut short; GDAL leaves its last shapes out."""
-    if path.suffix.lower() != ".shp":
+    if path.suffix.lower() != ".shp" or isinstance(path, RemotePath):
         return
     with path.open("rb") as stream:
         head = stream.read(100)

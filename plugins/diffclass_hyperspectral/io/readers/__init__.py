@@ -17,6 +17,7 @@ from diffclass_hyperspectral.io.readers.spectral_libraries import (
     read_library,
     write_library,
 )
+from diffclass_hyperspectral.io.readers.stac import items_of
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked, picture_axes
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "images_among",
     "is_library",
     "is_xarray",
+    "items_of",
     "name_of",
     "names_as_json",
     "picked",

@@ -1,4 +1,4 @@
-"""GeoTIFF scenes and label images, by ``rasterio``, read in blocks of rows.
+"""Scenes and label images that ``rasterio`` reads, in blocks of rows: GeoTIFF above all.
 
 Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units", or
 "CENTRAL_WAVELENGTH_UM" of the IMAGERY domain, which GDAL has since 3.10), in the tags of the file,
@@ -37,10 +37,13 @@ from diffclass_hyperspectral.io.readers.tiff_blocks import (
 from diffclass_hyperspectral.io.readers.tiff_products import image_of, read_product
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, one_unit, unit_in_name
 
+_NAMES = {"GTiff": "GeoTIFF", "HFA": "ERDAS IMAGINE", "JP2OpenJPEG": "JPEG 2000"}
+
 
 def read(path: Path) -> Contents:
-    """Open a GeoTIFF with what its tags state, or the files of its product beside it."""
-    with reading(path, "a GeoTIFF"), opened(path) as raster:
+    """Open a raster with what its tags state, or the files of its product beside it."""
+    is_tiff = path.suffix.lower() in (".tif", ".tiff")
+    with reading(path, "a GeoTIFF" if is_tiff else "a raster"), opened(path) as raster:
         check_raster(path, raster)
         product = read_product(path, raster)
         if product is not None:
@@ -61,7 +64,14 @@ def read(path: Path) -> Contents:
             "class_names": _class_names(path, raster),
             "class_colors": _class_colors(raster),
         }
-        return scaled(path, raster, calibration, shown, format="GeoTIFF", **facts)
+        return scaled(
+            path,
+            raster,
+            calibration,
+            shown,
+            format=_NAMES.get(raster.driver, raster.driver),
+            **facts,
+        )
 
 
 def read_by_metadata(path: Path) -> Contents:
@@ -75,7 +85,7 @@ def _wavelengths(raster: Any, bands: tuple[int, ...]) -> np.ndarray | None:
         found = [_by_wyvern(raster.descriptions[band - 1] or "") for band in bands]
     if all(value is not None for value in found):
         return one_unit([value for value in found if value is not None])
-    tags = _lower(raster.tags())
+    tags = _lower(raster.tags(ns="ENVI")) | _lower(raster.tags())
     listed = re.findall(r"[^\s,;{}]+", tags.get("wavelengths", tags.get("wavelength", "")))
     values = _floats(listed)
     if values is None or len(values) != len(bands):

@@ -15,9 +15,18 @@ from typing import Any
 
 from diffclass.exceptions import DataError, ExtensionError, ParameterError
 from diffclass.extensions import READERS, extension_names, load_extension
+from diffclass.remote_paths import RemotePath, place_of
 from diffclass_hyperspectral.io import readers
 from diffclass_hyperspectral.io.libraries import reading, require_file
-from diffclass_hyperspectral.io.readers import envi, sentinel2, xarray_cubes
+from diffclass_hyperspectral.io.readers import (
+    band_files,
+    envi,
+    geotiff,
+    sentinel2,
+    stac,
+    xarray_cubes,
+    zarr_stores,
+)
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
@@ -39,6 +48,9 @@ _FORMATS = {
     "erdas": _Format("erdas", starts=(b"HEAD74", b"HEADER"), suffixes=(".lan", ".gis")),
     "geotiff": _Format("geotiff", "read", (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
                        (".tif", ".tiff")),
+    "imagine": _Format("geotiff", "read", (b"EHFA_HEADER_TAG",)),
+    "jpeg 2000": _Format("geotiff", "read", (b"\0\0\0\x0cjP", b"\xff\x4f\xff\x51"), (".jp2",)),
+    "vrt": _Format("geotiff", "read", (b"<VRTDataset",), (".vrt",)),
     "hdf5": _Format("hdf5", "read", (b"\x89HDF\r\n\x1a\n",), (".nc", ".he5", ".h5", ".hdf5"),
                     has_variables=True),
     "matlab": _Format("matlab", "read", (b"MATLAB 5.0",), (".mat",), has_variables=True),
@@ -49,13 +61,14 @@ _FORMATS = {
     "photograph": _Format("pictures", "read_photograph", (b"\xff\xd8\xff",), (".jpg", ".jpeg")),
     "png": _Format("pictures", "read_labels", (b"\x89PNG\r\n\x1a\n",), (".png",)),
     "sentinel2": _Format("sentinel2", has_variables=True),
+    "stac": _Format("stac", suffixes=(".json",), has_variables=True),
     "tiff product": _Format("geotiff", "read_by_metadata"),
 }  # fmt: skip
 _BY_SUFFIX = {suffix: name for name, one in _FORMATS.items() for suffix in one.suffixes}
 _HINT = (
-    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT, PACE and AVIRIS-3 .nc, "
-    "PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other HDF5 and NetCDF, MATLAB "
-    ".mat, NumPy .npy and .npz, JPEG and PNG can be read"
+    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS and IMAGINE, GeoTIFF, VRT, JPEG 2000, EMIT, "
+    "PACE and AVIRIS-3 .nc, PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other "
+    "HDF5 and NetCDF, MATLAB .mat, NumPy .npy and .npz, JPEG and PNG can be read"
 )
 
 
@@ -66,9 +79,11 @@ def read_image(
 
     Parameters
     ----------
-    path : path-like, DataArray or Dataset
+    path : path-like, DataArray, Dataset, pystac.Item, or list of path-like
+        Of a list of files their bands.
     variable : str, optional
-        The array to take from a ``.mat`` or HDF5 file, or a dataset of xarray.
+        The array to take from a ``.mat`` or HDF5 file, or a dataset of xarray; the assets of a STAC
+        item.
     n_axes : {3, 2}
         Number of axes of the array to take from such a file if none is named.
 
@@ -85,7 +100,18 @@ def read_image(
     """
     if is_xarray(path):
         return xarray_cubes.read(path, variable=variable, n_axes=n_axes)
-    place = _metadata_in(Path(path))
+    if stac.is_item(path):
+        return stac.read(path, variable=variable)
+    if isinstance(path, list | tuple):
+        return band_files.read_list(path)
+    place = place_of(path)
+    if isinstance(place, RemotePath):
+        return _from_address(place, variable, n_axes)
+    place = _metadata_in(place)
+    if zarr_stores.is_store(place):
+        return zarr_stores.read(place, variable=variable, n_axes=n_axes)
+    if place.is_dir() and band_files.files_in(place):
+        return band_files.read_folder(place)
     if place.suffix.lower() in (".hdr", *envi.DATA_ENDINGS):
         envi.mend(place)
     require_file(place)
@@ -106,6 +132,19 @@ def read_image(
             f"variable={variable!r} names an array of a .mat, .npz or HDF5 file; {place} is none"
         )
     return read(place)
+
+
+def _from_address(place: RemotePath, variable: str | None, n_axes: int) -> Contents:
+    suffix = place.suffix.lower()
+    if suffix == ".json":
+        return stac.read(place, variable=variable)
+    if suffix == ".zarr":
+        return zarr_stores.read(place, variable=variable, n_axes=n_axes)
+    if variable is not None:
+        raise ParameterError(
+            f"variable={variable!r} applies to no address ({place}); fetch the file to name one"
+        )
+    return geotiff.read(place)
 
 
 def images_among(places: Iterable[Path]) -> list[Path]:

@@ -14,8 +14,6 @@ IMG_DATA; the meaning of the offset: Sentinel-2 Processing Baseline 04.00.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -24,9 +22,8 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.libraries import reading
-from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers.band_files import Band, read_bands
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
-from diffclass_hyperspectral.io.readers.tiff_blocks import map_info, opened
 
 METADATA = "MTD_MSIL2A.xml"
 _RESOLUTIONS = ("R10m", "R20m", "R60m")
@@ -51,49 +48,20 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
         offsets = _offsets(path, root)
         centres = _centres(root)
         nodata = _nodata(root)
-    names = sorted(files, key=lambda name: centres[name])
-    calibration = Calibration(
-        np.full(len(names), 1 / quantification),
-        np.array([offsets.get(name, 0.0) / quantification for name in names]),
-        nodata,
-    )
-    with _band(files[names[0]]) as raster:
-        place = map_info(raster)
-    return Contents(
-        _blocks(path, [files[name] for name in names], calibration),
-        "Sentinel-2",
-        wavelengths=np.array([centres[name] for name in names]),
-        band_names=tuple(names),
-        map_info=place,
-    )
-
-
-@contextmanager
-def _band(file: Path) -> Iterator[Any]:
-    with reading(file, "an image of a band"), opened(file, driver=None) as raster:
-        yield raster
-
-
-def _blocks(path: Path, files: list[Path], calibration: Calibration) -> BlockArray:
-    """Return files of one band each, read side by side."""
-    shapes, steps = set(), []
-    for file in files:
-        with _band(file) as raster:
-            shapes.add(raster.shape)
-            steps.append(raster.block_shapes[0][0])
-    if len(shapes) != 1:
-        raise DataError(f"{path}: its bands differ in rows or columns; fetch the product again")
-    rows, columns = shapes.pop()
-
-    def read_rows(start: int, stop: int) -> np.ndarray:
-        planes = []
-        for file in files:
-            with _band(file) as raster:
-                planes.append(raster.read(1, window=((start, stop), (0, raster.width))))
-        return calibration.apply(np.stack(planes, axis=2))
-
-    shape = (rows, columns, len(files))
-    return BlockArray(shape, np.float32, read_rows=read_rows, path=path, step=max(steps))
+    bands = [
+        Band(
+            name,
+            files[name],
+            centres[name],
+            Calibration(
+                np.array([1 / quantification]),
+                np.array([offsets.get(name, 0.0) / quantification]),
+                nodata,
+            ),
+        )
+        for name in sorted(files, key=lambda name: centres[name])
+    ]
+    return read_bands(path, bands, format="Sentinel-2")
 
 
 def _band_files(path: Path, resolution: str) -> dict[str, Path]:

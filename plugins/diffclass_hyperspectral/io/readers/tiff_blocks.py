@@ -1,4 +1,8 @@
-"""What GeoTIFF readers share, by ``rasterio``: blocks, scale, coordinates, missing pixels."""
+"""What readers by ``rasterio`` share: blocks, scale, coordinates, missing pixels.
+
+Of files four drivers of GDAL are used: other readers here know more of other formats. From an
+address, or one of GDAL's virtual file systems, any driver may read.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.remote_paths import RemotePath
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
@@ -21,6 +26,7 @@ from diffclass_hyperspectral.io.georeference import (
 from diffclass_hyperspectral.io.libraries import quiet, require
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
+from diffclass_hyperspectral.io.readers.fetched import FetchedRows
 
 
 def scaled(
@@ -43,18 +49,49 @@ def scaled(
     return Contents(_lazy(path, raster, shown, calibration), **facts)
 
 
+_DRIVERS = {
+    b"EHFA_HEADER_TAG": "HFA",
+    b"\0\0\0\x0cjP": "JP2OpenJPEG",
+    b"\xff\x4f\xff\x51": "JP2OpenJPEG",
+    b"<VRTDataset": "VRT",
+}
+# Of GDAL, where the environment says nothing else: folders of servers are not listed, and a server
+# that is silent, or fails three times, is given up.
+_REMOTE = {
+    "GDAL_DISABLE_READDIR_ON_OPEN": "TRUE",
+    "GDAL_HTTP_CONNECTTIMEOUT": "10",
+    "GDAL_HTTP_LOW_SPEED_LIMIT": "1",
+    "GDAL_HTTP_LOW_SPEED_TIME": "20",
+    "GDAL_HTTP_MAX_RETRY": "2",
+    "GDAL_HTTP_RETRY_DELAY": "1",
+}
+
+
 @contextmanager
-def opened(path: Path, *, driver: str | None = "GTiff") -> Iterator[Any]:
-    """Yield rasterio's dataset of a TIFF, or with None of any format, without its warnings."""
+def opened(path: Path) -> Iterator[Any]:
+    """Yield rasterio's dataset of a file or an address, without its warnings."""
     rasterio = require("rasterio", extra="maps")
-    with quiet(), rasterio.open(os.path.abspath(path), driver=driver) as raster:
-        yield raster
+    is_remote = isinstance(path, RemotePath)
+    settings = {name: text for name, text in _REMOTE.items() if name not in os.environ}
+    with quiet(), rasterio.Env(**settings if is_remote else {}):
+        source = str(path) if is_remote else os.path.abspath(path)
+        with rasterio.open(source, driver=None if is_remote else _driver_of(path)) as raster:
+            yield raster
+
+
+def _driver_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        head = stream.read(16)
+    found = (name for start, name in _DRIVERS.items() if head.startswith(start))
+    return next(found, "VRT" if path.suffix.lower() == ".vrt" else "GTiff")
 
 
 def check_raster(path: Path, raster: Any) -> None:
     """Raise `DataError` for complex values, and where the last blocks lie beyond the file's end."""
     if any("complex" in kind for kind in raster.dtypes):
         raise DataError(f"{path}: complex numbers; a scene or label image needs real ones")
+    if isinstance(path, RemotePath):
+        return
     there = path.stat().st_size
     sizes = zip(raster.shape, raster.block_shapes[0], strict=True)
     row, column = ((size - 1) // block for size, block in sizes)
@@ -89,10 +126,13 @@ def _lazy(
             values[missing] = np.nan
         return values
 
+    shape = raster.height, raster.width, len(bands)
     return BlockArray(
-        (raster.height, raster.width, len(bands)),
+        shape,
         wanted,
-        read_rows=read_rows,
+        read_rows=FetchedRows(read_rows, shape, wanted, path)
+        if isinstance(path, RemotePath)
+        else read_rows,
         path=path,
         step=raster.block_shapes[0][0],
     )

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.remote_paths import place_of
+from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
@@ -53,9 +55,11 @@ def is_xarray(source: object) -> bool:
 
 
 def name_of(source: Any) -> Path:
-    """Return what messages call a path or an array."""
+    """Return what messages call a path, an array, an item of STAC, or a list of files."""
+    if isinstance(source, list | tuple):
+        return Path(joint_name([place_of(path) for path in source]))
     if not is_xarray(source):
-        return Path(source)
+        return Path(source.id) if hasattr(source, "assets") else place_of(source)
     named = getattr(source, "name", None) or source.encoding.get("source")
     return Path(str(named or type(source).__name__))
 

@@ -13,7 +13,7 @@ from diffclass_hyperspectral.io.scenes.scene import Scene
 
 
 def open_scene(
-    path: str | os.PathLike[str] | Any,
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Any,
     *,
     variable: str | None = None,
     bands: str | Sequence[int] | np.ndarray | None = None,
@@ -24,15 +24,18 @@ def open_scene(
 
     Parameters
     ----------
-    path : path-like, DataArray or Dataset
+    path : path-like, DataArray, Dataset, pystac.Item, or list of path-like
         ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP or DESIS L2A
         (image or metadata), PACE OCI L2, NEON AOP, Tanager, AVIRIS-3, Sentinel-2 L2A (folder or
         MTD_MSIL2A.xml), MATLAB ``.mat`` (any version), HDF5, NumPy ``.npy`` or ``.npz``, or a JPEG
-        or PNG photograph. The content decides, then the suffix. Or a cube of xarray, its dimensions
-        in any order, read by blocks.
+        or PNG photograph, VRT, JPEG 2000, Zarr. The content decides, then the suffix. A folder or
+        list of files with a band each, a STAC item, an address or virtual path that GDAL reads (as
+        "https://host/scene.tif", "/vsizip/scenes.zip/scene.tif"); or a cube of xarray, its
+        dimensions in any order, read by blocks.
     variable : str, optional
         Name of the array in a ``.mat``, ``.npz`` or HDF5 file, or a ``Dataset``, that holds more
-        than one cube; the resolution of Sentinel-2's bands, ``"R20m"`` by default.
+        than one cube; the resolution of Sentinel-2's bands, ``"R20m"`` by default; assets of a STAC
+        item, as ``"red,nir*"``.
     bands, mask, roi : optional
         What to work with; see `Scene.select`.
 

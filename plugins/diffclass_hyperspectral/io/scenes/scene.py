@@ -20,6 +20,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
+from diffclass.remote_paths import place_of
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     LookupTable,
@@ -111,7 +112,7 @@ class Scene:
         DataError
             Where ``data`` is not a cube of real numbers, or no band is good.
         """
-        place = Path(path)
+        place = place_of(path)
         cube = data if isinstance(data, BlockArray) else np.asarray(data)
         _check_cube(cube, place)
         mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)

@@ -34,6 +34,7 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.labels import Grid
 from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers import items_of
 from diffclass_hyperspectral.io.scenes import (
     Scene,
     factor_text,
@@ -124,8 +125,9 @@ def open_tiles(
 
     Parameters
     ----------
-    sources : sequence of path-like, DataArray or Scene
-        With the same bands. Where they overlap on one grid the earlier one counts.
+    sources : sequence of path-like, DataArray, pystac.Item or Scene
+        With the same bands; a STAC collection stands for its items. Where they overlap on one grid
+        the earlier one counts.
     variable, bands : optional
         As for `open_scene`.
     mask, roi : optional
@@ -158,7 +160,8 @@ def open_tiles(
     """
     scenes = [
         source if isinstance(source, Scene) else open_scene(source, variable=variable)
-        for source in sources
+        for given in sources
+        for source in items_of(given)
     ]
     if not scenes:
         raise ParameterError("no scene is given; name one or more files")
