@@ -5,24 +5,37 @@ Importing this module registers it, as ``import rioxarray`` registers ``cube.rio
     import diffclass_hyperspectral.xarray
 
     maps = cube.diffclass.classify("labels.gpkg", labels_per_class=5, holdout="blocks")
-    maps.class_map.rio.to_raster("map.tif")
+    maps.diffclass.write_map("map.tif")
+
+``maps.class_map.rio.to_raster`` writes ids and names too, but rioxarray writes no palette.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from diffclass_hyperspectral.io.labels import LabelImage, read_labels
 from diffclass_hyperspectral.io.libraries import require
-from diffclass_hyperspectral.io.readers import is_xarray, picked, picture_axes
+from diffclass_hyperspectral.io.maps import write_class_map
+from diffclass_hyperspectral.io.readers import flags_of, is_xarray, picked, picture_axes
 from diffclass_hyperspectral.io.scenes import Scene, open_scene
+from diffclass_hyperspectral.workflows.anomalies import find_anomalies
 from diffclass_hyperspectral.workflows.classification import (
     classified_dataset,
     classify_with_holdout,
+    picture_array,
+)
+from diffclass_hyperspectral.workflows.clustering import cluster_scene
+from diffclass_hyperspectral.workflows.evaluation import MapEvaluation, evaluate_map
+from diffclass_hyperspectral.workflows.suggestions import (
+    SuggestedPixel,
+    suggest_first,
+    suggest_for_scene,
 )
 
 _xarray = require("xarray", extra="xarray")
@@ -77,21 +90,129 @@ class DiffclassAccessor:
         DataError, ParameterError
             As `classify_with_holdout`.
         """
-        given = dict(scene or {})
-        cube = picked(self._cube, variable=given.pop("variable", None))
-        opened = open_scene(cube, **given)
+        cube, opened = self._opened(scene)
         run = classify_with_holdout(opened, _labels(labels, opened, cube), **options)
         found = classified_dataset(run.result, opened, like=cube)
         return found.assign_attrs(report=json.dumps(run.report.to_dict()))
 
+    def cluster(self, *, scene: dict[str, Any] | None = None, **options: Any) -> Any:
+        """Find classes without labels.
 
-def _labels(labels: Any, scene: Scene, cube: Any) -> LabelImage:
+        Parameters
+        ----------
+        scene : dict, optional
+            Options of `open_scene`.
+        **options
+            As those of `cluster_scene`.
+
+        Returns
+        -------
+        DataArray of shape (rows, columns)
+            Numbers of clusters with CF flags, 0 without data.
+        """
+        cube, opened = self._opened(scene)
+        found = cluster_scene(opened, **options)
+        entries = [entry for entry in found.table if entry.id]
+        dtype = np.uint8 if len(entries) <= np.iinfo(np.uint8).max else np.uint16
+        facts = {"long_name": "cluster", **flags_of(entries, dtype)}
+        return picture_array(found.cluster_map.astype(dtype), opened, facts, like=cube, nodata=0)
+
+    def anomaly(self, *, scene: dict[str, Any] | None = None, **options: Any) -> Any:
+        """Score how little each pixel is like the others.
+
+        Parameters
+        ----------
+        scene : dict, optional
+            Options of `open_scene`.
+        **options
+            As those of `find_anomalies`.
+
+        Returns
+        -------
+        DataArray of shape (rows, columns)
+            The higher, the less like the others; NaN without data.
+        """
+        cube, opened = self._opened(scene)
+        found = find_anomalies(opened, **options)
+        facts = {"long_name": f"anomaly score, {found.method}"}
+        return picture_array(found.scores, opened, facts, like=cube, nodata=np.nan)
+
+    def suggest(
+        self,
+        labels: LabelImage | Any | None = None,
+        n_pixels: int = 10,
+        *,
+        scene: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> tuple[SuggestedPixel, ...]:
+        """Say which pixels to label next, or first.
+
+        Parameters
+        ----------
+        labels : optional
+            As of `classify`; without any the first pixels are suggested.
+        n_pixels : int, default=10
+        scene : dict, optional
+            Options of `open_scene`.
+        **options
+            As those of `suggest_for_scene`, without labels of `suggest_first`.
+
+        Returns
+        -------
+        tuple of SuggestedPixel
+            The best first, with row and column, and map coordinates where the cube has them.
+        """
+        cube, opened = self._opened(scene)
+        if labels is None:
+            return suggest_first(opened, n_pixels, **options).report.pixels
+        given = _labels(labels, opened, cube)
+        return suggest_for_scene(opened, given, n_pixels, **options).report.pixels
+
+    def evaluate(self, truth: LabelImage | Any, **options: Any) -> MapEvaluation:
+        """Compare a class map, or the ``class_map`` of a dataset, with the truth.
+
+        Parameters
+        ----------
+        truth : DataArray, ndarray, LabelImage or path-like
+            As the labels of `classify`.
+        **options
+            As those of `evaluate_map`.
+        """
+        found = self._class_map()
+        return evaluate_map(found, _labels(truth, found, self._picture(), n_axes=2), **options)
+
+    def write_map(self, path: str | os.PathLike[str], **options: Any) -> tuple[Path, ...]:
+        """Write a class map, or the ``class_map`` of a dataset, with names, colours and place.
+
+        Parameters
+        ----------
+        path : path-like
+            See `write_class_map`.
+        **options
+            As those of `write_class_map`.
+        """
+        found = self._class_map()
+        return write_class_map(path, found.ids, found.table, map_info=found.map_info, **options)
+
+    def _opened(self, options: dict[str, Any] | None) -> tuple[Any, Scene]:
+        given = dict(options or {})
+        cube = picked(self._cube, variable=given.pop("variable", None))
+        return cube, open_scene(cube, **given)
+
+    def _picture(self) -> Any:
+        return picked(self._cube, n_axes=2)
+
+    def _class_map(self) -> LabelImage:
+        return read_labels(self._picture())
+
+
+def _labels(labels: Any, grid: Scene | LabelImage, cube: Any, *, n_axes: int = 3) -> LabelImage:
     if isinstance(labels, LabelImage):
         return labels
     if is_xarray(labels):
-        own = picture_axes(cube)[:2]
+        own = picture_axes(cube, n_axes=n_axes)[:2]
         named_alike = set(own) == set(labels.dims)
         return read_labels(labels.transpose(*own) if named_alike else labels)
     if isinstance(labels, str | os.PathLike):
-        return read_labels(labels, grid=scene)
+        return read_labels(labels, grid=grid)
     return LabelImage.from_array(np.asarray(labels))

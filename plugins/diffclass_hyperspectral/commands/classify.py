@@ -112,6 +112,13 @@ class _Files:
         "is the same: 1, else 0: .img, .tif, .png, .npy. The report gives the share that changes.",
         hidden=True,
     )
+    simplify: float = option(
+        "Simplify outlines of polygons by this tolerance in pixels; neighbours keep their common "
+        "border. 0: they run along the pixels.",
+        hidden=True,
+        type=click.FloatRange(0),
+        default=0.0,
+    )
     level: float = option(
         "Share of the pixels whose possible classes are to hold the true one.",
         hidden=True,
@@ -270,7 +277,10 @@ def _write(
             what: None if other is None else file_of(other, scene.path)
             for what, other in files.maps.items()
         }
-        write_maps(path, part, scene, **maps, level=files.level, overwrite=overwrite)
+        write_maps(
+            path, part, scene, **maps,
+            level=files.level, simplify=files.simplify, overwrite=overwrite,
+        )  # fmt: skip
 
 
 def _summary(
@@ -322,6 +332,8 @@ def _check_usage(
     diffusion.check()
     if files.ambiguity is None:
         refuse_without_effect(["level"], "without --ambiguity")
+    if files.output.suffix.lower() not in (".gpkg", ".geojson"):
+        refuse_without_effect(["simplify"], "without polygons; write -o map.gpkg or .geojson")
     if files.probability is not None and files.probability.suffix.lower() == ".png":
         raise click.UsageError(
             "--probability has one band per class, a PNG one; write .img, .tif or .npy"

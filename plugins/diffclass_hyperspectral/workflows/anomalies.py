@@ -20,7 +20,7 @@ from diffclass.progress import stage
 from diffclass_hyperspectral.features.block_statistics import BandStatistics
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.maps import new_figure
-from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.io.scenes import Scene, color_bands
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_hyperspectral.workflows.reports import RunCosts, RunReport
 
@@ -265,7 +265,7 @@ def draw_anomalies(
     figure = new_figure(figsize=(5.2 * n_panels, 4.8))
     figure.set_layout_engine("constrained", w_pad=0.12)
     axes = figure.subplots(1, n_panels)
-    CompositeDisplay(_three_bands(scene), bands=(0, 1, 2)).plot(ax=axes[0], title="scene")
+    CompositeDisplay(_colors(scene), bands=(0, 1, 2)).plot(ax=axes[0], title="scene")
     _draw_scores(figure, axes[1], found)
     if truth is not None and truth.any() and min(truth.shape) > 1:
         axes[0].contour(truth, levels=[0.5], colors="red", linewidths=1.0)
@@ -301,12 +301,10 @@ def percentiles(scores: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _three_bands(scene: Scene) -> np.ndarray:
-    """Read three bands over the usable spectrum, as red, green and blue."""
-    usable = np.flatnonzero(scene.usable_bands())
-    chosen = [usable[round(share * (len(usable) - 1))] for share in (0.8, 0.45, 0.15)]
+def _colors(scene: Scene) -> np.ndarray:
+    """Read the bands of true colour, or what stands for them."""
     planes = []
-    for band in chosen:
+    for band in color_bands(scene):
         only = np.zeros(scene.n_bands, dtype=bool)
         only[band] = True
         planes.append(scene.spectra(bands=only).reshape(scene.shape[:2]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffclass_hyperspectral.io.scenes import color_bands
 from diffclass_relabel.protocol import (
     ClassState,
     Geography,
@@ -18,7 +19,6 @@ from diffclass_relabel.queries import (
     drawn_bands,
     file_name,
     formats_of,
-    preset_bands,
     preset_labels,
 )
 from diffclass_relabel.scene import Workspace, sizes_text
@@ -40,8 +40,8 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "wavelengths": None if scene.wavelengths is None else scene.wavelengths.tolist(),
             "unit": "nm",
             "good": drawn_bands(scene).astype(int).tolist(),
-            "bands_true": list(preset_bands(scene, "true")),
-            "bands_false": list(preset_bands(scene, "false")),
+            "bands_true": list(color_bands(scene, "true")),
+            "bands_false": list(color_bands(scene, "false")),
             "block": workspace.block,
             "coarse_answers": workspace.coarse_answers,
             "tiles": _tiles(workspace),

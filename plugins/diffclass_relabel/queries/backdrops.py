@@ -21,6 +21,7 @@ from diffclass.exceptions import ParameterError
 from diffclass.plots import stretch_contrast
 from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.libraries import require
+from diffclass_hyperspectral.io.scenes import COLOR_WAVELENGTHS, bands_by_name, color_bands
 from diffclass_relabel.protocol import ChannelHistogram
 from diffclass_relabel.scene import Workspace
 
@@ -123,13 +124,8 @@ _KEPT = 8  # pictures
 _KEPT_CHANNELS = 2  # of them the numbers too, so that a stretch by hand reads no band again
 PRESETS = ("true", "false", "mnf")
 _LABELS = {"true": "True colour", "false": "False colour, near infrared"}
-# nanometres of red, green, blue, and of near infrared, red, green
-_WAVELENGTHS = {"true": (640.0, 550.0, 460.0), "false": (860.0, 650.0, 550.0)}
 DEFAULT_CONTRAST = Contrast()
 _NEAR = 50.0  # nanometres within which a band shows what the wavelength would
-_NAMES = ("red", "green", "blue")
-# without wavelengths: places among the good bands, from 0 to 1
-_PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
 
 
 class Pictures:
@@ -164,41 +160,6 @@ class Pictures:
         return band_channels(self._workspace, parsed_bands(bands))
 
 
-def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
-    """Return the bands that stand for red, green and blue.
-
-    - `preset` {"true", "false"}: True colour, or near infrared as red
-    - returns: numbers of good bands, from 0: those of these names, nearest by wavelength, or
-      guessed. Three bands are taken for red, green and blue, a few more for blue to infrared.
-    """
-    good = np.flatnonzero(scene.usable_bands())
-    named = _bands_by_name(scene)
-    if preset == "true" and set(named) <= set(good.tolist()) and named:
-        chosen = named
-    elif scene.wavelengths is not None:
-        wavelengths = scene.wavelengths[good]
-        chosen = [good[np.abs(wavelengths - w).argmin()] for w in _WAVELENGTHS[preset]]
-    else:
-        chosen = [good[place] for place in _guessed(len(good), preset)]
-    return int(chosen[0]), int(chosen[1]), int(chosen[2])
-
-
-def _bands_by_name(scene: Scene) -> list[int]:
-    """Return the bands called red, green and blue, as in a photograph; none without all three."""
-    names = [name.strip().lower() for name in scene.band_names or ()]
-    return [names.index(name) for name in _NAMES] if set(_NAMES) <= set(names) else []
-
-
-def _guessed(n: int, preset: str) -> list[int]:
-    """Return places among n bands of which nothing is known."""
-    places = [round(place * (n - 1)) for place in _PLACES[preset]]
-    if n < len(places) or len(set(places)) == len(places):
-        return places
-    if preset == "true":
-        return [0, 1, 2] if n == len(_NAMES) else [2, 1, 0]
-    return places if n == len(_NAMES) else [n - 1, 2, 1]
-
-
 def preset_labels(scene: Scene) -> dict[str, str]:
     """Return what to call each preset.
 
@@ -207,17 +168,17 @@ def preset_labels(scene: Scene) -> dict[str, str]:
       False colour is left out of a scene that has no three bands for it.
     """
     labels = {"true": _bands_label(scene, "true")}
-    if len(set(preset_bands(scene, "false"))) == len(_WAVELENGTHS["false"]):
+    if len(set(color_bands(scene, "false"))) == len(COLOR_WAVELENGTHS["false"]):
         labels["false"] = _bands_label(scene, "false")
     return labels | {"mnf": "First MNF components"}
 
 
 def _bands_label(scene: Scene, preset: str) -> str:
-    bands = list(preset_bands(scene, preset))
-    if preset == "true" and bands == _bands_by_name(scene):
+    bands = list(color_bands(scene, preset))
+    if preset == "true" and bands == bands_by_name(scene):
         return _LABELS[preset]
     if scene.wavelengths is not None:
-        away = np.abs(scene.wavelengths[bands] - _WAVELENGTHS[preset])
+        away = np.abs(scene.wavelengths[bands] - COLOR_WAVELENGTHS[preset])
         if (away <= _NEAR).all():
             return _LABELS[preset]
     return f"Bands {', '.join(str(band + 1) for band in bands)}"
@@ -229,7 +190,7 @@ def preset_channels(workspace: Workspace, preset: str) -> np.ndarray:
         raise ParameterError(f"there is no preset {preset[:40]!r}; there are {', '.join(PRESETS)}")
     if preset == "mnf":
         return workspace.raster(_three(workspace.features), fill=np.nan)
-    return band_channels(workspace, preset_bands(workspace.scene, preset))
+    return band_channels(workspace, color_bands(workspace.scene, preset))
 
 
 def band_channels(workspace: Workspace, bands: Sequence[int]) -> np.ndarray:

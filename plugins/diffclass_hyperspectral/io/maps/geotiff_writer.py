@@ -1,7 +1,11 @@
 """GeoTIFFs written by ``rasterio``: class maps with palette and names, rasters with band names.
 
 GDAL has no place for category names inside a TIFF; it reads them from an ``.aux.xml`` beside it.
-They are written there, and into a tag of the band, so that the TIFF alone keeps the class table.
+They are written there, with a raster attribute table of names and colours, and into a tag of the
+band, so that the TIFF alone keeps the class table.
+
+A raster with more than 2,048 rows or columns becomes a cloud-optimised GeoTIFF: in tiles, with
+overviews, so that a map is drawn without being read whole.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json
 
 ENDINGS = (".tif", ".tiff")
+LARGEST_PLAIN = 2048  # rows or columns; viewers draw such a raster whole
 
 
 def pair(path: Path) -> tuple[Path, Path]:
@@ -49,7 +54,8 @@ def write_classification(
             raster.nodata = 0  # unclassified: shown as nothing, and no class in statistics
             raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
             raster.update_tags(1, **{NAMES_KEY: names_as_json(names)})
-        _write_categories(beside, [names.get(i, "") for i in range(max(names) + 1)])
+        _optimise(temporary, ids.shape, overviews="mode")
+        _write_categories(beside, table)
 
 
 def write_standard(
@@ -61,11 +67,10 @@ def write_standard(
     map_info: Sequence[str] | None,
 ) -> None:
     """Write a float32 raster (rows, columns, bands) with coordinates; NaN is "no data"."""
-    with (
-        replacing_pair(*pair(path), overwrite=overwrite) as (temporary, _),
-        _created(temporary, raster, map_info) as written,
-    ):
-        written.descriptions = tuple(band_names)
+    with replacing_pair(*pair(path), overwrite=overwrite) as (temporary, _):
+        with _created(temporary, raster, map_info) as written:
+            written.descriptions = tuple(band_names)
+        _optimise(temporary, raster.shape, overviews="average")
 
 
 @contextmanager
@@ -89,6 +94,20 @@ def _created(path: Path, values: Raster, map_info: Sequence[str] | None) -> Iter
         yield raster
 
 
+def _optimise(path: Path, shape: tuple[int, ...], *, overviews: str) -> None:
+    """Turn a large raster into a cloud-optimised one; ``overviews`` are made by this method."""
+    if max(shape[:2]) <= LARGEST_PLAIN:
+        return
+    plain = path.with_name(f"plain{path.suffix}")
+    path.rename(plain)
+    with quiet():
+        require("rasterio.shutil", extra="maps").copy(
+            plain, path, driver="COG", compress="deflate", bigtiff="if_safer",
+            overview_resampling=overviews,
+        )  # fmt: skip
+    plain.unlink()
+
+
 def _coordinates(map_info: Sequence[str] | None) -> dict[str, Any]:
     place = georeference_of(map_info)
     if place is None:
@@ -97,10 +116,30 @@ def _coordinates(map_info: Sequence[str] | None) -> dict[str, Any]:
     return {"transform": place.affine} | ({} if crs is None else {"crs": crs})
 
 
-def _write_categories(path: Path, names: list[str]) -> None:
+# Name, type (0 integer, 2 text) and usage of the columns of a raster attribute table, as GDAL
+# numbers them.
+_COLUMNS = (("Value", 0, 5), ("Class", 2, 2), ("Red", 0, 6), ("Green", 0, 7), ("Blue", 0, 8))
+
+
+def _write_categories(path: Path, table: ClassTable) -> None:
+    """Write names by number, and the attribute table that QGIS and ArcGIS read.
+
+    Source: GDAL, PAM schema gdaldataset (GDALRasterAttributeTable) and GDALRATFieldUsage.
+    """
+    entries = {entry.id: entry for entry in table.entries}
+    names = [entries[i].name if i in entries else "" for i in range(max(entries) + 1)]
     root = ElementTree.Element("PAMDataset")
     band = ElementTree.SubElement(root, "PAMRasterBand", band="1")
     categories = ElementTree.SubElement(band, "CategoryNames")
     for name in names:
         ElementTree.SubElement(categories, "Category").text = name
+    attributes = ElementTree.SubElement(band, "GDALRasterAttributeTable", tableType="thematic")
+    for k, (name, kind, usage) in enumerate(_COLUMNS):
+        column = ElementTree.SubElement(attributes, "FieldDefn", index=str(k))
+        for tag, text in (("Name", name), ("Type", str(kind)), ("Usage", str(usage))):
+            ElementTree.SubElement(column, tag).text = text
+    for k, entry in enumerate(table.entries):
+        row = ElementTree.SubElement(attributes, "Row", index=str(k))
+        for value in (entry.id, entry.name, *entry.color):
+            ElementTree.SubElement(row, "F").text = str(value)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=False)

@@ -1,5 +1,10 @@
 """Scenes: cubes of spectra, opened from files, with the bands and pixels to work with."""
 
+from diffclass_hyperspectral.io.scenes.color_bands import (
+    COLOR_WAVELENGTHS,
+    bands_by_name,
+    color_bands,
+)
 from diffclass_hyperspectral.io.scenes.opening import open_scene
 from diffclass_hyperspectral.io.scenes.scene import Scene
 from diffclass_hyperspectral.io.scenes.selection import pixels_in
@@ -12,7 +17,10 @@ from diffclass_hyperspectral.io.scenes.value_levels import (
 )
 
 __all__ = [
+    "COLOR_WAVELENGTHS",
     "Scene",
+    "bands_by_name",
+    "color_bands",
     "factor_text",
     "open_scene",
     "pixels_in",

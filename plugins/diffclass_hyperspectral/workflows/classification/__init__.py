@@ -12,7 +12,11 @@ from diffclass_hyperspectral.workflows.classification.models import (
     load_model,
     save_model,
 )
-from diffclass_hyperspectral.workflows.classification.outputs import classified_dataset, write_maps
+from diffclass_hyperspectral.workflows.classification.outputs import (
+    classified_dataset,
+    picture_array,
+    write_maps,
+)
 from diffclass_hyperspectral.workflows.classification.report import (
     ClassificationReport,
     measure_ambiguity,
@@ -41,6 +45,7 @@ __all__ = [
     "classify_with_model",
     "load_model",
     "measure_ambiguity",
+    "picture_array",
     "save_model",
     "summary_lines",
     "write_maps",

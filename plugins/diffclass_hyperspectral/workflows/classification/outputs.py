@@ -37,6 +37,7 @@ def write_maps(
     novelty: str | os.PathLike[str] | None = None,
     stability: str | os.PathLike[str] | None = None,
     level: float = 0.9,
+    simplify: float = 0.0,
     overwrite: bool = False,
 ) -> tuple[Path, ...]:
     """Write the class map of a scene, and what else is asked for, with its coordinates.
@@ -61,6 +62,8 @@ def write_maps(
         Where a second seed gives the same class; see `SceneClassification`.
     level : float, default=0.9
         Of these sets.
+    simplify : float, default=0
+        Of polygons; see `write_class_map`.
     overwrite : bool, default=False
         Whether files that exist may be replaced.
 
@@ -88,7 +91,12 @@ def write_maps(
 
     names = [result.names[int(i)] for i in result.class_ids]
     files = write_class_map(
-        path, result.class_map, result.table, probability=_own(result), **place(path)
+        path,
+        result.class_map,
+        result.table,
+        probability=_own(result),
+        simplify=simplify,
+        **place(path),
     )
     if probability is not None:
         bands = {"band_names": names, **place(probability)}
@@ -191,7 +199,30 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
         variables,
         coords={"class": names, **_coordinates(scene, like, rows, columns)},
     )
-    return _placed(dataset, scene, rows, columns)
+    return _placed(dataset, scene, rows, columns, {"class_map": UNCLASSIFIED})
+
+
+def picture_array(
+    values: np.ndarray, scene: Scene, facts: dict[str, Any], *, like: Any, nodata: float
+) -> Any:
+    """Return a picture of a scene as a ``DataArray`` with its coordinates.
+
+    Parameters
+    ----------
+    values : ndarray of shape (rows, columns)
+    scene : Scene
+    facts : dict
+        Attributes.
+    like : DataArray or Dataset
+        That the scene was opened from; see `classified_dataset`.
+    nodata : float
+    """
+    xarray = require("xarray", extra="xarray")
+    require("rioxarray", extra="xarray")
+    rows, columns = _dimensions(like)
+    coordinates = _coordinates(scene, like, rows, columns)
+    dataset = xarray.Dataset({"picture": ((rows, columns), values, facts)}, coords=coordinates)
+    return _placed(dataset, scene, rows, columns, {"picture": nodata}).picture.rename(None)
 
 
 def _dimensions(like: Any) -> tuple[Hashable, Hashable]:
@@ -219,8 +250,10 @@ def _coordinates(scene: Scene, like: Any, rows: Hashable, columns: Hashable) -> 
     }
 
 
-def _placed(dataset: Any, scene: Scene, rows: Hashable, columns: Hashable) -> Any:
-    """Write coordinate system, transform and no-data value as rioxarray has them."""
+def _placed(
+    dataset: Any, scene: Scene, rows: Hashable, columns: Hashable, nodata: dict[str, float]
+) -> Any:
+    """Write coordinate system, transform and no-data values (else NaN) as rioxarray has them."""
     dataset = dataset.rio.set_spatial_dims(x_dim=columns, y_dim=rows)
     place = scene.georeference
     if place is not None:
@@ -228,6 +261,5 @@ def _placed(dataset: Any, scene: Scene, rows: Hashable, columns: Hashable) -> An
             dataset = dataset.rio.write_crs(place.crs)
         dataset = dataset.rio.write_transform(place.affine)
     for name in dataset.data_vars:
-        missing = UNCLASSIFIED if name == "class_map" else np.nan
-        dataset[name] = dataset[name].rio.write_nodata(missing)
+        dataset[name] = dataset[name].rio.write_nodata(nodata.get(name, np.nan))
     return dataset

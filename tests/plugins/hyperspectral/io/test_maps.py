@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -94,6 +95,44 @@ def test_gdal_sees_palette_and_categories(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["map.tif", "map.img"])
+def test_the_attribute_table_has_names_and_colours(tmp_path):
+    """As GDAL's schema of PAM has it; QGIS and ArcGIS read it there."""
+    write_class_map(tmp_path / "map.tif", np.array([[0, 2], [5, 2]]), TABLE)
+    root = ElementTree.parse(tmp_path / "map.tif.aux.xml").getroot()
+    table = root.find("PAMRasterBand/GDALRasterAttributeTable")
+    fields = {field.findtext("Name"): field.findtext("Usage") for field in table.iter("FieldDefn")}
+    assert fields == {"Value": "5", "Class": "2", "Red": "6", "Green": "7", "Blue": "8"}
+    rows = [[cell.text for cell in row] for row in table.iter("Row")]
+    full = TABLE.including([0, 2, 5])
+    assert rows == [[str(e.id), e.name, *map(str, e.color)] for e in full.entries]
+
+
+@pytest.mark.parametrize("shape", [(2049, 30), (40, 2100)])
+def test_large_geotiffs_are_cloud_optimised(tmp_path, rng, shape):
+    ids = rng.integers(0, 4, shape)
+    place = ("UTM", "1", "1", "4e5", "5e6", "10", "10", "33", "North", "WGS-84")
+    write_class_map(tmp_path / "map.tif", ids, map_info=place)
+    values = rng.random((*shape, 2)).astype(np.float32)
+    values[0, 0] = np.nan
+    write_raster(tmp_path / "p.tif", values, band_names=["a", "b"], map_info=place)
+    for name in ("map.tif", "p.tif"):
+        with rasterio.open(tmp_path / name) as raster:
+            assert raster.tags(ns="IMAGE_STRUCTURE")["LAYOUT"] == "COG"
+            assert raster.overviews(1)
+            assert raster.crs == "EPSG:32633"
+    found = read_labels(tmp_path / "map.tif")
+    np.testing.assert_array_equal(found.ids, ids)
+    assert [entry.name for entry in found.table if entry.id] == ["class 1", "class 2", "class 3"]
+    scene = open_scene(tmp_path / "p.tif")
+    assert scene.band_names == ("a", "b")
+    np.testing.assert_array_equal(scene.data, values)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "map.tif",
+        "map.tif.aux.xml",
+        "p.tif",
+    ]
+
+
 def test_other_programs_see_no_class_in_gaps_and_none_in_0(tmp_path, name):
     ids = np.array([[0, 1, 5], [9, 5, 0]])
     write_class_map(tmp_path / name, ids)

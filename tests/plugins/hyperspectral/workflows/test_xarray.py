@@ -13,6 +13,7 @@ import rioxarray
 import xarray as xr
 
 import diffclass_hyperspectral.xarray  # noqa: F401
+from diffclass import DiffusionClustering
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import (
@@ -20,9 +21,12 @@ from diffclass_hyperspectral import (
     LabelImage,
     classified_dataset,
     classify_scene,
+    cluster_scene,
+    find_anomalies,
     open_scene,
     open_tiles,
     read_labels,
+    suggest_for_scene,
     write_class_map,
     write_raster,
 )
@@ -459,3 +463,51 @@ def test_unsigned_values_of_netcdf_3():
         scene = open_scene(cube.assign_attrs(_Unsigned="true", **attributes))
         shift = attributes.get("add_offset", 0)
         assert np.asarray(scene.data).ravel().tolist() == [factor + shift, 40000 * factor + shift]
+
+
+# --- the other jobs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dims", [("y", "x", "band"), ("band", "x", "y")])
+def test_the_other_jobs_give_what_the_scene_gives(tmp_path, dims):
+    cube = make_cube(dims=dims)
+    scene = open_scene(cube)
+    own = tuple(d for d in dims if d != "band")
+
+    def of(picture):
+        assert set(picture.dims) == {"y", "x"}
+        assert picture.rio.crs == "EPSG:32633"
+        xr.testing.assert_equal(picture.x, cube.x)
+        return picture.transpose("y", "x").to_numpy()
+
+    model = DiffusionClustering(3, random_state=0)
+    clusters = cube.diffclass.cluster(model=model)
+    expected = cluster_scene(scene, model=DiffusionClustering(3, random_state=0))
+    np.testing.assert_array_equal(of(clusters), expected.cluster_map)
+    assert clusters.flag_meanings == "cluster_1 cluster_2 cluster_3"
+    scores = cube.diffclass.anomaly(method="rx")
+    np.testing.assert_array_equal(of(scores), find_anomalies(scene, method="rx").scores)
+    labels = LabelImage.from_array(TISSUE.labels)
+    found = cube.diffclass.suggest(labels, 3)
+    assert found == suggest_for_scene(scene, labels, 3).report.pixels
+    assert found[0].x == float(cube.x[found[0].column])
+    assert len(cube.diffclass.suggest(n_pixels=4)) == 4
+    maps = cube.diffclass.classify(labels)
+    truth = xr.DataArray(TISSUE.truth, dims=("y", "x"))
+    told = maps.diffclass.evaluate(truth.transpose(*own))
+    right = (of(maps.class_map) == TISSUE.truth)[TISSUE.truth > 0].mean()
+    assert told.scores.overall_accuracy == pytest.approx(right)
+    alone = maps.class_map.diffclass.evaluate(TISSUE.truth)
+    assert alone.scores.overall_accuracy == told.scores.overall_accuracy
+
+
+def test_a_map_is_written_with_its_palette(tmp_path):
+    maps = make_cube().diffclass.classify(LabelImage.from_array(TISSUE.labels))
+    maps.diffclass.write_map(tmp_path / "map.tif")
+    with rasterio.open(tmp_path / "map.tif") as raster:
+        assert raster.colormap(1)[1] == (*LabelImage.from_array(TISSUE.labels).table[1].color, 255)
+        assert raster.crs == "EPSG:32633"
+    written, given = read_labels(tmp_path / "map.tif"), read_labels(maps.class_map)
+    np.testing.assert_array_equal(written.ids, given.ids)
+    assert written.table == given.table
+    assert georeference_of(written.map_info) == PLACE

@@ -10,12 +10,12 @@ from PIL import Image
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import Scene, open_scene
+from diffclass_hyperspectral.io.scenes import color_bands
 from diffclass_relabel.queries.answers import class_spectra, spectrum_at
 from diffclass_relabel.queries.backdrops import (
     Contrast,
     Pictures,
     calmed,
-    preset_bands,
     preset_labels,
 )
 from diffclass_relabel.scene.workspace import fingerprint_of
@@ -111,16 +111,16 @@ def test_guessed_bands_go_by_their_numbers(workspace):
                                                   (8, (2, 1, 0), (4, 2, 1))])  # fmt: skip
 def test_a_few_bands_are_each_shown_once(n, true, false):
     scene = Scene.from_array(np.arange(6.0 * n).reshape(2, 3, n) ** 2)
-    assert (preset_bands(scene, "true"), preset_bands(scene, "false")) == (true, false)
+    assert (color_bands(scene, "true"), color_bands(scene, "false")) == (true, false)
 
 
 def test_bands_of_known_names_need_no_wavelengths():
     data = np.arange(24.0).reshape(2, 3, 4) ** 2
     scene = Scene.from_array(data, band_names=("NIR", "Blue", "Green", "Red"))
-    assert preset_bands(scene, "true") == (3, 2, 1)
+    assert color_bands(scene, "true") == (3, 2, 1)
     assert preset_labels(scene)["true"] == "True colour"
     part = scene.select(bands="1-3")  # without its red one
-    assert preset_bands(part, "true") == (0, 1, 2)
+    assert color_bands(part, "true") == (0, 1, 2)
 
 
 @pytest.mark.parametrize("preset", ["true", "false", "mnf"])
@@ -132,11 +132,11 @@ def test_presets(workspace, preset):
 
 def test_bands_of_presets(workspace):
     wavelengths = workspace.scene.wavelengths
-    red, green, blue = wavelengths[list(preset_bands(workspace.scene, "true"))]
+    red, green, blue = wavelengths[list(color_bands(workspace.scene, "true"))]
     assert red > green > blue
     unknown = Scene.from_array(np.arange(60.0).reshape(2, 3, 10) ** 2)
-    assert len(set(preset_bands(unknown, "true"))) == 3
-    assert preset_bands(Scene.from_array(np.arange(6.0).reshape(2, 3, 1)), "false") == (0, 0, 0)
+    assert len(set(color_bands(unknown, "true"))) == 3
+    assert color_bands(Scene.from_array(np.arange(6.0).reshape(2, 3, 1)), "false") == (0, 0, 0)
 
 
 def test_a_band_without_contrast(workspace):
