@@ -60,7 +60,9 @@ class _Labels:
     """What a model is fitted to, and scored by."""
 
     labels: Path | None = option(
-        f"{LABEL_FORMATS} Of several scenes also a folder of images that are named as they are.",
+        f"{LABEL_FORMATS} Of several scenes also a folder of images that are named as they are. Or "
+        "a spectral library (.sli, .csv, .txt, .gpkg or .geojson with spectra): each spectrum "
+        "labels the ten pixels of the smallest angle to it.",
         usual=True,
     )
     holdout: str | None = option(
@@ -368,12 +370,13 @@ def _by_labels(
     before: Callable[[Forecast], None],
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
-    from diffclass_hyperspectral import classify_with_holdout, read_tile_labels
+    from diffclass_hyperspectral import classify_with_holdout
+    from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 
     cube, given = tiles.scene, fitting.labels
     assert given.labels is not None
     features = fitting.diffusion.features_of(cube)
-    labels = read_tile_labels(given.labels, tiles, variable=given.label_variable)
+    labels = read_scene_labels(tiles, given.labels, variable=given.label_variable)
     classifier = fitting.diffusion.classifier(fitting.seed, labels, cube)
     with opened_blocks(
         fitting.blocks, cube, features, classifier, files.output,

@@ -1,7 +1,10 @@
 """Labels from a spectral library: the pixels that are most like its spectra.
 
 Likeness is the spectral angle (Kruse et al. 1993, The Spectral Image Processing System), which
-brightness and units of a factor do not change.
+brightness and units of a factor do not change. A spectrum is seen by the sensor's bands as the mean
+over their responses, Gaussian ones of the width that the scene states; where it states none,
+spectra are interpolated. A library has a resolution of its own, the distance between its values,
+and widths of Gaussians add up in squares: spectra of the sensor itself stay as they are.
 """
 
 from __future__ import annotations
@@ -34,8 +37,8 @@ def labels_of_library(
         With wavelengths, unless the library has as many bands as the scene.
     path : path-like
         As for `read_library`. Spectra of one name are one class; classes are numbered in the order
-        in which they come. Spectra are interpolated to the scene's bands; bands beyond them do not
-        count.
+        in which they come. Spectra are resampled to the scene's bands by these bands' responses;
+        bands beyond them, and where a spectrum has no value, do not count.
     n_pixels : int, default=10
         Pixels of the smallest angle that each spectrum labels. One that several claim goes to the
         nearest.
@@ -95,13 +98,7 @@ def _on_bands(
             )
         spectra = library.spectra
     else:
-        order = np.argsort(given)
-        spectra = np.array(
-            [
-                np.interp(own, given[order], one[order], left=np.nan, right=np.nan)
-                for one in library.spectra
-            ]
-        )
+        spectra = np.array([resampled(one, given, own, scene.widths) for one in library.spectra])
     bands = usable & np.isfinite(spectra).all(axis=0)
     if np.count_nonzero(bands) < _FEWEST_BANDS:
         raise DataError(
@@ -109,6 +106,39 @@ def _on_bands(
             f"compared in at least {_FEWEST_BANDS}"
         )
     return bands, spectra[:, bands]
+
+
+_SAMPLES = 33  # of a band's response, over twice its width to either side
+_PER_WIDTH = 2 * np.sqrt(2 * np.log(2))  # standard deviations of a Gaussian in its width
+
+
+def resampled(
+    values: np.ndarray, given: np.ndarray, centres: np.ndarray, widths: np.ndarray | None = None
+) -> np.ndarray:
+    """Return what bands with Gaussian responses see of a spectrum.
+
+    Between its values the spectrum is taken as linear. Parts of a response beyond it do not count;
+    a band whose centre lies beyond it, or next to a value that is missing, is NaN.
+
+    - `values`, `given`: the spectrum (n,) and its wavelengths, in any order
+    - `centres`, `widths`: of the bands (m,), full widths at half maximum; None: interpolate
+    - returns: (m,)
+    """
+    order = np.argsort(given)
+    given, values = given[order], values[order]
+    added = np.zeros(len(centres))
+    if widths is not None and len(given) > 1:
+        own = np.interp(centres, given, np.gradient(given))
+        added = np.sqrt(np.maximum(widths**2 - own**2, 0))
+    offsets = np.linspace(-2, 2, _SAMPLES)
+    response = np.exp(-((offsets * _PER_WIDTH) ** 2) / 2)
+    places = centres[:, None] + added[:, None] * offsets
+    seen = np.interp(places, given, values)
+    inside = (places >= given[0]) & (places <= given[-1]) & np.isfinite(seen)
+    weights = np.where(inside, response, 0)
+    at_centre = inside[:, _SAMPLES // 2]
+    sums = np.where(at_centre, weights.sum(axis=1), np.nan)
+    return np.asarray((weights * np.where(inside, seen, 0)).sum(axis=1) / sums)
 
 
 def _nearest(

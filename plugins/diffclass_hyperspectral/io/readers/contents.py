@@ -37,6 +37,8 @@ class Contents:
     format : str
         Name of the format, for people.
     wavelengths : ndarray of shape (bands,), in nanometres
+    widths : ndarray of shape (bands,), in nanometres
+        Full widths of the bands' responses at half of their maximum.
     band_mask : ndarray of shape (bands,), bool
         True for bands that the file calls good.
     ignore_value : float
@@ -55,6 +57,7 @@ class Contents:
     data: Any  # BlockArray reads like an array, but is no ndarray
     format: str
     wavelengths: np.ndarray | None = None
+    widths: np.ndarray | None = None
     band_mask: np.ndarray | None = None
     ignore_value: float | None = None
     scale_factor: float = 1.0

@@ -217,10 +217,12 @@ def _map(envi: Any, header: str, data: Path) -> np.ndarray:
 def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
     n_bands = int(fields["bands"])
     wavelengths = _per_band(header, fields, "wavelength", n_bands=n_bands)
+    widths = _per_band(header, fields, "fwhm", n_bands=n_bands)
     good = _per_band(header, fields, "bbl", n_bands=n_bands)
     unit = fields.get("wavelength units")
     return {
         "wavelengths": None if wavelengths is None else in_nanometres(wavelengths, unit),
+        "widths": _widths(widths, wavelengths, unit),
         "band_mask": None if good is None else good != 0,
         "ignore_value": _number(header, fields, "data ignore value"),
         "scale_factor": _scale_factor(header, fields),
@@ -229,6 +231,16 @@ def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
         "class_names": dict(enumerate(_texts(fields, "class names"))) or None,
         "class_colors": _class_colors(fields) or None,
     }
+
+
+def _widths(
+    widths: np.ndarray | None, wavelengths: np.ndarray | None, unit: str | None
+) -> np.ndarray | None:
+    """Return the widths of bands in nanometres; they have the unit of the wavelengths."""
+    if widths is None or wavelengths is None or (widths <= 0).any():
+        return None
+    found = in_nanometres(wavelengths, unit)
+    return None if found is None else widths * (found / wavelengths)
 
 
 def _map_info(fields: dict[str, Any]) -> MapInfo | None:

@@ -1,23 +1,37 @@
-"""Spectral libraries: ENVI's ``.sli`` with its header, and CSV with a column of wavelengths."""
+"""Spectral libraries: files of many spectra, and folders of text files with one each.
+
+ENVI's ``.sli`` with its header; CSV with a column of wavelengths; vector files of the EnMAP-Box,
+which keeps each spectrum as JSON in a field; the text files of ECOSTRESS and of the USGS. Values of
+the USGS below -1e30 are channels that were deleted; wavelengths are those of the file with
+"Wavelengths" in its name and as many values, beside the spectra or one folder above.
+
+Sources: EnMAP-Box documentation, Spectral Libraries; Kokaly et al. 2017, USGS Spectral Library
+Version 7 (Data Series 1035); Meerdink et al. 2019, The ECOSTRESS spectral library version 1.0.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.output import replacing_pair, require_writable
-from diffclass_hyperspectral.io.libraries import require, require_file
+from diffclass_hyperspectral.io.libraries import quiet, reading, require, require_file
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 from diffclass_hyperspectral.io.tables import read_table, write_table
 
-ENDINGS = (".sli", ".csv")
+ENDINGS = (".sli", ".csv", ".txt")
+_VECTORS = (".geojson", ".json", ".gpkg")
+_DELETED = -1e30
+_CLASS_FIELDS = ("class", "class_name", "label", "category", "name")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +53,15 @@ class SpectralLibrary:
 
 
 def is_library(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file's ending is that of a spectral library."""
-    return Path(path).suffix.lower() in ENDINGS
+    """Tell whether a file is a spectral library, by its ending, or by the fields of a vector file.
+
+    A folder is one if it holds ``.txt`` files.
+    """
+    place = Path(path)
+    suffix = place.suffix.lower()
+    if place.is_dir():
+        return any(file.suffix.lower() == ".txt" for file in place.iterdir())
+    return suffix in ENDINGS or (suffix in _VECTORS and place.is_file() and _profiles(place) != [])
 
 
 def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
@@ -51,7 +72,8 @@ def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
     path : path-like
         ``.sli`` with its ``.hdr`` beside, or ``.csv``: a line of names, then a line for each band
         with its wavelength and a value of each spectrum. Without a unit in the name of the first
-        column, as in "wavelength (nm)", wavelengths below 100 are micrometres.
+        column, as in "wavelength (nm)", wavelengths below 100 are micrometres. ``.txt`` of
+        ECOSTRESS or the USGS, or a folder of them; ``.geojson`` or ``.gpkg`` of the EnMAP-Box.
 
     Raises
     ------
@@ -59,7 +81,13 @@ def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
         Where the file cannot be read, or holds no spectrum.
     """
     place = Path(path)
+    if place.is_dir():
+        return _of_folder(place)
     require_file(place)
+    if place.suffix.lower() == ".txt":
+        return _of_text(place)
+    if place.suffix.lower() in _VECTORS:
+        return _of_profiles(place)
     centers: Sequence[float] | np.ndarray | None
     if place.suffix.lower() == ".sli":
         names, spectra, centers, unit = envi.read_library(place)
@@ -76,6 +104,122 @@ def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
     return SpectralLibrary(
         tuple(name.strip() for name in names), np.asarray(spectra, dtype=np.float64), wavelengths
     )
+
+
+def _of_folder(folder: Path) -> SpectralLibrary:
+    files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".txt")
+    found = [_of_text(file) for file in files if not _is_of_spectrometer(file)]
+    if not found:
+        raise DataError(f"{folder}: no .txt file with a spectrum")
+    return _joined([(one.names[0], one.wavelengths, one.spectra[0]) for one in found])
+
+
+def _of_text(path: Path) -> SpectralLibrary:
+    """Read a file of ECOSTRESS (lines of facts, an empty one, pairs of numbers), or of the USGS."""
+    with reading(path, "a spectrum of ECOSTRESS or the USGS"):
+        head, _, body = path.read_text("iso-8859-1").partition("\n\n")
+        if "Record=" in head.partition("\n")[0]:
+            return _of_usgs(path)
+        lines = (line.partition(":") for line in head.splitlines())
+        facts = {name.strip().lower(): text.strip() for name, _, text in lines}
+        pairs = np.array([line.split()[:2] for line in body.splitlines() if line.strip()], float)
+        pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+        unit = "nm" if "nanomet" in facts["x units"].lower() else "um"
+        scale = 0.01 if "percent" in facts["y units"].lower() else 1.0
+        return SpectralLibrary(
+            (facts["name"],), scale * pairs[None, :, 1], in_nanometres(pairs[:, 0], unit)
+        )
+
+
+def _of_usgs(path: Path) -> SpectralLibrary:
+    usgs = require("spectral.database.usgs")
+    found = usgs.SampleData.read_from_file(os.fspath(path), "")
+    values = np.array(found.values, dtype=np.float64)
+    values[values < _DELETED] = np.nan
+    name = " ".join(found.description.split()[:-2])  # without spectrometer and kind of measurement
+    beside = [*path.parent.iterdir(), *path.parent.parent.iterdir()]
+    for other in sorted(file for file in beside if "wavelengths" in file.name.lower()):
+        told = usgs.SpectrometerData.read_from_file(os.fspath(other))
+        if len(told.values) == len(values):
+            centres = in_nanometres(np.array(told.values), f"{told.unit}s")
+            return SpectralLibrary((name,), values[None], centres)
+    raise DataError(
+        f"{path}: no file of {len(values)} wavelengths beside it or in the folder above; put the "
+        "library's ..._Wavelengths_....txt there"
+    )
+
+
+def _is_of_spectrometer(path: Path) -> bool:
+    """Tell whether a text file of the USGS holds wavelengths or the like, and no spectrum."""
+    name = path.name.lower()
+    return any(word in name for word in ("wavelength", "bandpass", "wavenumber", "resolution"))
+
+
+def _of_profiles(path: Path) -> SpectralLibrary:
+    found = _profiles(path)
+    if not found:
+        raise DataError(f"{path}: no field with spectra as JSON; export them as text, not as bytes")
+    spectra = []
+    for name, profile in found:
+        with reading(path, "spectra of the EnMAP-Box"):
+            values = np.array(profile["y"], dtype=np.float64)
+            good = np.array(profile.get("bbl", np.ones(len(values))), dtype=float) != 0
+            values[~good] = np.nan
+            centres = None
+            if "x" in profile:
+                numbers = np.array(profile["x"], dtype=np.float64)
+                centres = in_nanometres(numbers, profile.get("xUnit"))
+        spectra.append((name, centres, values))
+    return _joined(spectra)
+
+
+def _profiles(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Return the spectra in a vector file of the EnMAP-Box with their names; none of another."""
+    try:
+        raw = require("pyogrio.raw", extra="maps")
+        with quiet():
+            meta, _, _, columns = raw.read(os.fspath(path), read_geometry=False)
+    except Exception:  # what is wrong with a vector file is said where it is read as one
+        return []
+    fields = dict(zip(map(str, meta["fields"]), columns, strict=True))
+    of_json = {name: [_profile(value) for value in column] for name, column in fields.items()}
+    chosen = next((found for found in of_json.values() if any(found)), [])
+    names = next((fields[n] for n in _CLASS_FIELDS if n in fields), None)
+    return [
+        (str(k + 1 if names is None else names[k]), profile)
+        for k, profile in enumerate(chosen)
+        if profile is not None
+    ]
+
+
+def _profile(value: object) -> dict[str, Any] | None:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found.get("y"), list) else None
+
+
+def _joined(spectra: Sequence[tuple[str, np.ndarray | None, np.ndarray]]) -> SpectralLibrary:
+    """Return spectra that may have wavelengths of their own on those of all."""
+    names = tuple(name for name, _, _ in spectra)
+    known = [centres for _, centres, _ in spectra if centres is not None]
+    if len(known) < len(spectra):
+        if len({len(values) for _, _, values in spectra}) > 1:
+            raise DataError("spectra without wavelengths have to have the same number of bands")
+        return SpectralLibrary(names, np.array([values for _, _, values in spectra]))
+    union = np.unique(np.concatenate(known))
+    values = np.array([_on(union, centres, values) for _, centres, values in spectra])
+    return SpectralLibrary(names, values, union)
+
+
+def _on(union: np.ndarray, centres: np.ndarray | None, values: np.ndarray) -> np.ndarray:
+    assert centres is not None
+    order = np.argsort(centres)
+    return np.interp(union, centres[order], values[order], left=np.nan, right=np.nan)
 
 
 def write_library(

@@ -50,6 +50,8 @@ class Scene:
     format : str
     wavelengths : ndarray of shape (bands,) or None
         Band centres in nanometres.
+    widths : ndarray of shape (bands,) or None
+        Full widths of the bands' responses at half of their maximum, in nanometres.
     band_mask : ndarray of shape (bands,), bool
         True for the bands that the file calls good.
     ignore_value : float or None
@@ -76,6 +78,7 @@ class Scene:
     format: str
     band_mask: np.ndarray
     wavelengths: np.ndarray | None = None
+    widths: np.ndarray | None = None
     ignore_value: float | None = None
     scale_factor: float = 1.0
     band_names: tuple[str, ...] | None = None

@@ -286,6 +286,7 @@ def _joint(tiles: tuple[Tile, ...], *, is_mosaic: bool) -> Scene:
         format="tiles",
         band_mask=good,
         wavelengths=first.wavelengths,
+        widths=first.widths,
         band_names=first.band_names,
         map_info=_corner(tiles) if is_mosaic else None,
         region=region,

@@ -312,6 +312,7 @@ def _with_bands(scene: Scene, bands: np.ndarray) -> Scene:
         data=_by_rows(scene)[..., bands],  # of an array that would be a copy of the whole scene
         band_mask=scene.band_mask[bands],
         wavelengths=wavelengths,
+        widths=None if scene.widths is None else scene.widths[bands],
         band_names=None,
     )
 

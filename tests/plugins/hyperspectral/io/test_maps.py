@@ -94,7 +94,6 @@ def test_gdal_sees_palette_and_categories(tmp_path):
     assert text.count("<Category>") == 17
 
 
-@pytest.mark.parametrize("name", ["map.tif", "map.img"])
 def test_the_attribute_table_has_names_and_colours(tmp_path):
     """As GDAL's schema of PAM has it; QGIS and ArcGIS read it there."""
     write_class_map(tmp_path / "map.tif", np.array([[0, 2], [5, 2]]), TABLE)
@@ -133,6 +132,7 @@ def test_large_geotiffs_are_cloud_optimised(tmp_path, rng, shape):
     ]
 
 
+@pytest.mark.parametrize("name", ["map.tif", "map.img"])
 def test_other_programs_see_no_class_in_gaps_and_none_in_0(tmp_path, name):
     ids = np.array([[0, 1, 5], [9, 5, 0]])
     write_class_map(tmp_path / name, ids)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import spectral.io.envi as envi
 
+from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import Scene
-from diffclass_hyperspectral.io.readers import SpectralLibrary, read_library, write_library
-from diffclass_hyperspectral.workflows.library_labels import labels_of_library
+from diffclass_hyperspectral import Scene, open_scene, read_labels
+from diffclass_hyperspectral.io.readers import (
+    SpectralLibrary,
+    is_library,
+    read_library,
+    write_library,
+)
+from diffclass_hyperspectral.workflows.library_labels import labels_of_library, resampled
+
+from ..writers import save_envi
+from .test_vector_labels import write
 
 WAVELENGTHS = np.linspace(450.0, 900.0, 7)
 SPECTRA = np.random.default_rng(0).random((3, 7))
@@ -121,3 +132,157 @@ def test_bands_that_are_not_in_common(tissue, tmp_path):
     write_library(tmp_path / "same.sli", same)
     labels = labels_of_library(without, tmp_path / "same.sli", n_pixels=1)
     assert labels.ids[4, 4] == 1
+
+
+# --- text files and vector files of others
+
+
+def write_ecostress(path, name="Acer Rubrum", unit="micrometers", values="Reflectance (percent)"):
+    """As `read_ecostress_file` of spectral expects it, wavelengths falling."""
+    centres = WAVELENGTHS / (1000 if unit == "micrometers" else 1)
+    pairs = "\n".join(f"{w:.4f}\t{100 * v:.4f}" for w, v in zip(centres[::-1], SPECTRA[0][::-1],
+                                                            strict=True))  # fmt: skip
+    path.write_text(
+        f"Name: {name}\nType: vegetation\nClass: tree\nGenus: Acer\nSpecies: rubrum\n"
+        f"Sample No.: 1\nOwner: x\nWavelength Range: VSWIR\nOrigin: x\nDescription: a tree\n"
+        f"Measurement: x\nFirst Column: X\nSecond Column: Y\nX Units: Wavelength ({unit})\n"
+        f"Y Units: {values}\nFirst X Value: 0.9\nLast X Value: 0.45\nNumber of X Values: 7\n"
+        f"Additional Information: none\n\n{pairs}\n",
+        encoding="iso-8859-1",
+    )
+    return path
+
+
+@pytest.mark.parametrize("unit", ["micrometers", "nanometers"])
+def test_a_spectrum_of_ecostress(tmp_path, unit):
+    found = read_library(write_ecostress(tmp_path / "tree.txt", unit=unit))
+    assert found.names == ("Acer Rubrum",)
+    np.testing.assert_allclose(found.wavelengths, WAVELENGTHS, rtol=1e-3)
+    np.testing.assert_allclose(found.spectra[0], SPECTRA[0], atol=1e-5)
+
+
+def write_usgs(folder, names=("Acmite NMNH133746", "Oak Oak-Leaf-1")):
+    """A folder as the USGS has them: wavelengths above, spectra below, deleted channels."""
+    (folder / "minerals").mkdir(parents=True)
+    head = "splib07a Record={}: "
+    waves = "\n".join(f" {w / 1000:.5f}" for w in WAVELENGTHS)
+    (folder / "splib07a_Wavelengths_ASD.txt").write_text(
+        head.format(1) + f"Wavelengths ASD 0.35-2.5 microns 7 ch\n{waves}\n"
+    )
+    (folder / "splib07a_Bandpass_ASD.txt").write_text(head.format(9) + "Bandpass ASD\n0.01\n")
+    for k, name in enumerate(names):
+        values = [*SPECTRA[k][:-1], -1.23e34]
+        rows = "\n".join(f" {value:.6e}" for value in values)
+        (folder / "minerals" / f"splib07a_{k}.txt").write_text(
+            head.format(k + 2) + f"{name} ASDFRa AREF\n{rows}\n"
+        )
+    return folder / "minerals"
+
+
+def test_spectra_of_the_usgs(tmp_path):
+    folder = write_usgs(tmp_path / "usgs")
+    found = read_library(folder)
+    assert found.names == ("Acmite NMNH133746", "Oak Oak-Leaf-1")
+    np.testing.assert_allclose(found.wavelengths, WAVELENGTHS, rtol=1e-4)
+    np.testing.assert_allclose(found.spectra[:, :-1], SPECTRA[:2, :-1], rtol=1e-5)
+    assert np.isnan(found.spectra[:, -1]).all()
+    (tmp_path / "usgs" / "splib07a_Wavelengths_ASD.txt").unlink()
+    with pytest.raises(DataError, match="no file of 7 wavelengths"):
+        read_library(folder / "splib07a_0.txt")
+
+
+@pytest.mark.parametrize("name", ["lib.geojson", "lib.gpkg"])
+def test_spectra_of_the_enmap_box(tmp_path, name):
+    profiles = [
+        json.dumps(
+            {
+                "x": (WAVELENGTHS / 1000).tolist(),
+                "y": one.tolist(),
+                "xUnit": "Micrometers",
+                "bbl": [1, 1, 1, 1, 1, 1, k],
+            }
+        )
+        for k, one in enumerate(SPECTRA[:2])
+    ]
+    place = write(tmp_path / name, {"name": ["oak", "ash"], "profiles": profiles}, crs="EPSG:4326")
+    assert is_library(place)
+    found = read_library(place)
+    assert found.names == ("oak", "ash")
+    np.testing.assert_allclose(found.wavelengths, WAVELENGTHS)
+    np.testing.assert_allclose(found.spectra[1], SPECTRA[1])
+    assert np.isnan(found.spectra[0, -1])
+
+
+def test_labels_are_no_library(tmp_path):
+    place = write(tmp_path / "labels.gpkg", {"class": ["oak", "ash"]})
+    assert not is_library(place)
+    assert not is_library(tmp_path)
+    assert not is_library(tmp_path / "nothing.geojson")
+    with pytest.raises(DataError, match="no field with spectra"):
+        read_library(place)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no spectrum", "Name: a\n", "Measurement: x\n\n", "a Record=1"]
+)
+def test_text_files_that_are_no_spectrum(tmp_path, text):
+    (tmp_path / "a.txt").write_text(text)
+    with pytest.raises(DataError, match=r"a\.txt"):
+        read_library(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("step", [0.5, 7.0, 40.0])
+@pytest.mark.parametrize("width", [3.0, 10.0, 60.0])
+def test_a_band_sees_the_mean_over_its_response(step, width):
+    """Against an integral in small steps, for libraries finer and coarser than the bands."""
+    given = np.arange(380.0, 960.0, step)
+    values = 0.3 + 0.2 * np.sin(given / 50) + 0.001 * (given - 600)
+    centres = np.array([450.0, 601.0, 777.0])
+    found = resampled(values[::-1], given[::-1], centres, np.full(3, width))
+    fine = np.arange(given[0], given[-1], 0.05)
+    added = np.sqrt(max(width**2 - step**2, 1e-9))  # a library has its own resolution
+    response = np.exp(-4 * np.log(2) * ((fine - centres[:, None]) / added) ** 2)
+    response[:, np.abs(fine - centres[:, None]).argmin(axis=1)] += 1e-9
+    expected = (response * np.interp(fine, given, values)).sum(axis=1) / response.sum(axis=1)
+    np.testing.assert_allclose(found, expected, atol=3e-4)
+
+
+def test_bands_beyond_a_spectrum_or_in_its_gaps_are_missing():
+    given, values = np.arange(400.0, 500.0, 5), np.linspace(0, 1, 20)
+    values[8:12] = np.nan
+    centres = np.array([390.0, 400.0, 430.0, 450.0, 495.0, 500.0])
+    found = resampled(values, given, centres, np.full(6, 10.0))
+    assert np.isnan(found).tolist() == [True, False, False, True, False, True]
+
+
+def test_a_scene_with_widths_sees_a_library_by_them(tmp_path):
+    """A narrow peak is seen by a band that is wide enough, and by its neighbours less."""
+    given = np.arange(400.0, 700.0, 1.0)
+    peak = np.exp(-(((given - 550) / 3) ** 2))
+    write_library(tmp_path / "a.csv", SpectralLibrary(("peak",), peak[None] + 0.1, given))
+    centres = np.arange(450.0, 651.0, 50.0)
+    cube = np.zeros((1, 2, 5)) + 0.1
+    cube[0, 0] = resampled(peak + 0.1, given, centres, np.full(5, 60.0))
+    scene = Scene.from_array(cube, wavelengths=centres, widths=np.full(5, 60.0))
+    labels = labels_of_library(scene, tmp_path / "a.csv", n_pixels=1)
+    assert labels.ids.tolist() == [[1, 0]]
+
+
+def test_widths_of_an_envi_file(tmp_path):
+    facts = {"wavelength": [0.4, 0.5], "wavelength units": "Micrometers", "fwhm": [0.01, 0.02]}
+    scene = open_scene(save_envi(tmp_path, np.ones((3, 4, 2), np.float32), metadata=facts))
+    np.testing.assert_allclose(scene.widths, [10, 20])
+
+
+def test_a_library_are_labels_of_the_command(tmp_path, tissue):
+    scene = Scene.from_array(tissue.cube)
+    means = np.array([scene.spectra()[tissue.truth.ravel() == k].mean(axis=0) for k in (1, 2, 3)])
+    centres = np.linspace(450, 900, 20)
+    write_library(tmp_path / "lib.csv", SpectralLibrary(("a", "b", "c"), means, centres))
+    facts = {"wavelength": centres.tolist(), "wavelength units": "nm"}
+    place = save_envi(tmp_path, tissue.cube.astype(np.float32), metadata=facts)
+    words = ["classify", str(place), "--labels", str(tmp_path / "lib.csv")]
+    assert run([*words, "-o", str(tmp_path / "map.tif"), "--quiet"]) == 0
+    found = read_labels(tmp_path / "map.tif")
+    assert [entry.name for entry in found.table if entry.id] == ["a", "b", "c"]
+    assert (found.ids == tissue.truth)[tissue.truth > 0].mean() > 0.6
