@@ -60,11 +60,15 @@ if TYPE_CHECKING:
         MapEvaluation,
         evaluate_map,
     )
+    from diffclass_hyperspectral.workflows.point_files import write_points
     from diffclass_hyperspectral.workflows.suggestions import (
         SuggestedPixel,
         suggest_first,
         suggest_for_scene,
-        write_suggestions,
+    )
+    from diffclass_hyperspectral.workflows.validation_design import (
+        ValidationPixel,
+        validation_design,
     )
 
 __all__ = [
@@ -86,6 +90,7 @@ __all__ = [
     "SceneModel",
     "SuggestedPixel",
     "TiledScene",
+    "ValidationPixel",
     "agreement",
     "classified_dataset",
     "classify_scene",
@@ -107,11 +112,12 @@ __all__ = [
     "save_model",
     "suggest_first",
     "suggest_for_scene",
+    "validation_design",
     "write_class_map",
     "write_coordinates",
     "write_maps",
+    "write_points",
     "write_raster",
-    "write_suggestions",
 ]
 
 # Where each name is, by chapter.
@@ -134,7 +140,9 @@ _CHAPTERS = {
     ),
     "workflows.embedding": "embed_file write_coordinates",
     "workflows.evaluation": "MapEvaluation evaluate_map",
-    "workflows.suggestions": "SuggestedPixel suggest_first suggest_for_scene write_suggestions",
+    "workflows.point_files": "write_points",
+    "workflows.suggestions": "SuggestedPixel suggest_first suggest_for_scene",
+    "workflows.validation_design": "ValidationPixel validation_design",
 }
 _HOMES = {name: chapter for chapter, names in _CHAPTERS.items() for name in names.split()}
 

@@ -41,7 +41,7 @@ class _Given:
         f"{LABEL_FORMATS} Without labels: pixels that stand for most others, found without --rule "
         "and the options of the diffusion.",
     )
-    output: Path = option("Pixels: .geojson, .json, .csv.", short="-o", required=True)
+    output: Path = option("Pixels: .geojson, .json, .gpkg, .csv.", short="-o", required=True)
     rule: str = option(
         "coverage: pixels that stand for many others in doubt. margin: pixels where classes are "
         "close.",
@@ -56,6 +56,15 @@ class _Given:
     )
     min_distance: float = option(
         "Least distance between two of them, in pixels.", type=click.FloatRange(0), default=5.0
+    )
+    for_validation: int | None = option(
+        "SCENE is a class map: draw this many of its pixels at random, to find out their classes. "
+        "Filled in, the file is the TRUTH of diffclass evaluate --areas.",
+        type=click.IntRange(1),
+    )
+    by_class: bool = option(
+        "With --for-validation: half of the points in equal parts for each class of the map, half "
+        "in proportion to their areas; without it all pixels have the same chance.",
     )
     report: Path | None = option("Report as JSON.")
     label_variable: str | None = option(
@@ -81,8 +90,10 @@ def suggest(
 ) -> int:
     """Suggest which pixels of SCENE to label next, or first, the most useful first.
 
-    Several scenes on one map grid, such as tiles, count as one. GeoJSON has an empty field "class":
-    filled in, it is a file of labels. Exit code 4: the pixels are there, but the labels did not
+    With --for-validation: which pixels of a class map to visit, to measure its accuracy.
+
+    Several scenes on one map grid, such as tiles, count as one. Points have an empty field "class":
+    filled in, the file is one of labels. Exit code 4: the pixels are there, but the labels did not
     cover the graph by --max-time. Formats of SCENE: diffclass info --help.
     """
     from diffclass.progress import stage
@@ -90,12 +101,15 @@ def suggest(
         read_tile_labels,
         suggest_first,
         suggest_for_scene,
-        write_suggestions,
+        write_points,
     )
     from diffclass_hyperspectral.io.maps import check_outputs
-    from diffclass_hyperspectral.workflows.suggestions import check_ending, check_places
+    from diffclass_hyperspectral.workflows.point_files import check_ending, check_places
 
     check_ending(given.output)
+    if given.for_validation is not None:
+        return _design(scenes, given.for_validation, given, running, console)
+    refuse_without_effect(["by_class"], "without --for-validation")
     if given.labels is None:
         of_features = ("features", "metric", "components")
         fitting = [name for name in names_of(DiffusionOptions) if name not in of_features]
@@ -126,7 +140,7 @@ def suggest(
         with stage("writing"):
             place = cube.map_georeference
             crs = None if place is None else place.crs
-            write_suggestions(given.output, run.pixels, crs=crs, overwrite=running.overwrite)
+            write_points(given.output, run.pixels, crs=crs, overwrite=running.overwrite)
     if len(run.pixels) < n:
         which = "" if given.labels is None else "unlabelled "
         apart = f"{given.min_distance:g} pixels apart"
@@ -134,3 +148,33 @@ def suggest(
     report = replace(run.report, costs=costs_of(console))
     give_report(console, report, given.report, overwrite=running.overwrite)
     return 0 if run.is_covered else BOUND_MISSED
+
+
+def _design(
+    maps: tuple[Path, ...], n_points: int, given: _Given, running: RunOptions, console: Console
+) -> int:
+    """Draw pixels of a class map."""
+    from diffclass_hyperspectral import read_labels, validation_design, write_points
+    from diffclass_hyperspectral.io.georeference import georeference_of
+    from diffclass_hyperspectral.io.maps import check_outputs
+    from diffclass_hyperspectral.workflows.point_files import check_places
+
+    if len(maps) > 1:
+        raise click.UsageError("--for-validation takes one map; make a mosaic of several")
+    without = ["labels", "label_variable", "rule", "number", "min_distance", "force"]
+    without += names_of(DiffusionOptions, ScenePart)
+    refuse_without_effect(without, "with --for-validation, which draws pixels of a map")
+    outputs = present(given.output, given.report)
+    check_outputs([], outputs, list(maps), overwrite=running.overwrite)
+    with console.timing():
+        found = read_labels(maps[0])
+        place = georeference_of(found.map_info)
+        check_places(given.output, has_places=place is not None)
+        pixels, report = validation_design(
+            found, n_points, by_class=given.by_class, seed=running.seed
+        )
+        crs = None if place is None else place.crs
+        write_points(given.output, pixels, crs=crs, overwrite=running.overwrite)
+    report = replace(report, costs=costs_of(console))
+    give_report(console, report, given.report, overwrite=running.overwrite)
+    return 0

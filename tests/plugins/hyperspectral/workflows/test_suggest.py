@@ -13,11 +13,10 @@ import pytest
 from diffclass.acquisition import RULES
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
-from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral import SuggestedPixel, open_scene, read_labels, write_points
 from diffclass_hyperspectral.commands.suggest import suggest as command
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.maps import write_raster
-from diffclass_hyperspectral.workflows.suggestions import SuggestedPixel, write_suggestions
 
 FAST = ["--components", "6"]
 ROWS, COLUMNS = 48, 52
@@ -171,10 +170,10 @@ def test_degrees_need_no_library(tmp_path):
         current_name="corn",
         margin=0.5,
     )
-    write_suggestions(tmp_path / "p.geojson", [pixel], crs="EPSG:4326")
+    write_points(tmp_path / "p.geojson", [pixel], crs="EPSG:4326")
     written = json.loads((tmp_path / "p.geojson").read_text())
     assert written["features"][0]["geometry"]["coordinates"] == [15.25, 48.5]
-    write_suggestions(tmp_path / "none.geojson", [], crs="EPSG:32633")
+    write_points(tmp_path / "none.geojson", [], crs="EPSG:32633")
     assert json.loads((tmp_path / "none.geojson").read_text())["features"] == []
 
 

@@ -1,0 +1,159 @@
+"""Files of pixels to label: GeoJSON, GeoPackage and CSV.
+
+GeoJSON (RFC 7946) holds longitude and latitude, a GeoPackage the scene's own coordinates. The field
+"class" is left empty to be filled in, for example in a desktop GIS; the file is then a file of
+labels (`read_labels` with ``grid``). For a scene whose coordinate system is unknown GeoJSON holds
+the scene's own coordinates, each of the pixel's centre. Pixels of a scene without coordinates are
+written as a table only.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass.output import replacing
+from diffclass_hyperspectral.io.georeference import parsed_crs
+from diffclass_hyperspectral.io.libraries import quiet, require
+
+ENDINGS = (".geojson", ".json", ".gpkg", ".csv")
+_WGS84 = "EPSG:4326"
+_DECIMALS = 9  # of degrees: a tenth of a millimetre
+
+
+class Pixel(Protocol):
+    """A dataclass of facts of a pixel."""
+
+    @property
+    def x(self) -> float | None:
+        """Of the centre; None where the scene has no coordinates."""
+
+    @property
+    def y(self) -> float | None:
+        """As x."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all facts."""
+
+
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """Raise `ParameterError` unless pixels can be written under this name."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in ENDINGS:
+        raise ParameterError(
+            f"{path}: no format for the ending {suffix or '(none)'!r}; use .geojson, .gpkg or .csv"
+        )
+
+
+def check_places(path: str | os.PathLike[str], *, has_places: bool) -> None:
+    """Raise `ParameterError` for points of pixels without map coordinates.
+
+    Rows and columns would be read as degrees on the Earth.
+    """
+    if not has_places and Path(path).suffix.lower() != ".csv":
+        raise ParameterError(
+            f"{path}: the scene has no map coordinates, which points need; write a .csv, which "
+            "names rows and columns"
+        )
+
+
+def write_points(
+    path: str | os.PathLike[str],
+    pixels: Sequence[Pixel],
+    *,
+    crs: str | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write pixels to label, whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.geojson``, ``.json``, ``.gpkg`` or ``.csv``.
+    pixels : sequence of SuggestedPixel or ValidationPixel
+    crs : str, optional
+        Coordinate system of their x and y.
+    overwrite : bool, default=False
+        Whether a file that exists may be replaced.
+
+    Raises
+    ------
+    ParameterError
+        For another ending, a file that exists, or a coordinate system that needs rasterio.
+    """
+    check_ending(path)
+    check_places(path, has_places=not pixels or pixels[0].x is not None)
+    suffix = Path(path).suffix.lower()
+    points = _points(pixels, crs) if suffix in (".geojson", ".json") else []
+    with replacing(path, overwrite=overwrite) as temporary:
+        if suffix == ".csv":
+            _write_table(temporary, pixels)
+        elif suffix == ".gpkg":
+            _write_layer(temporary, Path(path).stem, pixels, crs)
+        else:
+            text = json.dumps(_collection(pixels, points), indent=1, allow_nan=False)
+            temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _write_table(path: Path, pixels: Sequence[Pixel]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        if not pixels:
+            return
+        names = [field.name for field in fields(pixels[0])]  # type: ignore[arg-type]
+        rows = csv.DictWriter(file, fieldnames=names, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(pixel.to_dict() for pixel in pixels)
+
+
+def _write_layer(path: Path, name: str, pixels: Sequence[Pixel], crs: str | None) -> None:
+    raw = require("pyogrio.raw", extra="maps")
+    shapely = require("shapely", extra="maps")
+    points = shapely.points([(pixel.x, pixel.y) for pixel in pixels]) if pixels else np.empty(0)
+    facts = [pixel.to_dict() for pixel in pixels]
+    columns = {"class": np.array([None] * len(facts), dtype=object)}
+    for key in facts[0] if facts else ():
+        values = [one[key] for one in facts]
+        kind = object if any(isinstance(v, str) or v is None for v in values) else None
+        columns[key] = np.array(values, dtype=kind)
+    with quiet(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="'crs' was not provided")
+        raw.write(
+            path, shapely.to_wkb(points), [*columns.values()], [*columns], driver="GPKG",
+            layer=name, geometry_type="Point",
+            crs=None if crs is None else parsed_crs(crs).to_wkt(),
+        )  # fmt: skip
+
+
+def _collection(pixels: Sequence[Pixel], points: list[tuple[float, float]]) -> dict[str, Any]:
+    features = [
+        {
+            "type": "Feature",
+            "geometry": {"type": "Point", "coordinates": list(point)},
+            "properties": {"class": None} | pixel.to_dict(),
+        }
+        for pixel, point in zip(pixels, points, strict=True)
+    ]
+    return {"type": "FeatureCollection", "features": features}
+
+
+def _points(pixels: Sequence[Pixel], crs: str | None) -> list[tuple[float, float]]:
+    """Return longitude and latitude where they can be told."""
+    places = [(p.x, p.y) for p in pixels if p.x is not None and p.y is not None]
+    if not pixels or crs is None or crs == _WGS84:
+        return places
+    warp = require("rasterio.warp", extra="maps")
+    xs, ys = zip(*places, strict=True)
+    longitudes, latitudes = warp.transform(parsed_crs(crs), parsed_crs(_WGS84), xs, ys)
+    return [
+        (round(x, _DECIMALS), round(y, _DECIMALS))
+        for x, y in zip(longitudes, latitudes, strict=True)
+    ]
