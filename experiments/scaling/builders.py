@@ -34,7 +34,8 @@ NAME = "scaling/builders.csv"
 OUTPUT = Path(__file__).with_name("builders.csv")
 RUNS = {
     "one process": ("--memory=865763KB",),  # enough for blocks of 90,000 pixels, and no more
-    "two local workers": ("--memory=2.4GB", f"--workers={N_WORKERS}"),
+    # less than the graph in memory takes: it would be built by one process
+    "two local workers": ("--memory=1.35GB", f"--workers={N_WORKERS}"),
     "two workers of a scheduler": ("--memory=1.2GB",),  # each, 60 % of its limit
 }
 CLASSIFY = "from diffclass.command_line.main import main; main()"

@@ -48,7 +48,7 @@ class DiffclassAlgorithm(QgsProcessingAlgorithm):
 
     def name(self) -> str:
         """Return the second part of the algorithm's id."""
-        return self._description.command
+        return self._description.id
 
     def displayName(self) -> str:  # noqa: N802
         """Return what the toolbox shows."""

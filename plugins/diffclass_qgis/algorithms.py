@@ -9,6 +9,38 @@ from diffclass_qgis import shared_parameters as shared
 from diffclass_qgis.descriptions import Algorithm, Alternative, Parameter
 from diffclass_qgis.shared_parameters import advanced_option, option
 
+_FURTHER = Parameter(
+    "FURTHER",
+    kinds.RASTERS,
+    "Further scenes",
+    "Tiles or flight lines that share the scene's map grid: one graph, one model and one map of "
+    "all. The labels are shapes, an image of any extent, or a folder of images.",
+)
+_MAPS = (
+    shared.OUTPUT,
+    option(
+        "MARGIN",
+        kinds.RASTER_OUT,
+        "Margins",
+        "Between 0 and 1: by how much the best class is more probable than the second best. "
+        "Drawn over the map it covers what is unsure.",
+        style=kinds.MARGINS,
+    ),
+    option(
+        "PROBABILITY",
+        kinds.RASTER_OUT,
+        "Probabilities",
+        "Calibrated, one band per class.",
+    ),
+    option(
+        "AMBIGUITY",
+        kinds.RASTER_OUT,
+        "Ambiguity",
+        "How many classes may be a pixel's own; sets of so many hold the true one in nine of ten "
+        "pixels.",
+    ),
+)
+
 CLASSIFY = Algorithm(
     "classify",
     "Classify",
@@ -17,13 +49,7 @@ CLASSIFY = Algorithm(
     "where the next ones help most. The accuracy can be told only by labels that are held out.",
     (
         shared.SCENE,
-        Parameter(
-            "FURTHER",
-            kinds.RASTERS,
-            "Further scenes",
-            "Tiles or flight lines that share the scene's map grid: one graph, one model and one "
-            "map of all. The labels are shapes, an image of any extent, or a folder of images.",
-        ),
+        _FURTHER,
         shared.LABELS,
         shared.FIELD_OF_LABELS,
         shared.LABEL_IMAGE,
@@ -77,27 +103,128 @@ CLASSIFY = Algorithm(
         *shared.SELECTION,
         *shared.DIFFUSION,
         *shared.RUN,
-        shared.OUTPUT,
+        *_MAPS,
         option(
-            "MARGIN",
-            kinds.RASTER_OUT,
-            "Margins",
-            "Between 0 and 1: by how much the best class is more probable than the second best. "
-            "Drawn over the map it covers what is unsure.",
-            style=kinds.MARGINS,
+            "SAVE",
+            kinds.FILE_OUT,
+            "Model",
+            "To be applied to other scenes of the same sensor.",
+            extension="model",
         ),
-        option(
-            "PROBABILITY",
-            kinds.RASTER_OUT,
-            "Probabilities",
-            "Calibrated, one band per class.",
-        ),
-        shared.REPORT,
+        replace(shared.REPORT, help="All numbers of the run as JSON, and what Run again needs."),
     ),
     (Alternative((*shared.EITHER_LABELS, "LABEL_FOLDER"), required=True), shared.EITHER_ROI),
     (("opening", 1), ("features", 20), ("neighbors", 45), ("affinities", 5), ("diffusion", 25),
      ("writing", 4)),
     (("mean_margin", "Mean margin"), ("holdout.overall_accuracy", "Accuracy on labels held out")),
+)  # fmt: skip
+
+APPLY = Algorithm(
+    "classify",
+    "Apply model",
+    "Classifies every pixel of another scene with a model that Classify has saved. Pixels beyond "
+    "the reach of those that the model was fitted to stay unclassified; Novelty shows how far they "
+    "are.",
+    (
+        shared.SCENE,
+        replace(_FURTHER, help="Tiles or flight lines that share the scene's map grid."),
+        option(
+            "MODEL",
+            kinds.FILE,
+            "Model",
+            "A file that Classify has saved.",
+            extension="model",
+            required=True,
+        ),
+        advanced_option(
+            "CLASSIFY_ALL",
+            kinds.FLAG,
+            "Classify all pixels",
+            "Also those beyond the reach of the pixels that the model was fitted to.",
+            default=False,
+        ),
+        *(one for one in shared.SELECTION if one.name != "BANDS"),
+        shared.THREADS,
+        *_MAPS,
+        option(
+            "NOVELTY",
+            kinds.RASTER_OUT,
+            "Novelty",
+            "Distance of each pixel to those that the model was fitted to, in units of theirs; "
+            "above 5 it is beyond their reach.",
+        ),
+        shared.REPORT,
+    ),
+    (shared.EITHER_ROI,),
+    (("opening", 10), ("features", 80), ("writing", 10)),
+    own_id="apply",
+)  # fmt: skip
+
+RERUN = Algorithm(
+    "rerun",
+    "Run again",
+    "Runs a classification again from its report, and says whether the map is the same, and which "
+    "inputs have changed since.",
+    (
+        Parameter(
+            "OF_REPORT",
+            kinds.FILE,
+            "Report",
+            "The JSON that Classify has written.",
+            extension="json",
+            required=True,
+        ),
+        option(
+            "INTO",
+            kinds.FOLDER,
+            "Folder for the files",
+            "They have their names of before. Empty: they replace those of before.",
+        ),
+        shared.THREADS,
+    ),
+    stages=(("opening", 1), ("features", 20), ("neighbors", 45), ("affinities", 5),
+            ("diffusion", 25), ("writing", 4)),
+)  # fmt: skip
+
+EMBED = Algorithm(
+    "embed",
+    "Embed",
+    "Gives each pixel its diffusion coordinates, a band for each: pixels that are joined by many "
+    "short paths through like spectra are near each other.",
+    (
+        shared.SCENE,
+        option(
+            "COMPONENTS",
+            kinds.INTEGER,
+            "Number of coordinates",
+            "Each is a band.",
+            default=3,
+            least=1,
+        ),
+        advanced_option(
+            "NEIGHBORS",
+            kinds.INTEGER,
+            "Neighbours of a pixel",
+            "In the graph, at least.",
+            default=64,
+            least=1,
+        ),
+        shared.FEATURES,
+        shared.METRIC,
+        *shared.SELECTION,
+        *shared.RUN,
+        replace(
+            shared.OUTPUT,
+            label="Coordinates",
+            help="One band per coordinate.",
+            style="",
+        ),
+        shared.PICTURE,
+        shared.REPORT,
+    ),
+    (shared.EITHER_ROI,),
+    (("opening", 1), ("features", 10), ("neighbors", 60), ("affinities", 9), ("eigenpairs", 15),
+     ("writing", 5)),
 )  # fmt: skip
 
 EVALUATE = Algorithm(
@@ -218,6 +345,48 @@ SUGGEST = Algorithm(
     (("opening", 1), ("features", 20), ("neighbors", 40), ("affinities", 5), ("diffusion", 20),
      ("eigenpairs", 8), ("suggestions", 5), ("writing", 1)),
 )  # fmt: skip
+
+VALIDATION = Algorithm(
+    "suggest",
+    "Draw validation points",
+    "Draws pixels of a class map at random, to find out their classes in the field. With the field "
+    "class filled in the points are the truth of Evaluate, which corrects the classes' areas by "
+    "them.",
+    (
+        replace(
+            shared.SCENE,
+            name="MAP",
+            label="Class map",
+            help="A raster of class numbers; 0 is no class.",
+        ),
+        Parameter(
+            "NUMBER",
+            kinds.INTEGER,
+            "Number of points",
+            "At least two for each class.",
+            "--for-validation",
+            least=1,
+            required=True,
+        ),
+        option(
+            "BY_CLASS",
+            kinds.FLAG,
+            "By class",
+            "Half of the points in equal parts for each class, so that rare ones can be judged, "
+            "half by area. Otherwise all pixels have the same chance.",
+            default=False,
+        ),
+        shared.SEED,
+        option(
+            "OUTPUT",
+            kinds.VECTOR_OUT,
+            "Validation points",
+            "Points with an id in random order, and an empty field class.",
+            required=True,
+        ),
+    ),
+    own_id="validation",
+)
 
 CLUSTER = Algorithm(
     "cluster",
@@ -347,4 +516,6 @@ RELABEL = Algorithm(
     is_served=True,
 )  # fmt: skip
 
-ALGORITHMS = (CLASSIFY, EVALUATE, SUGGEST, CLUSTER, ANOMALY, RELABEL)
+ALGORITHMS = (
+    CLASSIFY, APPLY, RERUN, EVALUATE, SUGGEST, VALIDATION, CLUSTER, ANOMALY, EMBED, RELABEL,
+)  # fmt: skip

@@ -72,11 +72,12 @@ def check_alternatives(algorithm: Algorithm, values: Mapping[str, Any]) -> None:
 def file_of(source: str) -> str:
     """Return the path of the file that a raster layer shows, as the layer states it.
 
-    `ValueError`: it is a layer of a server, of an archive or of a database.
+    It may lie in an archive or at an address that GDAL reads, ``/vsi...``. `ValueError`: it is a
+    layer of a map server or of a database.
     """
     within = _WITHIN.match(source)
     path = within["file"] if within else source.partition("|")[0]
-    if not path or path.startswith("/vsi") or "url=" in path or "dbname=" in path:
+    if not path or "url=" in path or "dbname=" in path:
         raise ValueError(f"{source}: no file on this computer; export the layer to a GeoTIFF first")
     return path
 

@@ -59,7 +59,7 @@ class Alternative:
 class Algorithm:
     """An algorithm of the toolbox."""
 
-    command: str  # of ``diffclass``; the algorithm's id too
+    command: str  # of ``diffclass``; the algorithm's id too, unless it has another
     title: str
     help: str
     parameters: tuple[Parameter, ...]  # in the dialog's order
@@ -69,6 +69,12 @@ class Algorithm:
     # numbers of the report that become results, and what they are
     figures: tuple[tuple[str, str], ...] = ()
     is_served: bool = False  # it runs until it is cancelled
+    own_id: str = ""  # where several algorithms are one command
+
+    @property
+    def id(self) -> str:
+        """By which models and ``qgis_process`` know it."""
+        return self.own_id or self.command
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of a name."""

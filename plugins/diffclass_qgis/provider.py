@@ -68,11 +68,11 @@ class DiffclassProvider(QgsProcessingProvider):
 
     def supportedOutputVectorLayerExtensions(self) -> list[str]:  # noqa: N802
         """Return what the commands write points as."""
-        return ["geojson"]
+        return ["gpkg", "geojson"]
 
     def defaultVectorFileExtension(self, hasGeometry: bool = True) -> str:  # noqa: N802
         """Return the extension of temporary layers."""
-        return "geojson"
+        return "gpkg"
 
 
 class DiffclassPlugin:

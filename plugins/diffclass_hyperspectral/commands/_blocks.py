@@ -68,9 +68,10 @@ class BlockOptions:
         type=Size(),
     )
     workers: int | str | None = option(
-        "Build the graph with this many processes, or share graph and walk among the workers of "
-        "the dask scheduler at this address, as tcp://host:8786 (needs the extra [distributed]). "
-        "These have to see the scratch folder under the same name; the scene is read here alone.",
+        "Build a graph that does not fit into memory with this many processes, or share graph and "
+        "walk among the workers of the dask scheduler at this address, as tcp://host:8786 (needs "
+        "the extra [distributed]). These have to see the scratch folder under the same name; the "
+        "scene is read here alone.",
         type=Workers(),
     )
     resume: bool = option(
@@ -113,22 +114,22 @@ def opened_blocks(
         return
     from diffclass.blocks import JOB, FolderInUseError
     from diffclass_hyperspectral.workflows.classification import BlockRun
-    from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
     is_unfinished = chosen.resume and (folder / JOB).is_file()
     if chosen.resume and not is_unfinished:
         console.say(f"no unfinished run lies in {folder}: this one begins anew")
     memory = chosen.memory
-    if chosen.workers is None and not is_unfinished:
-        assert memory is not None
-        needed = forecast_classification(scene, features, classifier, n_classes)
-        if needed.peak <= memory:
-            console.say("the whole graph fits into the memory given")
-            yield None
-            return
     if memory is None:
         memory = int(_SHARE_OF_FREE * (available_memory_bytes() or 4 * 2**30))
+    if not isinstance(chosen.workers, str) and not is_unfinished:
+        needed = needed_memory(scene, features, classifier, n_classes)
+        if needed <= memory:
+            not_started = ", where one process uses all cores: no other is started"
+            because = "" if chosen.workers is None else not_started
+            console.say(f"the whole graph fits into the memory{because or ' given'}")
+            yield None
+            return
     try:
         with BlockRun.opened(
             scene,
@@ -147,3 +148,12 @@ def opened_blocks(
         if folder.exists():
             console.say(f"what is complete stays in {folder}; go on with --resume, or remove it")
         raise
+
+
+def needed_memory(
+    scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier, n_classes: int
+) -> int:
+    """Return the bytes that classifying a scene in memory takes."""
+    from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
+
+    return int(forecast_classification(scene, features, classifier, n_classes).peak)

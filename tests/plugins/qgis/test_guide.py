@@ -16,7 +16,7 @@ from diffclass_qgis.descriptions import CHOICE, FIELD, RASTERS
 from experiments.potsdam.qgis_profile import PROCESS
 
 GUIDE = Path(__file__).resolve().parents[3] / "plugins" / "README.md"
-TABLE = {f"diffclass:{one.command}": one for one in ALGORITHMS}
+TABLE = {f"diffclass:{one.id}": one for one in ALGORITHMS}
 
 
 def runs() -> list[list[str]]:

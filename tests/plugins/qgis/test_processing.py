@@ -126,12 +126,52 @@ def test_suggestions_are_labels_to_fill_in(profile, scene):
     assert "rank" in points.with_suffix(".qml").read_text()
 
 
-@pytest.mark.parametrize("algorithm", ["cluster", "anomaly"])
+def test_a_model_is_saved_applied_and_run_again(profile, scene):
+    labels = {"LABELS": scene / "labels.gpkg", "FIELD": "class"}
+    kept = {"SAVE": scene / "tissue.model", "REPORT": scene / "made.json"}
+    made = profile.run(
+        "classify", SCENE=scene / "tissue.tif", **labels, **kept, OUTPUT=scene / "made.tif",
+        AMBIGUITY=scene / "ambiguity.tif",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    done = profile.run(
+        "apply", SCENE=scene / "tiles" / "0.tif", MODEL=kept["SAVE"], OUTPUT=scene / "applied.tif",
+        NOVELTY=scene / "novelty.tif",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    of_tile = read_labels(scene / "made.tif").ids[: SIDE // 2]
+    assert (read_labels(scene / "applied.tif").ids == of_tile).mean() > 0.9
+    for name, least, most in (("ambiguity", 1, 3), ("novelty", 0, 5)):
+        with rasterio.open(scene / f"{name}.tif") as raster:
+            assert least <= np.median(raster.read(1)) <= most
+    again = profile.run("rerun", OF_REPORT=kept["REPORT"], INTO=scene / "again")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "the same map" in again.stdout
+    np.testing.assert_array_equal(
+        read_labels(scene / "again" / "made.tif").ids, read_labels(scene / "made.tif").ids
+    )
+
+
+def test_points_of_a_validation(profile, scene, maps):
+    points = scene / "visit.gpkg"
+    done = profile.run("validation", MAP=maps, NUMBER=30, BY_CLASS=True, OUTPUT=points)
+    assert done.returncode == 0, done.stdout + done.stderr
+    layer = profile.python(
+        "from qgis.core import QgsVectorLayer\n"
+        "layer = QgsVectorLayer(sys.argv[1], 'points')\n"
+        "print(layer.featureCount(), layer.crs().authid(), [f.name() for f in layer.fields()])",
+        points,
+    )
+    assert "30 EPSG:32633" in layer
+    assert "'class'" in layer
+
+
+@pytest.mark.parametrize("algorithm", ["cluster", "anomaly", "embed"])
 def test_algorithms_without_labels(profile, scene, algorithm):
     output = scene / f"{algorithm}.tif"
     done = profile.run(algorithm, SCENE=scene / "tissue.tif", OUTPUT=output)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert output.with_suffix(".qml").exists()
+    assert output.with_suffix(".qml").exists() == (algorithm != "embed")
 
 
 def test_errors_are_the_one_line_of_the_command(profile, scene):

@@ -57,7 +57,7 @@ def test_a_command_without_stages_has_no_progress():
     assert progress.percent == 0
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.command)
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.id)
 def test_shares_of_stages_are_percents(algorithm):
     assert sum(share for _, share in algorithm.stages) in (0, 100)
 

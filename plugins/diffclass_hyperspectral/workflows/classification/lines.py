@@ -14,6 +14,7 @@ UNSURE = 0.1  # margins below it
 _MOST_LINES, _CLASS_LINES = 15, 7  # of the summary, and of its classes
 _AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below
 _FAR = "far from all that the model was fitted to, their classes are guesses"
+_BY_MODEL = "unknown: a model was applied; diffclass evaluate compares the map with labels"
 _NO_ACCURACY = (
     "unknown: no labels were held out; --labels-per-class N or --holdout blocks holds some out"
 )
@@ -189,7 +190,7 @@ def summary_lines(
 def _accuracies(facts: Mapping[str, Any]) -> list[str]:
     """Return one line, or two for the two ways in which labels were held out."""
     if "holdout" not in facts:
-        return [_NO_ACCURACY]
+        return [_BY_MODEL if "model" in facts else _NO_ACCURACY]
     return [_accuracy(facts[name]) for name in ("holdout", "other_holdout") if name in facts]
 
 

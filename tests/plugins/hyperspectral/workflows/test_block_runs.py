@@ -353,7 +353,19 @@ def test_a_cluster_of_other_versions_is_named(fails, monkeypatch):
     assert folders() == []
 
 
-def test_workers_need_the_extra_before_anything_is_made(fails, monkeypatch):
+@pytest.fixture
+def too_large(monkeypatch):
+    """Scenes do not fit into any memory."""
+    monkeypatch.setattr("diffclass_hyperspectral.commands._blocks.needed_memory", lambda *_: 2**60)
+
+
+def test_workers_are_not_started_for_a_graph_that_fits_into_memory(truth, monkeypatch, capsys):
+    monkeypatch.setattr(classifier, "local_cluster", None)
+    assert run([*LABELLED, "--workers", "2"]) == 0
+    assert "no other is started" in capsys.readouterr().err
+
+
+def test_workers_need_the_extra_before_anything_is_made(fails, monkeypatch, too_large):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setattr(block_runs.BlockRun, "points", None)
     fails("--memory", "2GB", "--workers", "2", code=2, says="diffclass[distributed]")
@@ -387,7 +399,7 @@ def test_nobody_at_the_address(fails, monkeypatch):
     assert folders() == []
 
 
-def test_workers_make_the_same_map(works, fails, monkeypatch):
+def test_workers_make_the_same_map(works, fails, monkeypatch, too_large):
     pytest.importorskip("distributed")
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 300)  # the same blocks
     works("--memory", BUDGET, "--probability", "known.npy")
@@ -406,7 +418,7 @@ def test_workers_make_the_same_map(works, fails, monkeypatch):
     assert folders() == []
 
 
-def test_an_interrupt_while_workers_build_leaves_nothing(fails, monkeypatch):
+def test_an_interrupt_while_workers_build_leaves_nothing(fails, monkeypatch, too_large):
     pytest.importorskip("distributed")
     workers = []
 
