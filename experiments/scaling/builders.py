@@ -1,11 +1,11 @@
-"""`classify` in blocks by one process, with local workers, and by the workers of a scheduler.
+"""`classify` in blocks by one process, and by the workers of a scheduler.
 
     python -m experiments.scaling.builders FOLDER
 
 A scene of 600 x 600 pixels (`experiments.scaling.make_large_scene`, made in FOLDER unless it is
-there) becomes a map and probabilities. Local workers build the graph, and the walk is one
-process's; the workers of a scheduler on this machine do both. Blocks have 90,000 pixels in every
-run. One row per run goes to builders.csv: processor seconds and bytes written by all processes
+there) becomes a map and probabilities; the workers of a scheduler on this machine build and walk.
+(Local workers, `--workers 2`, would need more memory than the whole graph in that of one process, and
+are not started; they took 67 processor seconds for 51 of one process.) Blocks have 90,000 pixels. One row per run goes to builders.csv: processor seconds and bytes written by all processes
 of the run, as seen five times a second, the largest sum of their memory (proportional set sizes),
 and the share of the pixels that have the class of the first run. Processes load compiled loops that
 earlier runs have made; seconds by the clock are not told, for they are those of the machine.
@@ -34,8 +34,6 @@ NAME = "scaling/builders.csv"
 OUTPUT = Path(__file__).with_name("builders.csv")
 RUNS = {
     "one process": ("--memory=865763KB",),  # enough for blocks of 90,000 pixels, and no more
-    # less than the graph in memory takes: it would be built by one process
-    "two local workers": ("--memory=1.35GB", f"--workers={N_WORKERS}"),
     "two workers of a scheduler": ("--memory=1.2GB",),  # each, 60 % of its limit
 }
 CLASSIFY = "from diffclass.command_line.main import main; main()"
