@@ -4,11 +4,13 @@
 
 A scene of 600 x 600 pixels (`experiments.scaling.make_large_scene`, made in FOLDER unless it is
 there) becomes a map and probabilities; the workers of a scheduler on this machine build and walk.
-(Local workers, `--workers 2`, would need more memory than the whole graph in that of one process, and
-are not started; they took 67 processor seconds for 51 of one process.) Blocks have 90,000 pixels. One row per run goes to builders.csv: processor seconds and bytes written by all processes
-of the run, as seen five times a second, the largest sum of their memory (proportional set sizes),
-and the share of the pixels that have the class of the first run. Processes load compiled loops that
-earlier runs have made; seconds by the clock are not told, for they are those of the machine.
+(Local workers, `--workers 2`, would need more memory than the whole graph in that of one process,
+and are not started; they took 67 processor seconds for 51 of one process.) Blocks have 90,000
+pixels in every run. One row per run goes to builders.csv: processor seconds and bytes written by
+all processes of the run, as seen five times a second, the largest sum of their memory (proportional
+set sizes), and the share of the pixels that have the class of the first run. Processes load
+compiled loops that earlier runs have made; seconds by the clock are not told, for they are those of
+the machine.
 """
 
 from __future__ import annotations
