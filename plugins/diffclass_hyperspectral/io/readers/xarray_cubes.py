@@ -167,7 +167,7 @@ def _chosen(dataset: Any, variable: str | None, n_axes: int) -> Any:
             return fitting[usual]
     if len(fitting) == 1:
         return next(iter(fitting.values()))
-    bands = [a for a in numbers.values() if a.ndim == 2]
+    bands = [a for a in numbers.values() if a.squeeze().ndim == 2]
     if n_axes == 3 and not fitting and len(bands) > 1 and len({a.dims for a in bands}) == 1:
         return _stacked(dataset, bands)
     listed = ", ".join(f"{name} {dict(a.sizes)}" for name, a in arrays.items()) or "none"

@@ -164,6 +164,31 @@ def test_datasets():
     np.testing.assert_array_equal(np.asarray(stack.data), TISSUE.cube[..., :3].astype(np.float32))
 
 
+@pytest.mark.parametrize("times", [None, 1])
+def test_a_variable_for_each_band_as_odc_stac_loads_them(times):
+    """Lazy variables on one grid, with a time, a coordinate system and a value for no data."""
+    cube = TISSUE.cube.astype(np.int16)
+    rows = 5.4e6 - 30 * (np.arange(48) + 0.5)
+    columns = 5e5 + 30 * (np.arange(50) + 0.5)
+    dims = ("y", "x") if times is None else ("time", "y", "x")
+    names = [f"B{k:02}" for k in range(1, 9)]
+    variables = {}
+    for k, name in enumerate(names):
+        plane = dask.array.from_array(cube[..., k], chunks=(16, 50))
+        variables[name] = (dims, plane if times is None else plane[None], {"nodata": -9})
+    loaded = xr.Dataset(variables, coords={"y": rows, "x": columns})
+    if times:
+        loaded = loaded.assign_coords(time=[np.datetime64("2026-06-01")])
+    loaded = loaded.rio.write_crs("EPSG:32633")
+    scene = open_scene(loaded)
+    assert (scene.shape, scene.ignore_value) == ((48, 50, 8), -9)
+    assert scene.band_names == tuple(names)
+    assert georeference_of(scene.map_info) == PLACE
+    np.testing.assert_array_equal(scene.data, cube)
+    maps = loaded.diffclass.classify(LabelImage.from_array(TISSUE.labels))
+    assert maps.class_map.rio.crs == "EPSG:32633"
+
+
 def test_dimensions_that_say_too_little():
     fails(xr.DataArray(np.zeros((2, 3, 4, 5)), dims=("time", "y", "x", "band")), "time", "select")
     single = xr.DataArray(np.ones((1, 3, 4, 5)), dims=("time", "y", "x", "band"))
