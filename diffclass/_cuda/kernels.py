@@ -5,7 +5,8 @@ take the columns of a row, so that they read a row of ``f`` at once.
 
 Nearest points are found by the distance to every other. A thread holds a few points and their
 lists, and meets all others in the order of their numbers, some at a time in the memory that a block
-of threads shares. What it reads there serves all its points. Of equal distances the lower number
+of threads shares. What it reads there serves all its points. A point with more features than that
+memory holds is met a part of its features after the other. Of equal distances the lower number
 stays first.
 """
 
@@ -120,12 +121,13 @@ def nearest_kernel(n_features: int, k: int) -> Any:
     ``THREADS * points_per_thread(d)`` queries. distances (m, k) are squared, ascending in each row,
     infinite where nothing was found yet; found (m, k) are numbers of points, -1 there.
     """
+    width = min(n_features, _SHARED_FLOATS)  # features that are met at once
     tile = max(1, min(THREADS, _SHARED_FLOATS // n_features))
     n_own, held = points_per_thread(n_features), min(n_features, _MOST_HELD)
 
     @cuda.jit
     def nearest(points, queries, start, stop, distances, found):
-        met = cuda.shared.array((tile, n_features), float32)
+        met = cuda.shared.array((tile, width), float32)
         own = cuda.local.array((n_own, held), float32)
         distance = cuda.local.array(n_own, float32)
         worst = cuda.local.array(n_own, float32)  # of each list, in a register
@@ -143,8 +145,8 @@ def nearest_kernel(n_features: int, k: int) -> Any:
             worst[r] = best[r, k - 1]
         for y0 in range(start, stop, tile):
             n_met = min(tile, stop - y0)
-            for i in range(thread, n_met * n_features, THREADS):
-                met[i // n_features, i % n_features] = points[y0 + i // n_features, i % n_features]
+            for i in range(thread, n_met * width, THREADS):
+                met[i // width, i % width] = points[y0 + i // width, i % width]
             cuda.syncthreads()
             for i in range(n_met):
                 for r in range(n_own):
@@ -154,9 +156,18 @@ def nearest_kernel(n_features: int, k: int) -> Any:
                     for r in range(n_own):
                         difference = own[r, j] - there
                         distance[r] += difference * difference
-                for j in range(held, n_features):  # a thread then holds one point
+                for j in range(held, width):  # a thread then holds one point
                     difference = queries[min(q0, queries.shape[0] - 1), j] - met[i, j]
                     distance[0] += difference * difference
+                for part in range(width, n_features, width):  # then one point is met
+                    size = min(width, n_features - part)
+                    cuda.syncthreads()
+                    for j in range(thread, size, THREADS):
+                        met[0, j] = points[y0, part + j]
+                    cuda.syncthreads()
+                    for j in range(size):
+                        difference = queries[min(q0, queries.shape[0] - 1), part + j] - met[0, j]
+                        distance[0] += difference * difference
                 for r in range(n_own):
                     if distance[r] < worst[r]:
                         place = k - 1

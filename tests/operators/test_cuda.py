@@ -17,6 +17,7 @@ from diffclass import (
     diffuse_labels,
     markov_operator,
 )
+from diffclass._cuda import kernels
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import CudaSearch, ExactSearch, RadiusSearch, on_device
 from diffclass.operators import Cuda, processor_of
@@ -124,6 +125,18 @@ def test_late_steps_of_absorbing_labels_by_series():
 def test_neighbors_are_the_nearest(n, n_features, k, dtype):
     X = (1000 + np.random.default_rng(0).normal(size=(n, n_features))).astype(dtype)
     found, true = (search(k).fit_transform(X) for search in (CudaSearch, ExactSearch))
+    np.testing.assert_array_equal(found.toarray() > 0, true.toarray() > 0)
+    np.testing.assert_allclose(found.toarray(), true.toarray(), rtol=1e-5)
+
+
+@on_a_device
+@pytest.mark.parametrize("n_features", [70, 80, 161, 240])
+def test_features_beyond_the_shared_memory_are_met_in_parts(monkeypatch, n_features):
+    monkeypatch.setattr(kernels, "_SHARED_FLOATS", 80)
+    kernels.nearest_kernel.cache_clear()
+    X = np.random.default_rng(0).normal(size=(15, n_features)).astype(np.float32)
+    found, true = (search(4).fit_transform(X) for search in (CudaSearch, ExactSearch))
+    kernels.nearest_kernel.cache_clear()
     np.testing.assert_array_equal(found.toarray() > 0, true.toarray() > 0)
     np.testing.assert_allclose(found.toarray(), true.toarray(), rtol=1e-5)
 
