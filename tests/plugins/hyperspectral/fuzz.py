@@ -38,6 +38,7 @@ from .fuzz_files import (
     LABEL_FILES,
     MODEL_FILES,
     SCENE_FILES,
+    STORE_FILES,
     TABLE_FILES,
     label_array,
     make_grid,
@@ -45,6 +46,7 @@ from .fuzz_files import (
 
 SECONDS = 20  # longer than that is a hang
 _MODEL_SHARE = 4  # of so many cases one is a model
+_STORE_SHARE = 5  # of so many, but for models, one is a scene of several files or of GDAL's drivers
 _MODEL_KIND = "diffclass scene model"
 MOST_BYTES = 500_000_000  # that a command may take for a file of some kilobytes
 _PATIENCE = 10  # times longer, if the process did not get to work for half of it
@@ -101,14 +103,16 @@ def make_case(number: int, folder: Path) -> Case:
     sort, files = sorts[rng.integers(len(sorts))]
     if number % _MODEL_SHARE == _MODEL_SHARE - 1:
         sort, files = "model", MODEL_FILES
+    elif number % _STORE_SHARE == _STORE_SHARE - 1:
+        sort, files = "scene", STORE_FILES
     kind = list(files)[rng.integers(len(files))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path, shape = files[kind](folder)
         arguments = _arguments(sort, path, folder, shape, rng)
-    victims = sorted(
-        p for p in folder.iterdir() if p.is_file() and p.stem.startswith(path.stem[:8])
-    )
+    inside = path.rglob("*") if path.is_dir() else ()
+    beside = (p for p in folder.iterdir() if p.stem.startswith(path.stem[:8]))
+    victims = sorted(p for p in (*beside, *inside) if p.is_file())
     # a header says more than its data: it is as likely as the largest of the files
     victim = victims[rng.integers(len(victims))]
     if sort == "model" and rng.random() < 0.5:

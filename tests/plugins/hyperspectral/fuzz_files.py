@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
 import h5py
 import numpy as np
+import rasterio.shutil
 import scipy.io
 import spectral.io.envi as envi
+import xarray
 from PIL import Image
 
 from diffclass import DiffusionClassifier, Warp
@@ -25,6 +29,7 @@ from diffclass_hyperspectral import (
     write_raster,
 )
 
+from .io.test_band_files import item_of, write_bands
 from .io.test_geotiff import write_tiff
 from .io.test_vector_labels import COLUMNS, ROWS, SCENE, write
 from .products import COLUMNS as PRODUCT_COLUMNS
@@ -125,6 +130,48 @@ SCENE_FILES: dict[str, Callable[[Path], Made]] = {
     "PRISMA": _prisma,
     "EnMAP by its XML": lambda folder: (write_enmap(folder)[2], _PRODUCT),
     "EnMAP by its image": lambda folder: (write_enmap(folder)[1], _PRODUCT),
+}
+
+
+def _copy(folder: Path, name: str, driver: str, **options: str) -> Made:
+    """A copy by GDAL of a GeoTIFF, which stays where a VRT needs it."""
+    first = _tiff(folder, CUBE.astype(np.uint16), **_TAGS | {"nodata": 9999})[0]
+    rasterio.shutil.copy(first, folder / name, driver=driver, **options)
+    if driver != "VRT":
+        first.unlink()
+    return folder / name, SHAPE
+
+
+def _bands(folder: Path) -> Made:
+    return write_bands(folder / "scene", cube=CUBE)[0].parent, SHAPE
+
+
+def _item(folder: Path) -> Made:
+    files = write_bands(folder, cube=CUBE)
+    files = [file.rename(folder / file.name.replace("T33", "scene")) for file in files]
+    item = item_of(files, scale=0.0001, nodata=-9999)
+    (folder / "scene.json").write_text(json.dumps(item))
+    return folder / "scene.json", SHAPE
+
+
+def _zarr(folder: Path, version: int) -> Made:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of consolidated metadata
+        made = xarray.Dataset({"cube": (("y", "x", "band"), FLOATS)}).chunk({"y": 8})
+        made.to_zarr(folder / "scene.zarr", zarr_format=version)
+    return folder / "scene.zarr", SHAPE
+
+
+STORE_FILES: dict[str, Callable[[Path], Made]] = {
+    "VRT": lambda folder: _copy(folder, "scene.vrt", "VRT"),
+    "ERDAS IMAGINE": lambda folder: _copy(folder, "scene.img", "HFA"),
+    "JPEG 2000": lambda folder: _copy(
+        folder, "scene.jp2", "JP2OpenJPEG", QUALITY="100", REVERSIBLE="YES"
+    ),
+    "band files": _bands,
+    "STAC item": _item,
+    "Zarr 2": lambda folder: _zarr(folder, 2),
+    "Zarr 3": lambda folder: _zarr(folder, 3),
 }
 
 

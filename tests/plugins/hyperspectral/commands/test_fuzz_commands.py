@@ -10,14 +10,14 @@ from diffclass_hyperspectral import load_model, open_scene, read_labels
 from diffclass_hyperspectral.workflows.classification.classifying import apply_model
 
 from .. import fuzz
-from ..fuzz_files import LABEL_FILES, MODEL_FILES, SCENE_FILES
+from ..fuzz_files import LABEL_FILES, MODEL_FILES, SCENE_FILES, STORE_FILES
 
 N_CASES = int(os.environ.get("DIFFCLASS_FUZZ_CASES", "100"))
 
 
-@pytest.mark.parametrize("kind", SCENE_FILES)
+@pytest.mark.parametrize("kind", [*SCENE_FILES, *STORE_FILES])
 def test_scenes_are_good_before_they_are_damaged(tmp_path, kind):
-    path, shape = SCENE_FILES[kind](tmp_path)
+    path, shape = (SCENE_FILES | STORE_FILES)[kind](tmp_path)
     scene = open_scene(path)
     assert scene.shape[:2] == shape
     assert scene.describe()["valid_share"] > 0.8
@@ -57,7 +57,7 @@ def test_a_case_can_be_made_again(tmp_path):
     first, second = (fuzz.make_case(7, tmp_path / name) for name in ("a", "b"))
     assert first.kind == second.kind
     files = [
-        {p.name: p.read_bytes() for p in (tmp_path / name).iterdir() if p.is_file()}
+        {p.name: p.read_bytes() for p in (tmp_path / name).rglob("*") if p.is_file()}
         for name in ("a", "b")
     ]
     assert files[0] == files[1]
