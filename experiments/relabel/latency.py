@@ -1,6 +1,6 @@
 """Time from the release of a stroke to its map on the screen, and the server's part of it.
 
-    python -m experiments.relabel.latency [--strokes 40] [--deep 200] [--alone]
+    python -m experiments.relabel.latency [--strokes 40] [--deep 200] [--alone | --audit]
     python -m experiments.relabel.latency --size 1000 1000 [--strokes 12]
 
 Synthetic scenes of 145 x 145, 512 x 217 and 1,000 x 1,000 pixels, or of one size, 100 bands and 16
@@ -8,14 +8,15 @@ classes (`fields` of experiments.scaling.million, cut to size) are written to a 
 The server has its own process, the page runs in Chromium at 1280 x 720, with spectral features,
 live map and all other defaults. One stroke in each class and 200 more come first and are not timed.
 Then 40 strokes are drawn by mouse, 3 x 10 pixels each, at seeded random places, while a second tab
-asks for suggestions (unless ``--alone``). Their classes alternate and are not those of the fields:
+asks for suggestions (unless ``--alone``), and with ``--audit`` for an audit too, whenever the last
+one is done. Their classes alternate and are not those of the fields:
 the map is useless, its time is the same. The page's latency is the one that it shows, from the
 release of the button to the new map of what is in view on the canvas, at four screen pixels a
 pixel; "whole" is the same with the whole scene in view. The server's is the engine's time for that
 map. On a busy machine only the processor's time tells: that of the server from one stroke to the
 next, with suggestions and all else that it does meanwhile.
 
-Medians and 90th percentiles go to standard output and, without ``--size``, to latency.csv, with the
+Medians and 90th percentiles go to standard output and, without options, to latency.csv, with the
 seconds until the address was printed and until the page could be painted on, and two peaks of the
 server's memory: with the pages of files that it has mapped and read, such as the scene and its
 libraries, and its own alone, which the system cannot take back.
@@ -43,6 +44,9 @@ SHAPES = ((145, 145), (512, 217), (1000, 1000))
 OUTPUT = Path(__file__).with_name("latency.csv")
 LENGTH = 10  # of a stroke, pixels; the brush is three wide
 Shape = tuple[int, int]
+# the audit's button, in a panel that is not shown, unless an audit runs
+_CHECK = """() => [...document.querySelectorAll("button")]
+    .find(button => button.textContent === "Check labels" && !button.disabled)?.click()"""
 
 
 def place(shape: Shape, random: np.random.Generator) -> Shape:
@@ -100,7 +104,9 @@ def prepared(shape: Shape) -> Iterator[tuple[Served, Tab, dict[str, float], list
                 yield served, tab, seconds, own_bytes
 
 
-def compute(shape: Shape, n_strokes: int, deep: int, *, alone: bool) -> dict[str, object]:
+def compute(
+    shape: Shape, n_strokes: int, deep: int, *, alone: bool, audit: bool
+) -> dict[str, object]:
     """Return a row of the table."""
     random = np.random.default_rng(0)
     names = ("page", "whole", "server", "server_cpu", "pixels")
@@ -112,6 +118,8 @@ def compute(shape: Shape, n_strokes: int, deep: int, *, alone: bool) -> dict[str
             before = served.processor_seconds()
             if other is not None:
                 other.keyboard.press("n")
+                if audit:
+                    other.evaluate(_CHECK)
             tab.page = tab.context.pages[0]
             tab.page.bring_to_front()
             found["pixels"].append(draw(tab, 1 + number % N_CLASSES, shape, random))
@@ -144,15 +152,17 @@ def main() -> None:
     parser.add_argument("--strokes", type=int, default=40)
     parser.add_argument("--deep", type=int, default=200, help="strokes before those timed")
     parser.add_argument("--alone", action="store_true", help="ask for no suggestions meanwhile")
+    parser.add_argument("--audit", action="store_true", help="ask for audits too")
     parser.add_argument("--size", type=int, nargs=2, metavar=("ROWS", "COLUMNS"))
     arguments = parser.parse_args()
     rows = []
     for shape in SHAPES if arguments.size is None else [tuple(arguments.size)]:
-        how = {"n_strokes": arguments.strokes, "deep": arguments.deep, "alone": arguments.alone}
+        how = {"n_strokes": arguments.strokes, "deep": arguments.deep}
+        how |= {"alone": arguments.alone, "audit": arguments.audit}
         rows.append(compute(shape, **how))
         print(", ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
         print(f"load average {os.getloadavg()[0]:.1f}", flush=True)
-    if arguments.size is None:
+    if arguments.size is None and not (arguments.alone or arguments.audit):
         write_rows(OUTPUT, rows)
 
 
