@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import checkpoint
 from diffclass.relabel.columns import Column
 from diffclass.relabel.strokes import Stroke
+
+_MOST_VALUES = 2**23  # of points and classes that are held at once
 
 
 @dataclass(frozen=True)
@@ -89,34 +92,55 @@ def contradictions(
 
     - returns: largest margin first
 
-    Cost: one number per labelled point and stroke; nothing is diffused. The others are summed
-    without the stroke. Subtracting it from the sum of all would leave only rounding where it makes
-    up nearly the whole sum.
+    Cost: one number per labelled point and stroke; nothing is diffused. What other classes send to
+    the points is summed once for many strokes. Of its own class a stroke's others are summed
+    without it; to subtract it from the sum of all would leave only rounding where it makes up
+    nearly the whole sum.
     """
-    masses = _masses(operator, strokes)
     classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
+    class_ids, code = np.unique(classes, return_inverse=True)
+    masses = _masses(operator, strokes)
     found: list[Contradiction] = []
-    for place, stroke in enumerate(strokes):
-        checkpoint()
-        others = np.delete(np.arange(len(strokes)), place)
-        if stroke.class_id in classes[others]:
-            arrived = np.column_stack(
-                [columns[i].at(stroke.points, operator.components) for i in others]
-            )
-            found += _contradicted(stroke, arrived, classes[others], masses[others])
+    for batch in _batches(strokes, len(class_ids)):
+        points = np.concatenate([strokes[place].points for place in batch])
+        arrived = np.zeros((len(points), len(class_ids)))
+        for column, number in zip(columns, code, strict=True):
+            checkpoint()
+            arrived[:, number] += column.at(points, operator.components)
+        ends = np.cumsum([len(strokes[place].points) for place in batch])
+        for place, values in zip(batch, np.split(arrived, ends[:-1]), strict=True):
+            checkpoint()
+            stroke, own = strokes[place], code[place]
+            others = np.flatnonzero((code == own) & (np.arange(len(strokes)) != place))
+            if not len(others):
+                continue
+            values[:, own] = sum(columns[i].at(stroke.points, operator.components) for i in others)
+            of_classes = np.bincount(code, masses)
+            of_classes[own] = masses[others].sum()
+            found += _contradicted(stroke, values, own, class_ids, 1 / of_classes)
     return sorted(found, key=lambda one: (-one.margin, one.point))
 
 
+def _batches(strokes: tuple[Stroke, ...], n_classes: int) -> Iterator[list[int]]:
+    """Yield places of strokes whose points and classes make an array of bounded size."""
+    batch: list[int] = []
+    n_points = 0
+    for place, stroke in enumerate(strokes):
+        if batch and (n_points + len(stroke.points)) * n_classes > _MOST_VALUES:
+            yield batch
+            batch, n_points = [], 0
+        batch.append(place)
+        n_points += len(stroke.points)
+    if batch:
+        yield batch
+
+
 def _contradicted(
-    stroke: Stroke, arrived: np.ndarray, classes: np.ndarray, masses: np.ndarray
+    stroke: Stroke, values: np.ndarray, own: int, class_ids: np.ndarray, weight: np.ndarray
 ) -> list[Contradiction]:
-    class_ids, code = np.unique(classes, return_inverse=True)
-    member = (code[:, None] == np.arange(len(class_ids))).astype(np.float64)
-    values, weight = arrived @ member, 1 / (masses @ member)
     says = decide(values, weight).codes
     posteriors = posteriors_of(values, weight)
-    own = posteriors[:, np.searchsorted(class_ids, stroke.class_id)]
-    margin = posteriors[np.arange(len(says)), says] - own
+    margin = posteriors[np.arange(len(says)), says] - posteriors[:, own]
     return [
         Contradiction(
             point=int(stroke.points[i]),

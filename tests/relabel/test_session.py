@@ -907,7 +907,11 @@ def test_explanations(operator, tau, label_mode):
 
 @pytest.mark.parametrize("label_mode", ["summed", "free"])
 @pytest.mark.parametrize("tau", [2, 20, 300])
-def test_the_audit_leaves_one_stroke_out_at_a_time(operator, tau, label_mode):
+@pytest.mark.parametrize("most_values", [1, 40, 2**23])
+def test_the_audit_leaves_one_stroke_out_at_a_time(
+    operator, tau, label_mode, most_values, monkeypatch
+):
+    monkeypatch.setattr("diffclass.relabel.audit._MOST_VALUES", most_values)
     session = painted_session(operator, label_mode, tau)
     columns, pi = naive_columns(operator, session), operator.stationary_distribution
     expected = {}
