@@ -14,10 +14,11 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import joint_name
-from diffclass_hyperspectral.io.libraries import require_file
+from diffclass_hyperspectral.io.libraries import reading, require_file
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import geotiff
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
+from diffclass_hyperspectral.io.readers.tiff_blocks import opened
 
 ENDINGS = {".tif", ".tiff", ".jp2", ".vrt"}
 
@@ -32,7 +33,7 @@ class Band:
     place : Path
     wavelength : float, in nanometres, or None
     calibration : Calibration or None
-        Of one band, in place of the file's.
+        Of one band; it counts where the file itself states no scale and offset.
     """
 
     name: str
@@ -97,7 +98,7 @@ def read_bands(
         "band_names": _names(bands, found),
         "map_info": found[0].map_info,
     }
-    own = [one.calibration for one in bands]
+    own = [one.calibration if _is_unscaled(one) else None for one in bands]
     if not any(own) and len({(repr(one.ignore_value), one.scale_factor) for one in found}) == 1:
         first = found[0]
         data = _side_by_side(path, [one.data for one in found])
@@ -113,6 +114,14 @@ def read_bands(
     for band, calibration in zip(bands, calibrations, strict=True):
         calibration.check(band.place)
     return Contents(_side_by_side(path, [one.data for one in found], calibrations), **facts)
+
+
+def _is_unscaled(band: Band) -> bool:
+    """Tell whether the file of a band that is calibrated from elsewhere states no scale itself."""
+    if band.calibration is None:
+        return True
+    with reading(band.place, "an image of a band"), opened(band.place) as raster:
+        return set(raster.scales) == {1.0} and set(raster.offsets) == {0.0}
 
 
 def _side_by_side(

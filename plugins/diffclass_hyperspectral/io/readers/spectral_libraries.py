@@ -55,12 +55,12 @@ class SpectralLibrary:
 def is_library(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file is a spectral library, by its ending, or by the fields of a vector file.
 
-    A folder is one if it holds ``.txt`` files.
+    A folder is one if it holds ``.txt`` files with spectra.
     """
     place = Path(path)
     suffix = place.suffix.lower()
     if place.is_dir():
-        return any(file.suffix.lower() == ".txt" for file in place.iterdir())
+        return any(map(_is_spectrum, place.iterdir()))
     return suffix in ENDINGS or (suffix in _VECTORS and place.is_file() and _profiles(place) != [])
 
 
@@ -107,10 +107,9 @@ def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
 
 
 def _of_folder(folder: Path) -> SpectralLibrary:
-    files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".txt")
-    found = [_of_text(file) for file in files if not _is_of_spectrometer(file)]
+    found = [_of_text(file) for file in sorted(filter(_is_spectrum, folder.iterdir()))]
     if not found:
-        raise DataError(f"{folder}: no .txt file with a spectrum")
+        raise DataError(f"{folder}: no .txt file with a spectrum of ECOSTRESS or the USGS")
     return _joined([(one.names[0], one.wavelengths, one.spectra[0]) for one in found])
 
 
@@ -149,10 +148,19 @@ def _of_usgs(path: Path) -> SpectralLibrary:
     )
 
 
-def _is_of_spectrometer(path: Path) -> bool:
-    """Tell whether a text file of the USGS holds wavelengths or the like, and no spectrum."""
-    name = path.name.lower()
-    return any(word in name for word in ("wavelength", "bandpass", "wavenumber", "resolution"))
+def _is_spectrum(path: Path) -> bool:
+    """Tell whether a file begins like a spectrum of ECOSTRESS or the USGS.
+
+    Files of the USGS with wavelengths, bandpasses and the like are none.
+    """
+    if path.suffix.lower() != ".txt" or not path.is_file():
+        return False
+    with path.open(encoding="iso-8859-1") as stream:
+        head = stream.read(8192).lower()
+    of_spectrometer = ("wavelength", "bandpass", "wavenumber", "resolution")
+    if "record=" in head.partition("\n")[0]:
+        return not any(word in path.name.lower() for word in of_spectrometer)
+    return "x units:" in head
 
 
 def _of_profiles(path: Path) -> SpectralLibrary:

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pystac
 import pytest
+import rasterio
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import (
@@ -58,8 +59,6 @@ def test_files_that_count_otherwise_are_calibrated(tmp_path, differ):
     cube = CUBE[..., 1:2]
     path = write_tiff(tmp_path / "T33_B3_20m.tif", cube, nodata=differ.get("nodata", 7))
     if "scale" in differ:
-        import rasterio
-
         with rasterio.open(path, "r+") as raster:
             raster.scales = [differ["scale"]]
     expected = np.where(CUBE == 7, np.nan, CUBE.astype(np.float32))
@@ -151,6 +150,19 @@ def test_scales_of_an_item(tmp_path, version):
     (tmp_path / "item.json").write_text(json.dumps(item))
     expected = np.where(CUBE == 7, np.nan, CUBE * np.float32(0.0001) + np.float32(-0.1))
     np.testing.assert_allclose(open_scene(tmp_path / "item.json").data, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 5.0])
+def test_scales_of_the_files_count_before_those_of_an_item(tmp_path, offset):
+    files = write_bands(tmp_path)
+    for path in files:
+        with rasterio.open(path, "r+") as raster:
+            raster.scales, raster.offsets = [0.5], [offset]
+    item = item_of(files, scale=0.0001, offset=-0.1, nodata=7)
+    (tmp_path / "item.json").write_text(json.dumps(item))
+    scene = open_scene(tmp_path / "item.json")
+    found = np.asarray(scene.data) / scene.scale_factor
+    np.testing.assert_allclose(found, CUBE * 0.5 + offset, rtol=1e-6)
 
 
 def test_an_item_in_python(tmp_path):

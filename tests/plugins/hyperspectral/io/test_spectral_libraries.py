@@ -179,6 +179,14 @@ def write_usgs(folder, names=("Acmite NMNH133746", "Oak Oak-Leaf-1")):
     return folder / "minerals"
 
 
+def test_a_folder_of_ecostress_with_other_texts(tmp_path):
+    for name in ("oak", "ash"):
+        write_ecostress(tmp_path / f"{name}.spectrum.txt", name=name)
+        (tmp_path / f"{name}.ancillary.txt").write_text("Leaves of a tree\n")
+    assert is_library(tmp_path)
+    assert read_library(tmp_path).names == ("ash", "oak")
+
+
 def test_spectra_of_the_usgs(tmp_path):
     folder = write_usgs(tmp_path / "usgs")
     found = read_library(folder)
@@ -216,7 +224,10 @@ def test_spectra_of_the_enmap_box(tmp_path, name):
 def test_labels_are_no_library(tmp_path):
     place = write(tmp_path / "labels.gpkg", {"class": ["oak", "ash"]})
     assert not is_library(place)
+    (tmp_path / "readme.txt").write_text("Labels of 2026.\n\nNothing else.")
     assert not is_library(tmp_path)
+    with pytest.raises(DataError, match=r"no \.txt file with a spectrum"):
+        read_library(tmp_path)
     assert not is_library(tmp_path / "nothing.geojson")
     with pytest.raises(DataError, match="no field with spectra"):
         read_library(place)
