@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.clustering import DiffusionClustering
     from diffclass.embedding import DiffusionMap
-    from diffclass.exceptions import DataError, DiffclassError, ParameterError, UnreachedWarning
+    from diffclass.exceptions import (
+        DataError,
+        DiffclassError,
+        ParameterError,
+        ScaleWarning,
+        UnreachedWarning,
+    )
     from diffclass.geometric_harmonics import GeometricHarmonics
     from diffclass.label_diffusion import StoppingRule, diffuse_labels
     from diffclass.mode_clustering import DiffusionModes
@@ -47,6 +53,7 @@ __all__ = [
     "ParameterError",
     "PointGraph",
     "RelabelSession",
+    "ScaleWarning",
     "StoppingRule",
     "Suggestions",
     "UnreachedWarning",
@@ -83,6 +90,7 @@ _HOMES = {
     "Eigenpairs": "spectral.eigenpairs",
     "StoppingRule": "label_diffusion",
     "Suggestions": "acquisition",
+    "ScaleWarning": "exceptions",
     "UnreachedWarning": "exceptions",
     "Warp": "operators.warped",
     "WarpedOperator": "operators.warped",

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, ScaleWarning
 
 FLOATS = (np.float64, np.float32)
 # Features count for nothing if together they make up less of the squared distances; half of all do
@@ -55,7 +55,7 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
 def warn_of_scales(X: np.ndarray, *, stacklevel: int) -> None:
     """Warn where half of the features are too small to count in distances.
 
-    ``X`` (n, d) is an array or a memory map; about 1,000 of its points are looked at. The span of a
+    About 1,000 of the points ``X`` (n, d) are looked at. The span of a
     feature is that without its outliers; one that is constant then is not counted.
     """
     looked_at = np.asarray(X[:: -(-len(X) // _LOOKED_AT)], dtype=np.float64)
@@ -74,7 +74,7 @@ def warn_of_scales(X: np.ndarray, *, stacklevel: int) -> None:
             f"feature {small} span {spans[small]:.3g}, of feature {large} {spans[large]:.3g}. If "
             "they are to count, bring them to one scale first, as by scikit-learn's "
             "StandardScaler; diffclass.features.PartialWhitening then makes few features of many",
-            UserWarning,
+            ScaleWarning,
             stacklevel=stacklevel,
         )
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_choice, check_kind, check_level
+from diffclass._validation import RandomState, check_choice, check_kind, check_level, warn_of_scales
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
@@ -291,14 +291,17 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         -----
         UnreachedWarning
             If no label reaches some points; it says why.
+        ScaleWarning
+            If half of the features count for nothing beside others a thousand times as large.
         UserWarning
-            If every point has a label and 0 or "" looks like a mark of those without one, or if
-            features count for nothing beside others that are a thousand times as large.
+            If every point has a label, and 0 or "" looks like a mark of those without one.
         """
         _refuse(others)
         self.check_parameters()
         X = self._checked(X, reset=True)
         labels = self._labels(y, X.shape[0], label_weight, groups)
+        if self.affinity is None:
+            warn_of_scales(X, stacklevel=3)
         self.classes_ = labels.classes
         rules = DiffusionRules.of(
             labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior

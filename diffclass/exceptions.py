@@ -17,6 +17,7 @@ __all__ = [
     "DiffclassError",
     "ExtensionError",
     "ParameterError",
+    "ScaleWarning",
     "UnreachedWarning",
     "is_full",
     "named_when_full",
@@ -48,6 +49,10 @@ class CancelledError(DiffclassError):
 
 class ExtensionError(DiffclassError, ImportError):
     """An extension of another distribution cannot be used."""
+
+
+class ScaleWarning(UserWarning):
+    """Features are too small beside others to count in distances."""
 
 
 class UnreachedWarning(UserWarning):

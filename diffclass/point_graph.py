@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from diffclass._validation import Graph, RandomState, check_points, warn_of_scales
+from diffclass._validation import Graph, RandomState, check_points
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing, check_kernel
@@ -395,8 +395,6 @@ def find_neighbors(
     """
     X = check_points(X)
     kernel = check_kernel(kernel)
-    if earlier is None:
-        warn_of_scales(X, stacklevel=5)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
     search = _search_for(kernel, features, how)

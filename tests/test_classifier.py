@@ -22,6 +22,7 @@ from diffclass import (
     DataError,
     DiffusionClassifier,
     ParameterError,
+    ScaleWarning,
     StoppingRule,
     UnreachedWarning,
     diffuse_labels,
@@ -584,3 +585,45 @@ def test_refuses_points(blobs):
     for name, hint in (("sample_weight", "; label_weight says"), ("weights", "$")):
         with pytest.raises(TypeError, match=f"'{name}'{hint}"):
             DiffusionClassifier().fit(X, y, **{name: np.ones(120)})
+
+
+def fit_to(X):
+    """Fit to a label of each of two classes; warnings are errors."""
+    y = np.full(len(X), -1)
+    y[:2] = 0, 1
+    DiffusionClassifier(label_mode="absorbing", tau=50).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::diffclass.UnreachedWarning")
+@pytest.mark.parametrize("n_features", [2, 3, 20, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_features_that_count_for_nothing_are_told(rng, n_features, dtype):
+    X = rng.normal(size=(400, n_features))
+    small = np.arange(n_features) >= n_features / 2
+    fit_to((X * np.where(small, 1e-2, 1)).astype(dtype))
+    for scale in (1e-9, 1e-6, 1e-3):  # relative to the others
+        with pytest.warns(
+            ScaleWarning, match=rf"{small.sum()} of {n_features} features .* nothing"
+        ):
+            fit_to((X * np.where(small, scale, 1e3)).astype(dtype))
+
+
+@pytest.mark.filterwarnings("ignore::diffclass.UnreachedWarning")
+def test_components_of_spectra_count(rng):
+    """The last ones hold noise alone, as they should."""
+    spectra = make_tissue_scene(random_state=0).cube.reshape(-1, 60)
+    fit_to(PCA().fit_transform(spectra))
+
+
+@pytest.mark.filterwarnings("ignore::diffclass.UnreachedWarning")
+def test_outliers_do_not_make_the_other_features_small(rng):
+    X = rng.normal(size=(100, 4))
+    X[0, 1] = 1e9
+    fit_to(X)
+
+
+@pytest.mark.filterwarnings("ignore::diffclass.UnreachedWarning")
+def test_constant_features_are_no_small_ones(rng):
+    X = rng.normal(size=(100, 4)) + 1e3
+    X[:, 2:] = [5.0, 0.1]
+    fit_to(X)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
-from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsTransformer
 
 from diffclass import (
@@ -21,7 +20,6 @@ from diffclass import (
     PointGraph,
     markov_operator,
 )
-from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import (
     AlongField,
@@ -341,32 +339,3 @@ def test_every_estimator_keeps_its_graph(points, labels):
         assert isinstance(estimator.graph_, PointGraph)
         assert len(estimator.graph_) == 80
         assert estimator.graph_.recall == 1.0
-
-
-@pytest.mark.parametrize("n_features", [2, 3, 20, 200])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_features_that_count_for_nothing_are_told(rng, n_features, dtype):
-    X = rng.normal(size=(400, n_features))
-    small = np.arange(n_features) >= n_features / 2
-    markov_operator((X * np.where(small, 1e-2, 1)).astype(dtype))
-    for scale in (1e-9, 1e-6, 1e-3):  # relative to the others
-        with pytest.warns(UserWarning, match=rf"{small.sum()} of {n_features} features .* nothing"):
-            markov_operator((X * np.where(small, scale, 1e3)).astype(dtype))
-
-
-def test_components_of_spectra_count(rng):
-    """The last ones hold noise alone, as they should."""
-    spectra = make_tissue_scene(random_state=0).cube.reshape(-1, 60)
-    markov_operator(PCA().fit_transform(spectra))
-
-
-def test_outliers_do_not_make_the_other_features_small(rng):
-    X = rng.normal(size=(100, 4))
-    X[0, 1] = 1e9
-    markov_operator(X)
-
-
-def test_constant_features_are_no_small_ones(rng):
-    X = rng.normal(size=(100, 4)) + 1e3
-    X[:, 2:] = [5.0, 0.1]
-    markov_operator(X)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._validation import RandomState, check_positive, warn_of_scales
+from diffclass._validation import RandomState, check_positive
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.dask_engine import local_cluster
@@ -167,7 +167,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         UnreachedWarning
             If no label reaches some points.
         UserWarning
-            As `diffclass.DiffusionClassifier.fit`.
+            If every point has a label, and 0 or "" looks like a mark of those without one.
         """
         self.check_parameters()
         labels = Labels.of(y, label_weight, groups)
@@ -177,9 +177,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = labels.classes
         scratch = self._scratch()
         path = self._file_of(X, scratch)
-        points = np.load(path, mmap_mode="r")
-        warn_of_scales(points, stacklevel=3)
-        n, p = points.shape
+        n, p = np.load(path, mmap_mode="r").shape
         labels.check_number(n, of="X")
         plan = self.plan(Size(n, p, self.n_neighbors, len(self.classes_)))
         engine = self.engine

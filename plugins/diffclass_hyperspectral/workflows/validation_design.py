@@ -21,6 +21,8 @@ from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.parameters import check_whole
 from diffclass_hyperspectral.workflows.reports import Facts, RunReport
 
+_ROUNDING = 1e-9  # of shares of points
+
 
 @dataclass(frozen=True)
 class ValidationPixel(Facts):
@@ -133,12 +135,16 @@ def allocation(counts: np.ndarray, n_points: int) -> np.ndarray:
     [37, 13, 10]
     """
     wanted = n_points / 2 / len(counts) + n_points / 2 * counts / counts.sum()
-    points = np.zeros(len(counts), dtype=np.int64)
-    while (left := n_points - points.sum()) > 0:
-        room = points < counts
-        share = np.where(room, wanted, 0) / wanted[room].sum() * left
-        whole = np.floor(share).astype(np.int64)
-        rest = np.argsort(-(share - whole), kind="stable")[: left - whole.sum()]
-        whole[rest] += 1
-        points = np.minimum(points + whole, counts)
+    is_full = np.zeros(len(counts), dtype=bool)
+    while True:
+        share = counts.astype(float)
+        left = n_points - counts[is_full].sum()
+        share[~is_full] = wanted[~is_full] / wanted[~is_full].sum() * left
+        more = ~is_full & (share > counts)
+        if not more.any():
+            break
+        is_full |= more
+    points = np.floor(share + _ROUNDING).astype(np.int64)
+    rest = np.argsort(points - share, kind="stable")[: n_points - points.sum()]
+    points[rest] += 1
     return points

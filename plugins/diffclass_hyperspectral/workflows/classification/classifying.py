@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ScaleWarning
 from diffclass.label_diffusion import decide
 from diffclass.point_graph import PointGraph
 from diffclass.progress import stage
@@ -54,10 +54,12 @@ class LabelledPoints:
         check_classifier(classifier, len(self.points))
         y = np.where(ids > 0, ids, -1)[self.valid]
         groups = grouping(ids)[self.valid]
-        if graph is not None and isinstance(classifier, DiffusionClassifier):
-            classifier.fit(self.points, y, groups=groups, graph=graph)
-        else:  # in blocks it lies on files
-            classifier.fit(self.points, y, groups=groups)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScaleWarning)  # the scales of components are meant
+            if graph is not None and isinstance(classifier, DiffusionClassifier):
+                classifier.fit(self.points, y, groups=groups, graph=graph)
+            else:  # in blocks it lies on files
+                classifier.fit(self.points, y, groups=groups)
         table, wavelengths = self.labels.table, self.scene.wavelengths
         model = SceneModel(self.features, classifier, wavelengths, table)
         posteriors = classifier.raw_label_distributions_
