@@ -55,8 +55,8 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
 def warn_of_scales(X: np.ndarray, *, stacklevel: int) -> None:
     """Warn where half of the features are too small to count in distances.
 
-    About 1,000 of the points ``X`` (n, d) are looked at. The span of a
-    feature is that without its outliers; one that is constant then is not counted.
+    About 1,000 of the points ``X`` (n, d) are looked at. The span of a feature is that without its
+    outliers; one that is constant then is not counted.
     """
     looked_at = np.asarray(X[:: -(-len(X) // _LOOKED_AT)], dtype=np.float64)
     if not np.isfinite(looked_at).all():

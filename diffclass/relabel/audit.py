@@ -100,6 +100,7 @@ def contradictions(
     classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
     class_ids, code = np.unique(classes, return_inverse=True)
     masses = _masses(operator, strokes)
+    of_all = np.bincount(code, masses)
     found: list[Contradiction] = []
     for batch in _batches(strokes, len(class_ids)):
         points = np.concatenate([strokes[place].points for place in batch])
@@ -115,7 +116,7 @@ def contradictions(
             if not len(others):
                 continue
             values[:, own] = sum(columns[i].at(stroke.points, operator.components) for i in others)
-            of_classes = np.bincount(code, masses)
+            of_classes = of_all.copy()
             of_classes[own] = masses[others].sum()
             found += _contradicted(stroke, values, own, class_ids, 1 / of_classes)
     return sorted(found, key=lambda one: (-one.margin, one.point))

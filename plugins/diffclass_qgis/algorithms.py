@@ -16,6 +16,12 @@ _FURTHER = Parameter(
     "Tiles or flight lines that share the scene's map grid: one graph, one model and one map of "
     "all. The labels are shapes, an image of any extent, or a folder of images.",
 )
+_CLASS_MAP = replace(
+    shared.SCENE,
+    name="MAP",
+    label="Class map",
+    help="A raster of class numbers; 0 is no class.",
+)
 _MAPS = (
     shared.OUTPUT,
     option(
@@ -233,12 +239,7 @@ EVALUATE = Algorithm(
     "Compares a class map, from here or elsewhere, with known classes: accuracies with their "
     "intervals, precision and recall of each class, the confusion matrix.",
     (
-        replace(
-            shared.SCENE,
-            name="MAP",
-            label="Class map",
-            help="A raster of class numbers; 0 is no class.",
-        ),
+        _CLASS_MAP,
         replace(shared.TRUTH, option="--labels"),
         shared.TRUTH_FIELD,
         replace(shared.TRUTH_IMAGE, option="--labels"),
@@ -353,12 +354,7 @@ VALIDATION = Algorithm(
     "class filled in the points are the truth of Evaluate, which corrects the classes' areas by "
     "them.",
     (
-        replace(
-            shared.SCENE,
-            name="MAP",
-            label="Class map",
-            help="A raster of class numbers; 0 is no class.",
-        ),
+        _CLASS_MAP,
         Parameter(
             "NUMBER",
             kinds.INTEGER,

@@ -125,9 +125,9 @@ def opened_blocks(
     if not isinstance(chosen.workers, str) and not is_unfinished:
         needed = needed_memory(scene, features, classifier, n_classes)
         if needed <= memory:
-            not_started = ", where one process uses all cores: no other is started"
-            because = "" if chosen.workers is None else not_started
-            console.say(f"the whole graph fits into the memory{because or ' given'}")
+            asked = chosen.workers is not None
+            more = ", where one process uses all cores: no other is started" if asked else " given"
+            console.say(f"the whole graph fits into the memory{more}")
             yield None
             return
     try:

@@ -331,10 +331,12 @@ def _check_usage(
             raise click.UsageError("a model has its own bands; leave --bands out")
     else:
         refuse_without_effect(["novelty", "classify_all"], "without --model")
+    from diffclass_hyperspectral.io.maps import holds_polygons
+
     diffusion.check()
     if files.ambiguity is None:
         refuse_without_effect(["level"], "without --ambiguity")
-    if files.output.suffix.lower() not in (".gpkg", ".geojson"):
+    if not holds_polygons(files.output):
         refuse_without_effect(["simplify"], "without polygons; write -o map.gpkg or .geojson")
     if files.probability is not None and files.probability.suffix.lower() == ".png":
         raise click.UsageError(

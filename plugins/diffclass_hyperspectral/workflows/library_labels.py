@@ -1,10 +1,7 @@
 """Labels from a spectral library: the pixels that are most like its spectra.
 
 Likeness is the spectral angle (Kruse et al. 1993, The Spectral Image Processing System), which
-brightness and units of a factor do not change. A spectrum is seen by the sensor's bands as the mean
-over their responses, Gaussian ones of the width that the scene states; where it states none,
-spectra are interpolated. A library has a resolution of its own, the distance between its values,
-and widths of Gaussians add up in squares: spectra of the sensor itself stay as they are.
+brightness and units of a factor do not change.
 """
 
 from __future__ import annotations
@@ -18,7 +15,12 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.rasters import row_blocks
-from diffclass_hyperspectral.io.readers import SpectralLibrary, is_library, read_library
+from diffclass_hyperspectral.io.readers import (
+    SpectralLibrary,
+    is_library,
+    read_library,
+    resampled,
+)
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tiles import TiledScene, read_tile_labels
 
@@ -106,39 +108,6 @@ def _on_bands(
             f"compared in at least {_FEWEST_BANDS}"
         )
     return bands, spectra[:, bands]
-
-
-_SAMPLES = 33  # of a band's response, over twice its width to either side
-_PER_WIDTH = 2 * np.sqrt(2 * np.log(2))  # standard deviations of a Gaussian in its width
-
-
-def resampled(
-    values: np.ndarray, given: np.ndarray, centres: np.ndarray, widths: np.ndarray | None = None
-) -> np.ndarray:
-    """Return what bands with Gaussian responses see of a spectrum.
-
-    Between its values the spectrum is taken as linear. Parts of a response beyond it do not count;
-    a band whose centre lies beyond it, or next to a value that is missing, is NaN.
-
-    - `values`, `given`: the spectrum (n,) and its wavelengths, in any order
-    - `centres`, `widths`: of the bands (m,), full widths at half maximum; None: interpolate
-    - returns: (m,)
-    """
-    order = np.argsort(given)
-    given, values = given[order], values[order]
-    added = np.zeros(len(centres))
-    if widths is not None and len(given) > 1:
-        own = np.interp(centres, given, np.gradient(given))
-        added = np.sqrt(np.maximum(widths**2 - own**2, 0))
-    offsets = np.linspace(-2, 2, _SAMPLES)
-    response = np.exp(-((offsets * _PER_WIDTH) ** 2) / 2)
-    places = centres[:, None] + added[:, None] * offsets
-    seen = np.interp(places, given, values)
-    inside = (places >= given[0]) & (places <= given[-1]) & np.isfinite(seen)
-    weights = np.where(inside, response, 0)
-    at_centre = inside[:, _SAMPLES // 2]
-    sums = np.where(at_centre, weights.sum(axis=1), np.nan)
-    return np.asarray((weights * np.where(inside, seen, 0)).sum(axis=1) / sums)
 
 
 def _nearest(

@@ -3,6 +3,7 @@
 from diffclass_hyperspectral.io.maps.map_files import (
     check_outputs,
     check_places,
+    holds_polygons,
     mapped_file,
     orthorectification_line,
     place_of,
@@ -15,6 +16,7 @@ from diffclass_hyperspectral.io.maps.segments import neighboring, segments_of
 __all__ = [
     "check_outputs",
     "check_places",
+    "holds_polygons",
     "mapped_file",
     "metres_of_a_pixel",
     "neighboring",

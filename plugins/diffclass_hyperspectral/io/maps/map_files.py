@@ -51,7 +51,7 @@ def carries_coordinates(path: str | os.PathLike[str]) -> bool:
 def check_places(scene: Scene, paths: Sequence[str | os.PathLike[str]]) -> None:
     """Raise `ParameterError` for polygons of a scene that has no map coordinates."""
     for path in map(Path, paths):
-        if path.suffix.lower() in polygon_writer.ENDINGS:
+        if holds_polygons(path):
             table = scene.lookup_table
             polygon_writer.require_place(path, scene.map_info if table is None else table.map_info)
 
@@ -126,8 +126,13 @@ def check_outputs(
             raise ParameterError(f"{file} is read from; write to another file")
 
 
+def holds_polygons(path: str | os.PathLike[str]) -> bool:
+    """Tell whether the file of a map is one of polygons, by its ending."""
+    return Path(path).suffix.lower() in polygon_writer.ENDINGS
+
+
 def _refuse_polygons(path: Path) -> None:
-    if path.suffix.lower() in polygon_writer.ENDINGS:
+    if holds_polygons(path):
         raise ParameterError(
             f"{path}: polygons hold the classes of a map, not numbers; write .img, .tif or .npy"
         )

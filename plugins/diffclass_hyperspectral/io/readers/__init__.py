@@ -15,6 +15,7 @@ from diffclass_hyperspectral.io.readers.spectral_libraries import (
     SpectralLibrary,
     is_library,
     read_library,
+    resampled,
     write_library,
 )
 from diffclass_hyperspectral.io.readers.stac import items_of
@@ -40,6 +41,7 @@ __all__ = [
     "picture_axes",
     "read_image",
     "read_library",
+    "resampled",
     "to_ascii",
     "write_library",
 ]

@@ -29,6 +29,7 @@ from diffclass_hyperspectral.io.readers import (
 )
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
+from diffclass_hyperspectral.io.readers.tiff_blocks import STARTS
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
 
 
@@ -48,9 +49,9 @@ _FORMATS = {
     "erdas": _Format("erdas", starts=(b"HEAD74", b"HEADER"), suffixes=(".lan", ".gis")),
     "geotiff": _Format("geotiff", "read", (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
                        (".tif", ".tiff")),
-    "imagine": _Format("geotiff", "read", (b"EHFA_HEADER_TAG",)),
-    "jpeg 2000": _Format("geotiff", "read", (b"\0\0\0\x0cjP", b"\xff\x4f\xff\x51"), (".jp2",)),
-    "vrt": _Format("geotiff", "read", (b"<VRTDataset",), (".vrt",)),
+    "imagine": _Format("geotiff", "read", STARTS["HFA"]),
+    "jpeg 2000": _Format("geotiff", "read", STARTS["JP2OpenJPEG"], (".jp2",)),
+    "vrt": _Format("geotiff", "read", STARTS["VRT"], (".vrt",)),
     "hdf5": _Format("hdf5", "read", (b"\x89HDF\r\n\x1a\n",), (".nc", ".he5", ".h5", ".hdf5"),
                     has_variables=True),
     "matlab": _Format("matlab", "read", (b"MATLAB 5.0",), (".mat",), has_variables=True),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,14 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.output import replacing_pair, require_writable
-from diffclass_hyperspectral.io.libraries import quiet, reading, require, require_file
+from diffclass_hyperspectral.io.libraries import reading, require, require_file
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 from diffclass_hyperspectral.io.tables import read_table, write_table
 
 ENDINGS = (".sli", ".csv", ".txt")
 _VECTORS = (".geojson", ".json", ".gpkg")
+_LOOKED_AT = 64  # features of a vector file, to tell whether it holds spectra
 _DELETED = -1e30
 _CLASS_FIELDS = ("class", "class_name", "label", "category", "name")
 
@@ -61,7 +63,9 @@ def is_library(path: str | os.PathLike[str]) -> bool:
     suffix = place.suffix.lower()
     if place.is_dir():
         return any(map(_is_spectrum, place.iterdir()))
-    return suffix in ENDINGS or (suffix in _VECTORS and place.is_file() and _profiles(place) != [])
+    if suffix in _VECTORS and place.is_file():
+        return bool(_profiles(place, most=_LOOKED_AT))
+    return suffix in ENDINGS
 
 
 def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
@@ -181,12 +185,16 @@ def _of_profiles(path: Path) -> SpectralLibrary:
     return _joined(spectra)
 
 
-def _profiles(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return the spectra in a vector file of the EnMAP-Box with their names; none of another."""
+def _profiles(path: Path, *, most: int | None = None) -> list[tuple[str, dict[str, Any]]]:
+    """Return the spectra in a vector file of the EnMAP-Box with their names; none of another.
+
+    - `most`: features of the file that are read; None: all
+    """
     try:
         raw = require("pyogrio.raw", extra="maps")
-        with quiet():
-            meta, _, _, columns = raw.read(os.fspath(path), read_geometry=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of several layers: they are said for labels
+            meta, _, _, columns = raw.read(os.fspath(path), read_geometry=False, max_features=most)
     except Exception:  # what is wrong with a vector file is said where it is read as one
         return []
     fields = dict(zip(map(str, meta["fields"]), columns, strict=True))
@@ -214,20 +222,14 @@ def _profile(value: object) -> dict[str, Any] | None:
 def _joined(spectra: Sequence[tuple[str, np.ndarray | None, np.ndarray]]) -> SpectralLibrary:
     """Return spectra that may have wavelengths of their own on those of all."""
     names = tuple(name for name, _, _ in spectra)
-    known = [centres for _, centres, _ in spectra if centres is not None]
-    if len(known) < len(spectra):
+    placed = [(centres, values) for _, centres, values in spectra if centres is not None]
+    if len(placed) < len(spectra):
         if len({len(values) for _, _, values in spectra}) > 1:
             raise DataError("spectra without wavelengths have to have the same number of bands")
         return SpectralLibrary(names, np.array([values for _, _, values in spectra]))
-    union = np.unique(np.concatenate(known))
-    values = np.array([_on(union, centres, values) for _, centres, values in spectra])
+    union = np.unique(np.concatenate([centres for centres, _ in placed]))
+    values = np.array([resampled(values, centres, union) for centres, values in placed])
     return SpectralLibrary(names, values, union)
-
-
-def _on(union: np.ndarray, centres: np.ndarray | None, values: np.ndarray) -> np.ndarray:
-    assert centres is not None
-    order = np.argsort(centres)
-    return np.interp(union, centres[order], values[order], left=np.nan, right=np.nan)
 
 
 def write_library(
@@ -281,6 +283,41 @@ def write_library(
         made.save(os.fspath(data.with_suffix("")))
         data.with_suffix(".hdr").rename(beside)
     return place, header
+
+
+_SAMPLES = 33  # of a band's response, over twice its width to either side
+_PER_WIDTH = 2 * np.sqrt(2 * np.log(2))  # standard deviations of a Gaussian in its width
+
+
+def resampled(
+    values: np.ndarray, given: np.ndarray, centres: np.ndarray, widths: np.ndarray | None = None
+) -> np.ndarray:
+    """Return what bands with Gaussian responses see of a spectrum: the mean over each response.
+
+    Between its values the spectrum is taken as linear. It has a resolution of its own, the distance
+    between its values, and widths of Gaussians add up in squares: spectra of the sensor itself stay
+    as they are. Parts of a response beyond the spectrum do not count; a band whose centre lies
+    beyond it, or next to a value that is missing, is NaN.
+
+    - `values`, `given`: the spectrum (n,) and its wavelengths, in any order
+    - `centres`, `widths`: of the bands (m,), full widths at half maximum; None: interpolate
+    - returns: (m,)
+    """
+    order = np.argsort(given)
+    given, values = given[order], values[order]
+    added = np.zeros(len(centres))
+    if widths is not None and len(given) > 1:
+        own = np.interp(centres, given, np.gradient(given))
+        added = np.sqrt(np.maximum(widths**2 - own**2, 0))
+    offsets = np.linspace(-2, 2, _SAMPLES)
+    response = np.exp(-((offsets * _PER_WIDTH) ** 2) / 2)
+    places = centres[:, None] + added[:, None] * offsets
+    seen = np.interp(places, given, values)
+    inside = (places >= given[0]) & (places <= given[-1]) & np.isfinite(seen)
+    weights = np.where(inside, response, 0)
+    at_centre = inside[:, _SAMPLES // 2]
+    sums = np.where(at_centre, weights.sum(axis=1), np.nan)
+    return np.asarray((weights * np.where(inside, seen, 0)).sum(axis=1) / sums)
 
 
 def _unit(name: str) -> str | None:

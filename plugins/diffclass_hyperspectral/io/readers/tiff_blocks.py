@@ -49,11 +49,11 @@ def scaled(
     return Contents(_lazy(path, raster, shown, calibration), **facts)
 
 
-_DRIVERS = {
-    b"EHFA_HEADER_TAG": "HFA",
-    b"\0\0\0\x0cjP": "JP2OpenJPEG",
-    b"\xff\x4f\xff\x51": "JP2OpenJPEG",
-    b"<VRTDataset": "VRT",
+# What files begin with that other drivers than that of GeoTIFF open.
+STARTS = {
+    "HFA": (b"EHFA_HEADER_TAG",),
+    "JP2OpenJPEG": (b"\0\0\0\x0cjP", b"\xff\x4f\xff\x51"),
+    "VRT": (b"<VRTDataset",),
 }
 # Of GDAL, where the environment says nothing else: folders of servers are not listed, and a server
 # that is silent, or fails three times, is given up.
@@ -82,7 +82,7 @@ def opened(path: Path) -> Iterator[Any]:
 def _driver_of(path: Path) -> str:
     with path.open("rb") as stream:
         head = stream.read(16)
-    found = (name for start, name in _DRIVERS.items() if head.startswith(start))
+    found = (name for name, starts in STARTS.items() if head.startswith(starts))
     return next(found, "VRT" if path.suffix.lower() == ".vrt" else "GTiff")
 
 

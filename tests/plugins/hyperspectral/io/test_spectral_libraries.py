@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
+import pyogrio
 import pytest
 import spectral.io.envi as envi
 
@@ -16,9 +18,10 @@ from diffclass_hyperspectral.io.readers import (
     SpectralLibrary,
     is_library,
     read_library,
+    resampled,
     write_library,
 )
-from diffclass_hyperspectral.workflows.library_labels import labels_of_library, resampled
+from diffclass_hyperspectral.workflows.library_labels import labels_of_library
 
 from ..writers import save_envi
 from .test_vector_labels import write
@@ -219,6 +222,19 @@ def test_spectra_of_the_enmap_box(tmp_path, name):
     np.testing.assert_allclose(found.wavelengths, WAVELENGTHS)
     np.testing.assert_allclose(found.spectra[1], SPECTRA[1])
     assert np.isnan(found.spectra[0, -1])
+
+
+def test_layers_of_labels_are_asked_silently(tmp_path):
+    for layer in ("one", "two"):
+        pyogrio.raw.write(
+            tmp_path / "labels.gpkg", np.array([None], dtype=object),
+            [np.array(["oak"], dtype=object)], ["class"], geometry_type="Point", layer=layer,
+            crs="EPSG:4326", append=layer == "two",
+        )  # fmt: skip
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert not is_library(tmp_path / "labels.gpkg")
+    assert said == []
 
 
 def test_labels_are_no_library(tmp_path):
