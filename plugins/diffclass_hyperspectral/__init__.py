@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.maps import write_class_map, write_raster
     from diffclass_hyperspectral.io.readers import Contents
     from diffclass_hyperspectral.io.scenes import Scene, open_scene
-    from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
+    from diffclass_hyperspectral.io.tiles import (
+        TiledScene,
+        open_tiles,
+        read_tile_labels,
+        read_tile_segments,
+    )
     from diffclass_hyperspectral.workflows.anomalies import (
         SceneAnomalies,
         detection_of,
@@ -109,6 +114,7 @@ __all__ = [
     "open_tiles",
     "read_labels",
     "read_tile_labels",
+    "read_tile_segments",
     "save_model",
     "suggest_first",
     "suggest_for_scene",
@@ -128,7 +134,7 @@ _CHAPTERS = {
     "io.maps": "write_class_map write_raster",
     "io.readers": "Contents",
     "io.scenes": "Scene open_scene",
-    "io.tiles": "TiledScene open_tiles read_tile_labels",
+    "io.tiles": "TiledScene open_tiles read_tile_labels read_tile_segments",
     "workflows.anomalies": "SceneAnomalies detection_of find_anomalies known_anomalies",
     "workflows.classification": (
         "ClassificationReport ClassificationRun Cleanup SceneClassification SceneModel "

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from diffclass.command_line import Console
+from diffclass.command_line import Console, option
 from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from diffclass_hyperspectral.io.labels import ClassTable
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.workflows.reports import RunCosts
 
@@ -45,6 +48,32 @@ def place_maps(console: Console, paths: Sequence[Path], scene: Scene) -> None:
     line = orthorectification_line(scene, paths)
     if line is not None:
         console.say(line)
+
+
+def spectra_option(of: str) -> Any:
+    """Return the field for ``--spectra``: mean spectra of classes or clusters."""
+    return option(
+        f"Mean spectra of the {of} on the map as a spectral library, .sli or .csv; it can be the "
+        "labels of another scene.",
+        hidden=True,
+    )
+
+
+def spectra_files(path: Path | None) -> list[Path]:
+    """Return the files that ``--spectra`` writes."""
+    from diffclass_hyperspectral.io.readers import library_files
+
+    return [] if path is None else list(library_files(path))
+
+
+def write_spectra(
+    path: Path, scene: Scene, class_map: np.ndarray, table: ClassTable, *, overwrite: bool
+) -> None:
+    """Write the mean spectrum of each class that is on a map, 0 left out."""
+    from diffclass_hyperspectral.io.readers import write_library
+    from diffclass_hyperspectral.workflows.clustering import library_of
+
+    write_library(path, library_of(scene, class_map, table), overwrite=overwrite)
 
 
 def costs_of(console: Console) -> RunCosts:

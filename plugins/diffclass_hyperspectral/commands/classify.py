@@ -29,6 +29,9 @@ from diffclass_hyperspectral.commands._results import (
     give_report,
     place_maps,
     present,
+    spectra_files,
+    spectra_option,
+    write_spectra,
 )
 from diffclass_hyperspectral.commands._scenes import (
     ONE_MAP,
@@ -109,6 +112,7 @@ class _Files:
         "With --model: distance of each pixel to its training neighbours, in units of their "
         "own; above 5 it is beyond their reach: .img, .tif, .png, .npy.",
     )
+    spectra: Path | None = spectra_option("classes")
     stability: Path | None = option(
         "Classify once more with another seed of the neighbour search, and write where the class "
         "is the same: 1, else 0: .img, .tif, .png, .npy. The report gives the share that changes.",
@@ -137,7 +141,8 @@ class _Files:
     @property
     def named(self) -> dict[str, Path]:
         """All files, by what they are."""
-        files = {"map": self.output} | self.maps | {"report": self.report, "model": self.save}
+        files = {"map": self.output} | self.maps
+        files |= {"spectra": self.spectra, "report": self.report, "model": self.save}
         return {what: path for what, path in files.items() if path is not None}
 
 
@@ -167,12 +172,25 @@ class _Cleaning:
     min_margin: float = option("Pixels with a smaller margin become class 0.", default=0.0)
     majority: int = option("Width of a majority filter in pixels: 3, 5, ...", default=1)
     min_area: int = option("Segments of fewer pixels join a neighbouring class.", default=1)
+    segments: Path | None = option(
+        "Decide by segment, such as the fields of a register: each takes the class that most of "
+        "its pixels have. Shapes, or an image of their numbers, 0 for none.",
+        hidden=True,
+    )
 
     def checked(self) -> Cleanup:
-        """Return what the map is cleaned by."""
+        """Return what the map is cleaned by, without segments."""
         from diffclass_hyperspectral import Cleanup
 
         return Cleanup(self.min_margin, self.majority, self.min_area)
+
+    def on(self, tiles: TiledScene) -> Cleanup:
+        """Return the same with the segments of these scenes."""
+        from diffclass_hyperspectral.io.tiles import read_tile_segments
+
+        if self.segments is None:
+            return self.checked()
+        return replace(self.checked(), segments=read_tile_segments(self.segments, tiles))
 
 
 @dataclass(frozen=True)
@@ -230,18 +248,19 @@ def classify(
     from diffclass_hyperspectral import save_model
     from diffclass_hyperspectral.io.maps import check_outputs
 
-    cleanup = cleaning.checked()
+    cleaning.checked()
     _check_usage(scenes, labels, model, files, diffusion, part)
     rasters = output_names((files.output, *files.maps.values()), scenes)
-    inputs = [*scenes, *present(labels.labels, model.model), *part.files]
+    inputs = [*scenes, *present(labels.labels, model.model, cleaning.segments), *part.files]
     check_outputs(
-        rasters, present(files.report, files.save), inputs,
+        rasters, [*present(files.report, files.save), *spectra_files(files.spectra)], inputs,
         numbers=present(*files.maps.values()), overwrite=running.overwrite,
     )  # fmt: skip
     with console.timing():
         with stage("opening"):
             grid = None if is_for_each(files.output) else ONE_MAP
             tiles = opened_scenes(scenes, one_grid_or=grid, scale=model.scale, **part.opening)
+            cleanup = cleaning.on(tiles)
         place_maps(console, rasters, tiles.scene)
         advice = _SMALLER_TILES if model.model else SMALLER
         before = forecast_sayer(console, advice, force=running.force)
@@ -254,6 +273,11 @@ def classify(
         with making as run:
             with stage("writing"):
                 _write(tiles, run.result, files, overwrite=running.overwrite)
+                if files.spectra is not None:
+                    write_spectra(
+                        files.spectra, tiles.scene, run.result.class_map, run.result.table,
+                        overwrite=running.overwrite,
+                    )  # fmt: skip
                 if files.save is not None:
                     save_model(files.save, run.result.model, overwrite=running.overwrite)
             parts = _certainty_parts(run, files)

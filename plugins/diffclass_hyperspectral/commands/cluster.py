@@ -29,6 +29,9 @@ from diffclass_hyperspectral.commands._results import (
     give_report,
     place_maps,
     present,
+    spectra_files,
+    spectra_option,
+    write_spectra,
 )
 from diffclass_hyperspectral.commands._scenes import (
     ONE_MAP,
@@ -73,6 +76,7 @@ class _Given:
         "accuracies after the best assignment of clusters to classes.",
     )
     picture: Path | None = option("Map and mean spectra as a .png.")
+    spectra: Path | None = spectra_option("clusters")
     report: Path | None = option("Report as JSON, with the mean spectra.")
     truth_variable: str | None = option(
         "Array to take from a .mat truth with several.", hidden=True
@@ -124,7 +128,7 @@ def cluster(
         refuse_without_effect(["truth_variable"], "without --truth")
     inputs = [*scenes, *present(given.truth), *part.files]
     rasters = output_names((given.output,), scenes)
-    others = present(given.report, given.picture)
+    others = [*present(given.report, given.picture), *spectra_files(given.spectra)]
     check_outputs(rasters, others, inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
@@ -153,6 +157,11 @@ def cluster(
                     overwrite=running.overwrite,
                     **place_of(scene, path),
                 )
+            if given.spectra is not None:
+                write_spectra(
+                    given.spectra, cube, found.cluster_map, found.table,
+                    overwrite=running.overwrite,
+                )  # fmt: skip
             if given.picture is not None:
                 draw_clusters(given.picture, found, overwrite=running.overwrite)
     said = report_clusters(

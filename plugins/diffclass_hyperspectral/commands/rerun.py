@@ -29,8 +29,8 @@ from diffclass.command_line import (
 from diffclass.exceptions import DataError
 
 _OUTPUTS = (
-    "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--stability", "--report",
-    "--save",
+    "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--stability", "--spectra",
+    "--report", "--save",
 )  # fmt: skip
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from diffclass_hyperspectral.io.labels import ClassTable, LabelImage
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import new_figure
 from diffclass_hyperspectral.io.rasters import row_blocks
-from diffclass_hyperspectral.io.readers import color_text
+from diffclass_hyperspectral.io.readers import SpectralLibrary, color_text
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.parameters import check_whole
 from diffclass_hyperspectral.workflows.reports import HIDDEN, Facts, RunCosts, RunReport
@@ -38,6 +38,7 @@ __all__ = [
     "cluster_scene",
     "draw_clusters",
     "known_classes",
+    "library_of",
     "mean_spectra",
     "report_clusters",
 ]
@@ -228,6 +229,32 @@ def mean_spectra(scene: Scene, cluster_map: np.ndarray, n_clusters: int) -> Clus
         bands=bands,
         wavelengths=None if scene.wavelengths is None else scene.wavelengths[bands],
     )
+
+
+def library_of(scene: Scene, class_map: np.ndarray, table: ClassTable) -> SpectralLibrary:
+    """Return the mean spectra of a map's classes as a spectral library.
+
+    Parameters
+    ----------
+    scene : Scene
+    class_map : ndarray of int of shape (rows, columns)
+        Class ids; 0 is left out.
+    table : ClassTable
+        Names of the classes. Those that are not on the map are left out.
+
+    Raises
+    ------
+    DataError
+        Where no pixel has a class.
+    """
+    present, numbers = np.unique(np.maximum(class_map, 0), return_inverse=True)
+    numbers = numbers.reshape(class_map.shape) + (0 if present[0] == 0 else 1)
+    present = present[present > 0]
+    if not len(present):
+        raise DataError(f"{scene.path}: no pixel has a class; there are no spectra to write")
+    found = mean_spectra(scene, numbers, len(present))
+    names = tuple(table[int(i)].name for i in present)
+    return SpectralLibrary(names, found.means, found.wavelengths)
 
 
 def _assembled(

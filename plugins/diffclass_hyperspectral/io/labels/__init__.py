@@ -16,7 +16,7 @@ from diffclass_hyperspectral.io.labels.label_images import (
     class_id_raster,
     label_regions,
 )
-from diffclass_hyperspectral.io.labels.vector_labels import covered_pixels, is_vector
+from diffclass_hyperspectral.io.labels.vector_labels import is_vector, numbered_shapes
 
 __all__ = [
     "LARGEST_BYTE",
@@ -26,11 +26,11 @@ __all__ = [
     "Grid",
     "LabelImage",
     "class_id_raster",
-    "covered_pixels",
     "default_name",
     "given_name",
     "is_vector",
     "label_regions",
     "largest_id",
+    "numbered_shapes",
     "read_labels",
 ]

@@ -68,14 +68,24 @@ def read_vector_labels(
     kept = (ids > 0) & _drawn(shapes)
     if not kept.any():
         raise DataError(f"{place}: no shape has a class in the field {field!r}; fill it in")
-    picture = _rasterized(place, shapes[kept], ids[kept], grid, target)
+    picture, first = (
+        _rasterized(place, some, numbers, grid, target)
+        for some, numbers in ((shapes[kept], ids[kept]), (shapes[kept][::-1], ids[kept][::-1]))
+    )
+    disputed = int(np.count_nonzero(picture != first))
+    if disputed:
+        warnings.warn(
+            f"{path}: shapes of different classes cover {disputed} pixels; the later one wins",
+            UserWarning,
+            stacklevel=2,
+        )
     colors = _colors(features, ids)
     labels = LabelImage.from_array(picture, names=names, colors=colors, path=place)
     return replace(labels, format="vector", map_info=grid.map_info)
 
 
-def covered_pixels(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
-    """Return which pixels of a scene lie in any shape of a vector file.
+def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
+    """Return which shape of a vector file each pixel of a scene lies in.
 
     Parameters
     ----------
@@ -86,7 +96,8 @@ def covered_pixels(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
 
     Returns
     -------
-    ndarray of bool of shape (rows, columns)
+    ndarray of int of shape (rows, columns)
+        Its number from 1, in the order of the file; of several the last; 0 in none.
 
     Raises
     ------
@@ -99,8 +110,7 @@ def covered_pixels(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
     kept = _drawn(shapes)
     if not kept.any():
         raise DataError(f"{place}: holds no shape; draw one, or name another file")
-    ones = np.ones(int(kept.sum()), dtype=np.int32)
-    return _rasterized(place, shapes[kept], ones, grid, target) > 0
+    return _rasterized(place, shapes[kept], 1 + np.flatnonzero(kept), grid, target)
 
 
 def is_vector(path: str | os.PathLike[str]) -> bool:
@@ -297,28 +307,16 @@ def _transformed(features: _Features, target: Georeference) -> np.ndarray:
 
 
 def _rasterized(
-    path: Path, shapes: np.ndarray, ids: np.ndarray, grid: Grid, target: Georeference
+    path: Path, shapes: np.ndarray, numbers: np.ndarray, grid: Grid, target: Georeference
 ) -> np.ndarray:
+    """Return the number of the last shape on each pixel, 0 for none."""
     shapely = require("shapely", extra="maps")
+    features = require("rasterio.features", extra="maps")
     rows, columns = grid.shape[:2]
     bounds = shapely.total_bounds(shapes)
     require_overlap(bounds, target.bounds((rows, columns)), (path, grid.path))
-    pairs = list(zip(shapes, ids.tolist(), strict=True))
-    with reading(path, "shapes"):
-        last, first = (_burnt(some, (rows, columns), target) for some in (pairs, pairs[::-1]))
-    disputed = int(np.count_nonzero(last != first))
-    if disputed:
-        warnings.warn(
-            f"{path}: shapes of different classes cover {disputed} pixels; the later one wins",
-            UserWarning,
-            stacklevel=3,
-        )
-    return last
-
-
-def _burnt(pairs: list[Any], shape: tuple[int, int], target: Georeference) -> np.ndarray:
-    features = require("rasterio.features", extra="maps")
-    with quiet():
+    pairs = list(zip(shapes, numbers.tolist(), strict=True))
+    with reading(path, "shapes"), quiet():
         return features.rasterize(
-            pairs, out_shape=shape, fill=0, transform=target.affine, dtype="int32"
+            pairs, out_shape=(rows, columns), fill=0, transform=target.affine, dtype="int32"
         )

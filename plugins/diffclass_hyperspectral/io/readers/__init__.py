@@ -14,6 +14,7 @@ from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
 from diffclass_hyperspectral.io.readers.spectral_libraries import (
     SpectralLibrary,
     is_library,
+    library_files,
     read_library,
     resampled,
     write_library,
@@ -35,6 +36,7 @@ __all__ = [
     "is_library",
     "is_xarray",
     "items_of",
+    "library_files",
     "name_of",
     "names_as_json",
     "picked",

@@ -256,20 +256,18 @@ def write_library(
     ParameterError
         For another ending, or where nothing can be written there.
     """
-    place = Path(path)
-    if place.suffix.lower() == ".csv":
+    files = library_files(path)
+    for file in files:
+        require_writable(file, overwrite=overwrite)
+    place = files[0]
+    if len(files) == 1:
         n_bands = library.spectra.shape[1]
         known = library.wavelengths is not None
         centers = library.wavelengths if known else np.arange(1.0, n_bands + 1)
         columns = np.column_stack([np.asarray(centers), library.spectra.T])
         first = "wavelength (nm)" if known else "band"
         write_table(place, columns, [first, *library.names], overwrite=overwrite)
-        return (place,)
-    if place.suffix.lower() != ".sli":
-        raise ParameterError(f"{place}: a spectral library is written as .sli or .csv")
-    header = place.with_suffix(".hdr")
-    for file in (place, header):
-        require_writable(file, overwrite=overwrite)
+        return files
     known_fields = {
         "spectra names": [re.sub(r"[,{}]", ";", name) for name in library.names],
         **(
@@ -278,11 +276,21 @@ def write_library(
             else {"wavelength": library.wavelengths.tolist(), "wavelength units": "Nanometers"}
         ),
     }
-    with replacing_pair(place, header, overwrite=overwrite) as (data, beside):
+    with replacing_pair(*files, overwrite=overwrite) as (data, beside):
         made = require("spectral.io.envi").SpectralLibrary(library.spectra, known_fields)
         made.save(os.fspath(data.with_suffix("")))
         data.with_suffix(".hdr").rename(beside)
-    return place, header
+    return files
+
+
+def library_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return the files that `write_library` writes; `ParameterError` for another ending."""
+    place = Path(path)
+    if place.suffix.lower() == ".csv":
+        return (place,)
+    if place.suffix.lower() == ".sli":
+        return place, place.with_suffix(".hdr")
+    raise ParameterError(f"{place}: a spectral library is written as .sli or .csv")
 
 
 _SAMPLES = 33  # of a band's response, over twice its width to either side

@@ -20,7 +20,7 @@ from diffclass_hyperspectral.io.georeference import (
     require_overlap,
     required_place,
 )
-from diffclass_hyperspectral.io.labels import Grid, LabelImage, covered_pixels, is_vector
+from diffclass_hyperspectral.io.labels import Grid, LabelImage, is_vector, numbered_shapes
 from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
 
 _TERM = re.compile(r"(\d+(?:\.\d+)?)(?:\s*-\s*(\d+(?:\.\d+)?))?\s*(nm|um|\u00b5m|\u03bcm)?\Z", re.I)
@@ -135,7 +135,7 @@ def pixels_in(source: Any, grid: Grid) -> np.ndarray:
     if box is not None:
         found = _in_box(box, target)
     elif isinstance(source, str | os.PathLike) and is_vector(source):
-        found = covered_pixels(source, target)
+        found = numbered_shapes(source, target) > 0
     else:
         found, info, path = _not_zero(source)
         on_map = table is not None and georeference_of(info) is not None

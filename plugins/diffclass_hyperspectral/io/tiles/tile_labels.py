@@ -1,9 +1,9 @@
-"""Labels of several scenes: one file for all, or one for each."""
+"""Labels and segments of several scenes: one file for all, or one for each."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,13 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.georeference import NoOverlapError
-from diffclass_hyperspectral.io.labels import ClassTable, LabelImage, is_vector, read_labels
+from diffclass_hyperspectral.io.labels import (
+    ClassTable,
+    LabelImage,
+    is_vector,
+    numbered_shapes,
+    read_labels,
+)
 from diffclass_hyperspectral.io.tiles.tiled_scenes import Tile, TiledScene, placement_of
 
 _BESIDE = {".hdr", ".xml", ".json", ".tfw", ".prj", ".dbf", ".shx", ".cpg", ".qml"}
@@ -54,7 +60,7 @@ def read_tile_labels(
     elif isinstance(source, str | os.PathLike) and is_vector(source):
         if tiles.is_mosaic:
             return read_labels(source, variable=variable, grid=tiles.scene, known=known)
-        parts = _from_shapes(source, tiles, variable, known)
+        parts = _on_tiles(tiles, lambda tile: _read(source, variable, known, tile))
     elif isinstance(source, str | os.PathLike | LabelImage):
         image = _read(source, variable, known)
         parts = [(image, None if tiles.is_mosaic else _tile_of(image, tiles))]
@@ -67,6 +73,40 @@ def read_tile_labels(
         pairs = zip(given, tiles.tiles, strict=True)
         parts = [(_read(one, variable, known, tile), tile) for one, tile in pairs]
     return _joined(parts, tiles, source)
+
+
+def read_tile_segments(path: str | os.PathLike[str], tiles: TiledScene) -> np.ndarray:
+    """Read segments of a scene, or of several, such as the fields of a register.
+
+    Parameters
+    ----------
+    path : path-like
+        Shapes, each a segment; or an image whose numbers are those of segments, 0 or -1 for none.
+    tiles : TiledScene
+
+    Returns
+    -------
+    ndarray of int of shape (rows, columns)
+        Of the joint picture, 0 for no segment.
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, or does not lie on the scenes.
+    """
+    if Path(path).is_dir():
+        raise DataError(f"{path}: a folder; segments of all scenes lie in one file")
+    if not is_vector(path):
+        return read_tile_labels(path, tiles).on(tiles.scene).ids
+    parts = _on_tiles(tiles, lambda tile: _numbered(path, tile))
+    return _joined(parts, tiles, path).ids
+
+
+def _numbered(path: str | os.PathLike[str], tile: Tile) -> LabelImage:
+    table = tile.scene.lookup_table  # of a scene in its sensor's geometry
+    numbers = numbered_shapes(path, tile.scene if table is None else table)
+    ids = numbers if table is None else table.to_sensor(numbers)
+    return LabelImage.from_array(ids, path=path).placed(tile.scene.map_info)
 
 
 def _read(
@@ -116,17 +156,15 @@ def _from_folder(
     return parts
 
 
-def _from_shapes(
-    path: str | os.PathLike[str],
-    tiles: TiledScene,
-    variable: str | None,
-    known: ClassTable | None,
+def _on_tiles(
+    tiles: TiledScene, read: Callable[[Tile], LabelImage]
 ) -> list[tuple[LabelImage, Tile | None]]:
+    """Read what lies on each of the scenes; `NoOverlapError` where none of it does."""
     parts: list[tuple[LabelImage, Tile | None]] = []
     problem: NoOverlapError | None = None
     for tile in tiles.tiles:
         try:
-            parts.append((_read(path, variable, known, tile), tile))
+            parts.append((read(tile), tile))
         except NoOverlapError as error:
             problem = error  # these shapes lie on other scenes
     if not parts and problem is not None:

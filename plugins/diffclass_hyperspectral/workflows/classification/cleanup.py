@@ -1,7 +1,7 @@
-"""Cleaning a class map: unknown pixels, a majority filter and a minimum mapping unit.
+"""Cleaning a class map: unknown pixels, a majority filter, a minimum mapping unit, given segments.
 
 Class 0 takes no part: pixels without data, out of reach of all labels or below the margin stay 0,
-have no vote in a window, and no segment can join them.
+have no vote in a window or segment, and no segment can join them.
 
 *Majority*: each pixel takes the class that is most frequent in the square window around it, its
 own class where that is among the most frequent, else the smallest id among those.
@@ -13,6 +13,9 @@ and all segments of that class that it touches become one with it. A segment tha
 class 0 stays.
 
 With both, the majority filter comes first, so that only such segments stay below N pixels.
+
+*Given segments*, such as the fields of a register: last of all each takes the class that most of
+its pixels have, in a tie the smallest id.
 """
 
 from __future__ import annotations
@@ -22,13 +25,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.io.maps import neighboring, segments_of
-from diffclass_hyperspectral.workflows.reports import MERGED, Facts
+from diffclass_hyperspectral.workflows.reports import HIDDEN, IF_KNOWN, MERGED, Facts
 
 
 @dataclass(frozen=True)
-class Cleanup:
+class Cleanup(Facts):
     """What is done to a class map after classification; nothing by default.
 
     Attributes
@@ -39,11 +42,14 @@ class Cleanup:
         Width of the majority filter's window in pixels, odd; 1 for none.
     min_area : int, default=1
         Smallest segment that stays, in pixels.
+    segments : ndarray of int of shape (rows, columns), optional
+        Number of each pixel's segment, 0 for none; see `read_tile_segments`.
     """
 
     min_margin: float = 0.0
     majority: int = 1
     min_area: int = 1
+    segments: np.ndarray | None = field(default=None, compare=False, repr=False, metadata=HIDDEN)
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_margin <= 1:
@@ -58,7 +64,12 @@ class Cleanup:
     @property
     def is_spatial(self) -> bool:
         """Whether a pixel's class depends on its surroundings."""
-        return self.majority > 1 or self.min_area > 1
+        return self.majority > 1 or self.min_area > 1 or self.segments is not None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the map stays as it is."""
+        return self.min_margin == 0 and not self.is_spatial
 
     def apply(self, class_map: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, CleanupReport]:
         """Clean a class map.
@@ -74,19 +85,26 @@ class Cleanup:
         -------
         cleaned : ndarray of int of shape (rows, columns)
         report : CleanupReport
+
+        Raises
+        ------
+        DataError
+            For segments of another picture.
         """
         unknown = (class_map != 0) & (margin < self.min_margin)
         kept = np.where(unknown, 0, class_map)
         smooth = majority_filter(kept, self.majority)
-        cleaned = merge_small_segments(smooth, self.min_area)
+        merged = merge_small_segments(smooth, self.min_area)
+        voted = merged if self.segments is None else class_by_segment(merged, self.segments)
         report = CleanupReport(
             self,
             below_margin=int(np.count_nonzero(unknown)),
             by_majority=int(np.count_nonzero(smooth != kept)),
-            by_min_area=int(np.count_nonzero(cleaned != smooth)),
-            small_segments_left=_n_small(cleaned, self.min_area),
+            by_min_area=int(np.count_nonzero(merged != smooth)),
+            small_segments_left=_n_small(merged, self.min_area),
+            by_segments=None if self.segments is None else int(np.count_nonzero(voted != merged)),
         )
-        return cleaned, report
+        return voted, report
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,7 @@ class CleanupReport(Facts):
     by_majority: int = 0  # were given another class
     by_min_area: int = 0
     small_segments_left: int = 0  # below the area, and touch no other class
+    by_segments: int | None = field(default=None, metadata=IF_KNOWN)
 
 
 def majority_filter(class_map: np.ndarray, width: int) -> np.ndarray:
@@ -133,6 +152,31 @@ def merge_small_segments(class_map: np.ndarray, min_area: int) -> np.ndarray:
     merger = _Merger(class_map, segments)
     merger.merge_below(min_area)
     return merger.classes_now()[segments].astype(class_map.dtype, copy=False)
+
+
+def class_by_segment(class_map: np.ndarray, segments: np.ndarray) -> np.ndarray:
+    """Give each segment the class that most of its pixels have, the smallest id in a tie.
+
+    Class 0 stays and has no vote; pixels of segment 0 stay. O(n log n).
+    """
+    if segments.shape != class_map.shape:
+        raise DataError(
+            f"segments of {segments.shape} pixels for a picture of {class_map.shape}; give those "
+            "of this scene"
+        )
+    voting = (class_map > 0) & (segments > 0)
+    classes, codes = np.unique(class_map[voting], return_inverse=True)
+    if not len(classes):
+        return class_map.copy()
+    numbers, places = np.unique(segments[voting], return_inverse=True)
+    pairs, votes = np.unique(places * len(classes) + codes, return_counts=True)
+    place, code = np.divmod(pairs, len(classes))
+    order = np.lexsort((-code, votes, place))  # the last of each segment wins
+    winner = np.zeros(len(numbers), dtype=np.intp)
+    winner[place[order]] = code[order]
+    voted = class_map.copy()
+    voted[voting] = classes[winner[places]]
+    return voted
 
 
 class _Merger:

@@ -82,6 +82,8 @@ def _unclassified_lines(report: Mapping[str, Any]) -> list[str]:
             f"{cleanup['by_min_area']}; {cleanup['small_segments_left']} smaller segments touch "
             "no other class"
         )
+    if cleanup and "by_segments" in cleanup:
+        lines.append(f"changed by the votes of segments {cleanup['by_segments']} pixels")
     return lines
 
 

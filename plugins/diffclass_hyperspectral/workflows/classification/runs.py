@@ -270,13 +270,15 @@ class _Job:
     weight_beyond: np.ndarray
 
     def split(self, kind: str) -> Holdout:
-        return hold_out(
+        split = hold_out(
             self.points.labels.ids,
             kind=kind,
             labels_per_class=self.labels_per_class,
             seed=self.seed,
             gap=full_gap(self.weight_beyond),
         )
+        segments = self.cleanup.segments
+        return split if segments is None or kind == "random" else split.outside(segments)
 
     def fitted(self, split: Holdout | None, graph: PointGraph | None = None) -> SceneClassification:
         classifier = clone(self.classifier)
@@ -371,7 +373,7 @@ def _holdout_kinds(
 def _cleaned(
     result: SceneClassification, cleanup: Cleanup
 ) -> tuple[SceneClassification, CleanupReport | None]:
-    if cleanup == Cleanup():
+    if cleanup.is_nothing:
         return result, None
     with stage("cleaning"):
         return result.cleaned(cleanup)

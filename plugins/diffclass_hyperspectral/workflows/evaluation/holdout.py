@@ -25,7 +25,7 @@ would promise more than holds away from all labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -63,6 +63,19 @@ class Holdout:
         """Return the classes of ``ids`` of which no pixel is left to test on."""
         classes = np.unique(ids[ids > 0])
         return classes[~np.isin(classes, ids[self.test])].tolist()
+
+    def outside(self, segments: np.ndarray) -> Holdout:
+        """Return the split without tested pixels in segments that hold a fitted one.
+
+        ``segments`` has the number of each pixel's, 0 for none. `DataError`: none is left.
+        """
+        test = self.test & ((segments == 0) | ~np.isin(segments, segments[self.fit]))
+        if not test.any():
+            raise DataError(
+                "every segment with held-out labels has labels that are fitted on; label more "
+                "segments, or hold out at random"
+            )
+        return replace(self, test=test)
 
 
 def full_gap(weight_beyond: np.ndarray) -> int:

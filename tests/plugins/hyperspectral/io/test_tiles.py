@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyogrio.raw
 import pytest
+import shapely
 
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
@@ -20,6 +22,7 @@ from diffclass_hyperspectral import (
     open_tiles,
     read_labels,
     read_tile_labels,
+    read_tile_segments,
     write_class_map,
     write_raster,
 )
@@ -185,6 +188,33 @@ def test_shapes_on_the_tiles_of_a_stack(tmp_path):
     joint = open_tiles([near, far], mask=box)
     assert not joint.is_mosaic
     assert joint.scene.valid.sum() == 2 * 900 - 100
+
+
+def test_segments_of_tiles_are_those_of_the_scene(tmp_path):
+    whole, tiles = saved_tiles(tmp_path, overlap=2)
+    boxes = [(0, 0, 11, 9), (0, 9, 30, 56), (40, 3, 60, 50)]  # top, left, bottom, right in pixels
+    shapes = [shapely.box(5e5 + 30 * left, 5.4e6 - 30 * bottom, 5e5 + 30 * right, 5.4e6 - 30 * top)
+              for top, left, bottom, right in boxes]  # fmt: skip
+    pyogrio.raw.write(
+        tmp_path / "fields.gpkg", shapely.to_wkb(shapes), field_data=[np.array(["a", "b", "b"])],
+        fields=["crop"], geometry_type="Polygon", crs="EPSG:32633",
+    )  # fmt: skip
+    expected = np.zeros((ROWS, COLUMNS), int)
+    for number, (top, left, bottom, right) in enumerate(boxes, start=1):
+        expected[top:bottom, left:right] = number
+    write_raster(tmp_path / "numbers.tif", expected.astype(np.int32), map_info=place())
+    for opened in (open_tiles([whole]), open_tiles(tiles)):
+        for name in ("fields.gpkg", "numbers.tif"):
+            found = read_tile_segments(tmp_path / name, opened)
+            np.testing.assert_array_equal(found, expected)
+    far = save_tile(tmp_path, "far", slice(0, 30), slice(0, 30), info=place(0.5, 9000))
+    stack = open_tiles([whole, far])
+    found = read_tile_segments(tmp_path / "fields.gpkg", stack)
+    first = stack.tiles[0]
+    np.testing.assert_array_equal(found[first.rows, first.columns], expected)
+    assert np.count_nonzero(found) == np.count_nonzero(expected)
+    with pytest.raises(DataError, match="a folder"):
+        read_tile_segments(tmp_path / "tiles", stack)
 
 
 # --- labels --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.workflows.classification import Cleanup
 from diffclass_hyperspectral.workflows.classification.cleanup import (
     CleanupReport,
@@ -148,3 +148,20 @@ def test_nothing_by_default(noisy):
 def test_wrong_options(options, says):
     with pytest.raises(ParameterError, match=says):
         Cleanup(**options)
+
+
+def test_each_segment_takes_the_class_of_most_of_its_pixels(noisy):
+    segments = np.random.default_rng(2).integers(0, 60, noisy.shape)
+    cleaned, report = Cleanup(segments=segments).apply(noisy, np.ones(noisy.shape))
+    expected = noisy.copy()
+    for segment in range(1, 60):
+        member = (segments == segment) & (noisy > 0)
+        if member.any():
+            expected[member] = np.bincount(noisy[member]).argmax()
+    np.testing.assert_array_equal(cleaned, expected)
+    assert report.by_segments == (expected != noisy).sum() > 0
+    assert "segments" not in report.to_dict()  # a picture
+    nothing, _ = Cleanup(segments=segments * 0).apply(noisy, np.ones(noisy.shape))
+    np.testing.assert_array_equal(nothing, noisy)
+    with pytest.raises(DataError, match="give those of this scene"):
+        Cleanup(segments=segments[1:]).apply(noisy, np.ones(noisy.shape))

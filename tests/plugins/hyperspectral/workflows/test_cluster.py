@@ -23,6 +23,7 @@ from diffclass_hyperspectral import (
     open_scene,
     read_labels,
 )
+from diffclass_hyperspectral.io.readers import read_library
 
 from ..writers import save_envi
 
@@ -134,8 +135,13 @@ def test_the_report_for_people(scene, capsys):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_quality_and_spectra_are_reported(scene, capsys, cube, method):
-    report = works(capsys, scene, "-o", "out.npy", "-k", "3", "--method", method)
-    ids = np.load("out.npy")
+    words = ["-k", "3", "--method", method, "--spectra", "means.sli"]
+    report = works(capsys, scene, "-o", "out.npy", *words)
+    ids, library = np.load("out.npy"), read_library("means.sli")
+    assert library.names == ("cluster 1", "cluster 2", "cluster 3")
+    means = [cluster["mean"] for cluster in report["clusters"]]
+    np.testing.assert_allclose(library.spectra, means, rtol=1e-6)
+    np.testing.assert_allclose(library.wavelengths, report["wavelengths_nm"])
     assert report["wavelengths_nm"] == [400 + 50 * band for band in range(12)]
     for cluster in report["clusters"]:
         inside = cube[ids == cluster["id"]].astype(float)

@@ -14,6 +14,7 @@ from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.evaluation import clustered_interval, reliability_curve, stratified_areas
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.workflows.classification import Cleanup
 from diffclass_hyperspectral.workflows.evaluation import (
     measure_certainty,
@@ -342,3 +343,29 @@ def test_a_random_split_flatters_on_indian_pines(tmp_path, data_folder, capsys):
     # neighbouring pixels are right and wrong together
     spans = [random["by_blocks"]["overall_accuracy"], random["intervals"]["overall_accuracy"]]
     assert spans[0][1] - spans[0][0] > 3 * (spans[1][1] - spans[1][0])
+
+
+def test_segments_decide_and_blocks_are_tested_outside_them(classify, files):
+    segments = np.arange(64)[:, None] // 8 * 8 + np.arange(64) // 8
+    np.save(files / "fields.npy", segments + 1)
+    options = ["--segments", "fields.npy", "--holdout", "blocks", "--labels-per-class", "5"]
+    report = classify(*options)
+    found = np.load(files / "map.npy")
+    for segment in range(64):
+        assert len(np.unique(found[segments == segment])) == 1
+    assert report["cleanup"]["by_segments"] > 0
+    kinds = [report["holdout"]["kind"], report["other_holdout"]["kind"]]
+    assert kinds == ["blocks", "random"]  # a segment is a pixel's surroundings
+
+
+def test_mean_spectra_of_the_map_are_labels_of_another_scene(classify, files, tissue):
+    classify("--spectra", "means.csv")
+    found = np.load(files / "map.npy")
+    library = read_library(files / "means.csv")
+    assert library.names == ("nuclei", "cytoplasm", "stroma")
+    for k in range(3):
+        mean = tissue.cube[found == k + 1].mean(axis=0)
+        np.testing.assert_allclose(library.spectra[k], mean, rtol=1e-5)
+    classify("--overwrite", labels="means.csv")
+    again = np.load(files / "map.npy")
+    assert (again == found).mean() > 0.9

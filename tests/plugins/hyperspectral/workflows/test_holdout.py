@@ -151,3 +151,17 @@ def test_labels_of_a_class_in_one_square_are_one_group(seed):
 
 def test_no_label_has_no_group():
     assert (groups_in_squares(np.zeros((5, 6), dtype=int)) == -1).all()
+
+
+def test_segments_with_a_fitted_label_are_not_tested(fields):
+    split = hold_out(fields, kind="blocks", labels_per_class=5, seed=1)
+    row, column = np.indices(fields.shape)
+    segments = np.where(column < 12, 0, 100 * (row // 5) + column // 5)
+    outside = split.outside(segments)
+    for row, column in np.argwhere(split.test):
+        segment = segments[row, column]
+        known = segment > 0 and (split.fit & (segments == segment)).any()
+        assert outside.test[row, column] != known
+    np.testing.assert_array_equal(outside.fit, split.fit)
+    with pytest.raises(DataError, match="label more segments"):
+        split.outside(np.ones_like(fields))
