@@ -19,6 +19,7 @@ from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import geotiff
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 from diffclass_hyperspectral.io.readers.tiff_blocks import opened
+from diffclass_hyperspectral.io.readers.wavelengths import widths_in_nanometres
 
 ENDINGS = {".tif", ".tiff", ".jp2", ".vrt"}
 
@@ -31,7 +32,7 @@ class Band:
     ----------
     name : str
     place : Path
-    wavelength : float, in nanometres, or None
+    wavelength, width : float, in nanometres, or None
     calibration : Calibration or None
         Of one band; it counts where the file itself states no scale and offset.
     """
@@ -39,6 +40,7 @@ class Band:
     name: str
     place: Path
     wavelength: float | None = None
+    width: float | None = None
     calibration: Calibration | None = None
 
 
@@ -92,9 +94,12 @@ def read_bands(
             f"{path}: {several.name} has {max(counts)} bands; a folder is a scene whose files have "
             f"one band each; name scenes as {path}/*{several.suffix}"
         )
+    wavelengths = _joined([band.wavelength for band in bands], [one.wavelengths for one in found])
+    widths = _joined([band.width for band in bands], [one.widths for one in found])
     facts: dict[str, Any] = {
         "format": format,
-        "wavelengths": _wavelengths(bands, found),
+        "wavelengths": wavelengths,
+        "widths": widths_in_nanometres(widths, wavelengths, wavelengths),
         "band_names": _names(bands, found),
         "map_info": found[0].map_info,
     }
@@ -156,13 +161,13 @@ def _check_grids(path: Path, bands: Sequence[Band], found: Sequence[Contents]) -
         )
 
 
-def _wavelengths(bands: Sequence[Band], found: Sequence[Contents]) -> np.ndarray | None:
-    centres = [
-        one.wavelengths if band.wavelength is None else np.array([band.wavelength])
-        for band, one in zip(bands, found, strict=True)
+def _joined(given: Sequence[float | None], found: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Return what is given of the bands, or else found in their files; None unless all have it."""
+    values = [
+        own if one is None else np.array([one]) for one, own in zip(given, found, strict=True)
     ]
-    known = [one for one in centres if one is not None]
-    return np.concatenate(known) if len(known) == len(centres) else None
+    known = [value for value in values if value is not None]
+    return np.concatenate(known) if len(known) == len(values) else None
 
 
 def _names(bands: Sequence[Band], found: Sequence[Contents]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.libraries import reading, require, require_file
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents, colors_of
-from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 INTERLEAVES = ("bsq", "bil", "bip")
@@ -77,6 +77,13 @@ def values_of_bands(header: Path, names: Sequence[str], *, n_bands: int) -> list
     with reading(header, "an ENVI header"), _ascii_copy(header) as readable:
         fields = _read_fields(envi, readable)
         return [_per_band(header, fields, name, n_bands=n_bands) for name in names]
+
+
+def widths_of_bands(header: Path, *, n_bands: int) -> np.ndarray | None:
+    """Return the ``fwhm`` of a header, in its unit, for each band of some other file."""
+    envi = require("spectral.io.envi")
+    with reading(header, "an ENVI header"), _ascii_copy(header) as readable:
+        return _widths(header, _read_fields(envi, readable), n_bands=n_bands)
 
 
 def is_header(path: Path) -> bool:
@@ -217,12 +224,13 @@ def _map(envi: Any, header: str, data: Path) -> np.ndarray:
 def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
     n_bands = int(fields["bands"])
     wavelengths = _per_band(header, fields, "wavelength", n_bands=n_bands)
-    widths = _per_band(header, fields, "fwhm", n_bands=n_bands)
     good = _per_band(header, fields, "bbl", n_bands=n_bands)
     unit = fields.get("wavelength units")
+    centres = None if wavelengths is None else in_nanometres(wavelengths, unit)
+    widths = _widths(header, fields, n_bands=n_bands)
     return {
-        "wavelengths": None if wavelengths is None else in_nanometres(wavelengths, unit),
-        "widths": _widths(widths, wavelengths, unit),
+        "wavelengths": centres,
+        "widths": widths_in_nanometres(widths, wavelengths, centres),
         "band_mask": None if good is None else good != 0,
         "ignore_value": _number(header, fields, "data ignore value"),
         "scale_factor": _scale_factor(header, fields),
@@ -233,14 +241,11 @@ def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _widths(
-    widths: np.ndarray | None, wavelengths: np.ndarray | None, unit: str | None
-) -> np.ndarray | None:
-    """Return the widths of bands in nanometres; they have the unit of the wavelengths."""
-    if widths is None or wavelengths is None or (widths <= 0).any():
-        return None
-    found = in_nanometres(wavelengths, unit)
-    return None if found is None else widths * (found / wavelengths)
+def _widths(header: Path, fields: dict[str, Any], *, n_bands: int) -> np.ndarray | None:
+    try:
+        return _per_band(header, fields, "fwhm", n_bands=n_bands)
+    except DataError:
+        return None  # damaged widths cost only themselves
 
 
 def _map_info(fields: dict[str, Any]) -> MapInfo | None:

@@ -3,9 +3,11 @@
 Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units", or
 "CENTRAL_WAVELENGTH_UM" of the IMAGERY domain, which GDAL has since 3.10), in the tags of the file,
 or in the names of the bands ("450.3 nm"; in products of Wyvern, whose files are called so, also
-"Band_503": opengeos/HyperCoast, wyvern.py). An alpha band is no measurement but, as a mask is, says
-which pixels have data. Names of classes stand in the band's tag that `geotiff_writer` makes, in the
-flags of a map that xarray wrote, or in the ``.aux.xml`` next to it.
+"Band_503": opengeos/HyperCoast, wyvern.py). Widths are "fwhm" in the tags of the bands or of the
+file, in the unit of the wavelengths, or "FWHM_UM" of that domain, which GDAL rounds to a nanometre.
+An alpha band is no measurement but, as a mask is, says which pixels have data. Names of classes
+stand in the band's tag that `geotiff_writer` makes, in the flags of a map that xarray wrote, or in
+the ``.aux.xml`` next to it.
 """
 
 from __future__ import annotations
@@ -35,7 +37,12 @@ from diffclass_hyperspectral.io.readers.tiff_blocks import (
     scaled,
 )
 from diffclass_hyperspectral.io.readers.tiff_products import image_of, read_product
-from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, one_unit, unit_in_name
+from diffclass_hyperspectral.io.readers.wavelengths import (
+    in_nanometres,
+    one_unit,
+    unit_in_name,
+    widths_in_nanometres,
+)
 
 _NAMES = {"GTiff": "GeoTIFF", "HFA": "ERDAS IMAGINE", "JP2OpenJPEG": "JPEG 2000"}
 
@@ -56,8 +63,10 @@ def read(path: Path) -> Contents:
             np.array(raster.offsets)[places],
             math.nan if shown.masks else raster.nodatavals[places[0]],
         )
+        wavelengths, widths = _centres_and_widths(raster, shown.bands)
         facts = {
-            "wavelengths": _wavelengths(raster, shown.bands),
+            "wavelengths": wavelengths,
+            "widths": widths,
             "band_mask": _band_mask(raster, shown.bands),
             "band_names": None if names is None else tuple(names[i] for i in places),
             "map_info": map_info(raster),
@@ -79,19 +88,42 @@ def read_by_metadata(path: Path) -> Contents:
     return read(image_of(path))
 
 
-def _wavelengths(raster: Any, bands: tuple[int, ...]) -> np.ndarray | None:
+def _centres_and_widths(
+    raster: Any, bands: tuple[int, ...]
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return centres and widths of the bands in nanometres."""
     found = [_wavelength_of_band(raster, band) for band in bands]
     if not any(found) and Path(raster.name).name.lower().startswith("wyvern"):
         found = [_by_wyvern(raster.descriptions[band - 1] or "") for band in bands]
-    if all(value is not None for value in found):
-        return one_unit([value for value in found if value is not None])
+    known = [value for value in found if value is not None]
     tags = _lower(raster.tags(ns="ENVI")) | _lower(raster.tags())
-    listed = re.findall(r"[^\s,;{}]+", tags.get("wavelengths", tags.get("wavelength", "")))
-    values = _floats(listed)
-    if values is None or len(values) != len(bands):
-        return None
-    unit = tags.get("wavelength_units", tags.get("wavelength units"))
-    return in_nanometres(np.array(values), unit)
+    if len(known) == len(bands):
+        stated, centres = np.array([value for value, _ in known]), one_unit(known)
+    else:
+        listed = _floats(_listed(tags.get("wavelengths", tags.get("wavelength", ""))))
+        if listed is None or len(listed) != len(bands):
+            return None, None
+        unit = tags.get("wavelength_units", tags.get("wavelength units"))
+        stated = np.array(listed)
+        centres = in_nanometres(stated, unit)
+    return centres, _widths(raster, bands, _listed(tags.get("fwhm", "")), stated, centres)
+
+
+def _widths(
+    raster: Any,
+    bands: tuple[int, ...],
+    listed: list[str],
+    stated: np.ndarray,
+    centres: np.ndarray | None,
+) -> np.ndarray | None:
+    """Return widths in nanometres: of the bands' tags, of the file's, or of the IMAGERY domain."""
+    tags = [_lower(raster.tags(band)).get("fwhm", "") for band in bands]
+    imagery = [_lower(raster.tags(band, ns="IMAGERY")).get("fwhm_um", "") for band in bands]
+    for texts, unit in ((tags, None), (listed, None), (imagery, "um")):
+        found = widths_in_nanometres(_floats(texts), stated, centres, unit=unit)
+        if found is not None:
+            return found
+    return None
 
 
 def _wavelength_of_band(raster: Any, band: int) -> tuple[float, str | None] | None:
@@ -108,6 +140,10 @@ def _wavelength_of_band(raster: Any, band: int) -> tuple[float, str | None] | No
 def _by_wyvern(name: str) -> tuple[float, str | None] | None:
     named = re.fullmatch(r"Band_(\d+(?:\.\d+)?)(?:nm)?", name, re.IGNORECASE)
     return (float(named[1]), "nm") if named else None
+
+
+def _listed(text: str) -> list[str]:
+    return re.findall(r"[^\s,;{}]+", text)
 
 
 def _floats(texts: list[str]) -> list[float] | None:

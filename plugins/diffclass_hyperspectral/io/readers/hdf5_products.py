@@ -39,7 +39,7 @@ from diffclass_hyperspectral.io.readers.hdf5_blocks import (
     without_fill,
 )
 from diffclass_hyperspectral.io.readers.prisma import read_prisma
-from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
 _FILL = -9999.0
 
@@ -61,7 +61,8 @@ def read_emit(path: Path, file: Any) -> Contents | None:
 
     ``reflectance`` has the axes (downtrack, crosstrack, bands) of the sensor, which are no map
     grid: the scene has no map coordinates of its own, but a lookup table to a grid that has some.
-    Fill values are -9999; bands that ``good_wavelengths`` calls 0 are bad.
+    Fill values are -9999. ``sensor_band_parameters`` has ``wavelengths`` and ``fwhm``; bands that
+    its ``good_wavelengths`` calls 0 are bad.
 
     Source: EMIT L2A Algorithm and Product User Guide (LP DAAC, EMITL2ARFL.001), also of the group
     ``location``.
@@ -71,14 +72,16 @@ def read_emit(path: Path, file: Any) -> Contents | None:
         return None
     stored = cube_of(path, file, "reflectance")
     n_bands = stored.shape[2]
-    centres = dataset_numbers(path, file, f"{bands}/wavelengths", length=n_bands)
+    stated = dataset_numbers(path, file, f"{bands}/wavelengths", length=n_bands)
+    centres = in_nanometres(stated, None)
     has_table = all(name in file for name in _EMIT_TABLE) and all(
         name in file.attrs for name in ("geotransform", "spatial_ref")
     )
     return Contents(
         stored_blocks(path, stored),
         "EMIT",
-        wavelengths=in_nanometres(centres, None),
+        wavelengths=centres,
+        widths=widths_in_nanometres(file[bands].get("fwhm"), stated, centres),
         band_mask=good_wavelengths(path, file[bands], length=n_bands),
         ignore_value=number_of(path, stored.attrs, "_FillValue", _FILL),
         read_lookup_table=partial(read_emit_table, path) if has_table else None,
@@ -122,10 +125,10 @@ def read_tanager(path: Path, file: Any) -> Contents | None:
     """Open a Planet Tanager product (HDF-EOS5): basic in a swath, ortho on a grid.
 
     ``Data Fields/surface_reflectance``, or ``toa_radiance`` of the radiance products, has the axes
-    (bands, rows, columns), float32; its attributes are ``wavelengths`` (nm), ``good_wavelengths``
-    (0: bad) and ``_FillValue`` (-9999). Pixels where ``nodata_pixels`` is not 0 have no data. Below
-    ``HDFEOS/SWATHS/HYP`` it is in the sensor's geometry: pixels have a latitude and longitude each,
-    and the scene has no map coordinates.
+    (bands, rows, columns), float32; its attributes are ``wavelengths`` and ``fwhm`` (nm),
+    ``good_wavelengths`` (0: bad) and ``_FillValue`` (-9999). Pixels where ``nodata_pixels`` is not
+    0 have no data. Below ``HDFEOS/SWATHS/HYP`` it is in the sensor's geometry: pixels have a
+    latitude and longitude each, and the scene has no map coordinates.
 
     Source: Planet, Tanager Product Specification (September 2025), as far as public readers of it
     (HyTools' Tanager opener; opengeos/HyperCoast, tanager.py) show names, axes and attributes; that
@@ -154,7 +157,8 @@ def read_tanager(path: Path, file: Any) -> Contents | None:
             missing=missing if missing in file else None,
         ),
         "Tanager",
-        wavelengths=in_nanometres(centres, "nm"),
+        wavelengths=centres,
+        widths=widths_in_nanometres(stored.attrs.get("fwhm"), centres, centres),
         band_mask=good_wavelengths(path, stored.attrs, length=n_bands),
         map_info=_tanager_map_info(path, file, tuple(picture)) if kind == "GRIDS" else None,
     )
@@ -196,9 +200,10 @@ def read_pace(path: Path, file: Any) -> Contents | None:
 
     ``geophysical_data/rhos`` has the axes (lines, pixels, bands) of the sensor; band centres in
     nanometres are ``sensor_band_parameters/wavelength_3d``. Values that are ``_FillValue`` are
-    missing, ``scale_factor`` and ``add_offset`` count where they are given. Pixels have a latitude
-    and longitude each, but the product holds no map grid: the scene has no map coordinates. Flags
-    (``l2_flags``: clouds, glint) are not applied; give a mask.
+    missing, ``scale_factor`` and ``add_offset`` count where they are given. No field with widths
+    of bands is known. Pixels have a latitude and longitude each, but the product holds no map grid:
+    the scene has no map coordinates. Flags (``l2_flags``: clouds, glint) are not applied; give a
+    mask.
 
     Source: NASA Ocean Biology Processing Group, "File Structure at Three Processing Levels for the
     Ocean Color Instrument" and "Reprojecting and Formatting PACE OCI Data" (oceandata-notebooks),
@@ -228,9 +233,9 @@ def read_aviris3(path: Path, file: Any) -> Contents | None:
     """Open AVIRIS-3 (and AVIRIS-5, AVIRIS-NG) L2A orthocorrected reflectances (NetCDF4).
 
     In the group ``reflectance`` the variable of that name has the axes (bands, northing, easting),
-    float32, ``_FillValue`` -9999; ``wavelength`` has the band centres in nanometres. The file names
-    no bad bands: those in absorption by water vapour can be left out with ``bands``. The same
-    flights as ENVI files (``RFL_ORT`` with a ``.hdr``) are read as ENVI.
+    float32, ``_FillValue`` -9999; ``wavelength`` and ``fwhm`` are the band centres and widths in
+    nanometres. The file names no bad bands: those in absorption by water vapour can be left out
+    with ``bands``. The same flights as ENVI files (``RFL_ORT`` with a ``.hdr``) are read as ENVI.
 
     Source: AVIRIS-3 Distribution Document (Eastwood et al., JPL) for the products; names and axes
     of the NetCDF files as a public reader of the ORNL DAAC's AV3_L2A_RFL has them
@@ -240,11 +245,13 @@ def read_aviris3(path: Path, file: Any) -> Contents | None:
     if name not in file or bands not in file:
         return None
     stored = cube_of(path, file, name)
-    centres = dataset_numbers(path, file, bands, length=stored.shape[0])
+    stated = dataset_numbers(path, file, bands, length=stored.shape[0])
+    centres = in_nanometres(stated, None)
     return Contents(
         stored_blocks(path, stored, BANDS_FIRST),
         "AVIRIS-3",
-        wavelengths=in_nanometres(centres, None),
+        wavelengths=centres,
+        widths=widths_in_nanometres(file["reflectance"].get("fwhm"), stated, centres),
         ignore_value=number_of(path, stored.attrs, "_FillValue", _FILL),
         map_info=_aviris3_map_info(path, file, stored),
     )
@@ -288,10 +295,11 @@ def read_neon(path: Path, file: Any) -> Contents | None:
 
     Below a group that is named after the site, ``Reflectance/Reflectance_Data`` has the axes (rows,
     columns, bands); stored values divided by its attribute ``Scale_Factor`` (10,000) are
-    reflectances, ``Data_Ignore_Value`` (-9999) means no data. Band centres in nanometres are
-    ``Metadata/Spectral_Data/Wavelength``. Bands in the windows of water vapour that
-    ``Band_Window_1_Nanometers`` and ``Band_Window_2_Nanometers`` state (1340 to 1445, 1790 to 1955)
-    are bad. ``Metadata/Coordinate_System`` has ENVI's ``Map_Info`` and the ``EPSG Code``.
+    reflectances, ``Data_Ignore_Value`` (-9999) means no data. ``Metadata/Spectral_Data`` has band
+    centres, ``Wavelength``, and widths, ``FWHM``, in nanometres. Bands in the windows of water
+    vapour that ``Band_Window_1_Nanometers`` and ``Band_Window_2_Nanometers`` state (1340 to 1445,
+    1790 to 1955) are bad. ``Metadata/Coordinate_System`` has ENVI's ``Map_Info`` and the ``EPSG
+    Code``.
 
     Source: NEON Data Skills, "NEON AOP Hyperspectral Data in HDF5 format with Python" (Hass), which
     reads these names and attributes.
@@ -301,8 +309,8 @@ def read_neon(path: Path, file: Any) -> Contents | None:
         return None
     group = file[sites[0]]["Reflectance"]
     stored = cube_of(path, group, "Reflectance_Data")
-    bands = "Metadata/Spectral_Data/Wavelength"
-    centres = dataset_numbers(path, group, bands, length=stored.shape[2])
+    bands = "Metadata/Spectral_Data"
+    centres = dataset_numbers(path, group, f"{bands}/Wavelength", length=stored.shape[2])
     good = np.ones(len(centres), dtype=bool)
     for name in ("Band_Window_1_Nanometers", "Band_Window_2_Nanometers"):
         if name in group.attrs:
@@ -312,6 +320,7 @@ def read_neon(path: Path, file: Any) -> Contents | None:
         stored_blocks(path, stored),
         "NEON AOP",
         wavelengths=centres,
+        widths=widths_in_nanometres(group.get(f"{bands}/FWHM"), centres, centres),
         band_mask=good,
         ignore_value=number_of(path, stored.attrs, "Data_Ignore_Value", _FILL),
         scale_factor=number_of(path, stored.attrs, "Scale_Factor", None) or 10_000.0,

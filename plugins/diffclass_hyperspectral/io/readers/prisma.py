@@ -3,10 +3,13 @@
 The cubes of the two detectors have the axes (row, band, column) and hold
 reflectance = Min + (Max - Min) * stored / 65535, each with its own range. Bands are stored by
 descending wavelength; they are returned ascending, VNIR before SWIR, without those that the
-product lacks (wavelength or flag 0). Pixels that are 0 in all bands have no data.
+product lacks (wavelength or flag 0). Centres and widths, in nanometres, are the attributes
+``List_Cw_Vnir``, ``List_Fwhm_Vnir`` and the same of SWIR. Pixels that are 0 in all bands have no
+data.
 
 Source: ASI, PRISMA Products Specification Document (2020), L2D; that corner coordinates are
-centres of pixels: Busetto and Ranghetti, ``prismaread`` (2020).
+centres of pixels, and that widths have the order of the centres: Busetto and Ranghetti,
+``prismaread`` (2020).
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.hdf5_blocks import attribute_numbers, cube_of
+from diffclass_hyperspectral.io.readers.wavelengths import widths_in_nanometres
 
 _SWATH = "HDFEOS/SWATHS/PRS_L2D_HCO"
 _STEPS = 65535.0
@@ -37,6 +41,7 @@ class _Detector:
     cube: str
     bands: np.ndarray
     wavelengths: np.ndarray
+    widths: np.ndarray  # NaN where the file states none
     lowest: float
     highest: float
 
@@ -51,6 +56,7 @@ def read_prisma(path: Path, file: Any) -> Contents | None:
         raise DataError(f"{path}: VNIR and SWIR differ in rows or columns; fetch the file again")
     rows, columns = shapes.pop()
     wavelengths = np.concatenate([one.wavelengths for one in detectors])
+    widths = np.concatenate([one.widths for one in detectors])
     chunks = file[detectors[0].cube].chunks
     data = BlockArray(
         (rows, columns, len(wavelengths)),
@@ -63,6 +69,7 @@ def read_prisma(path: Path, file: Any) -> Contents | None:
         data,
         "PRISMA",
         wavelengths=wavelengths,
+        widths=widths_in_nanometres(widths, wavelengths, wavelengths),
         map_info=_map_info(path, file, (rows, columns)),
     )
 
@@ -79,7 +86,9 @@ def _detector(path: Path, file: Any, name: str) -> _Detector:
     lowest, highest = (_number(path, file, f"L2Scale{name}{end}") for end in ("Min", "Max"))
     if len(bands) == 0 or not highest > lowest:
         raise DataError(f"{path}: no band or no range of values in {name}; fetch the file again")
-    return _Detector(cube, bands, centres[bands], lowest, highest)
+    stated = np.asarray(file.attrs.get(f"List_Fwhm_{name}"))
+    widths = stated if stated.shape == centres.shape else np.full(n_bands, np.nan)
+    return _Detector(cube, bands, centres[bands], widths[bands], lowest, highest)
 
 
 def _number(path: Path, file: Any, name: str) -> float:

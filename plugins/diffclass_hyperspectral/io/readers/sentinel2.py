@@ -53,7 +53,7 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
             name,
             files[name],
             centres[name],
-            Calibration(
+            calibration=Calibration(
                 np.array([1 / quantification]),
                 np.array([offsets.get(name, 0.0) / quantification]),
                 nodata,

@@ -1,9 +1,9 @@
 """STAC items and collections, by ``pystac``: the assets of an item are the bands of a scene.
 
 An asset counts if its roles call it data or, where none does, if it is a GeoTIFF or JPEG 2000. Of
-several with the same band the first counts. Centre wavelengths (in micrometres), scales, offsets
-and no-data values stand in ``bands`` (STAC 1.1), or in ``eo:bands`` and ``raster:bands`` (before);
-scale and offset count where the file itself states none.
+several with the same band the first counts. Centre wavelengths and widths (in micrometres), scales,
+offsets and no-data values stand in ``bands`` (STAC 1.1), or in ``eo:bands`` and ``raster:bands``
+(before); scale and offset count where the file itself states none.
 
 Source: STAC specification 1.1.0, item and common metadata; extensions electro-optical 2.0 and 1.1,
 raster 2.0 and 1.1.
@@ -151,7 +151,8 @@ def _facts(asset: Any) -> dict[str, Any]:
         if len(listed) == 1:
             facts |= {key.removeprefix("eo:").removeprefix("raster:"): value
                       for key, value in listed[0].items()}  # fmt: skip
-    for key in ("nodata", "raster:scale", "raster:offset", "eo:center_wavelength"):
+    for key in ("nodata", "raster:scale", "raster:offset", "eo:center_wavelength",
+                "eo:full_width_half_max"):  # fmt: skip
         if key in fields:
             facts.setdefault(key.rpartition(":")[2], fields[key])
     return facts
@@ -162,9 +163,10 @@ def _bands(item: Any, keys: Sequence[str]) -> list[Band]:
     for key in keys:
         asset = item.assets[key]
         facts = _facts(asset)
-        centre = facts.get("center_wavelength")
+        centre, width = facts.get("center_wavelength"), facts.get("full_width_half_max")
         place = place_of(asset.get_absolute_href() or asset.href)
         bands.append(Band(key, place, None if centre is None else 1e3 * float(centre),
+                          1e3 * width if isinstance(width, int | float) else None,
                           _calibration(facts)))  # fmt: skip
     known = [band.wavelength for band in bands]
     if all(centre is not None for centre in known):

@@ -15,9 +15,13 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.libraries import reading, require_file
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
-from diffclass_hyperspectral.io.readers.envi import header_beside, values_of_bands
+from diffclass_hyperspectral.io.readers.envi import (
+    header_beside,
+    values_of_bands,
+    widths_of_bands,
+)
 from diffclass_hyperspectral.io.readers.tiff_blocks import map_info, scaled
-from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
 _GAIN, _BACKGROUND = 1e-4, -32768.0  # where a product states none
 
@@ -56,8 +60,9 @@ def _beside(path: Path, old: str, new: str, endings: tuple[str, ...]) -> Path | 
 
 
 def _desis(image: Path, raster: Any) -> Contents:
-    """Open a DESIS L2A image with ``wavelength`` (nm), gains and offsets of its ENVI header.
+    """Open a DESIS L2A image with what its ENVI header says of the bands.
 
+    That are ``wavelength`` and ``fwhm`` (nm), ``data gain values`` and ``data offset values``:
     reflectance = gain * stored + offset. The no-data value is that of the GeoTIFF.
 
     Source: DESIS product import of EnMAP-Box (HU Geomatics), which names the files and takes these
@@ -73,16 +78,24 @@ def _desis(image: Path, raster: Any) -> Contents:
     if offsets is None:
         offsets = np.zeros(raster.count)
     wavelengths = None if centres is None else in_nanometres(centres, "nm")
-    ignored = raster.nodatavals[0]
-    return _scaled(image, raster, "DESIS", wavelengths, Calibration(gains, offsets, ignored))
+    widths = widths_of_bands(header, n_bands=raster.count)
+    return _scaled(
+        image,
+        raster,
+        Calibration(gains, offsets, raster.nodatavals[0]),
+        format="DESIS",
+        wavelengths=wavelengths,
+        widths=widths_in_nanometres(widths, wavelengths, wavelengths),
+    )
 
 
 def _enmap(image: Path, raster: Any, metadata: Path) -> Contents:
-    """Open an EnMAP L2A image with the wavelengths, scales and background of its METADATA.XML.
+    """Open an EnMAP L2A image with the centres, widths, scales and background of its METADATA.XML.
 
     Source: EnMAP Ground Segment, Product Specification Document (EN-PCV-ICD-2009-2): element
-    ``specific/bandCharacterisation/bandID`` with wavelengthCenterOfBand (nm), GainOfBand and
-    OffsetOfBand (reflectance = gain * stored + offset), and ``specific/backgroundValue``.
+    ``specific/bandCharacterisation/bandID`` with wavelengthCenterOfBand and FWHMOfBand (nm),
+    GainOfBand and OffsetOfBand (reflectance = gain * stored + offset), and
+    ``specific/backgroundValue``.
     """
     require_file(metadata)
     with reading(metadata, "an EnMAP METADATA.XML"):
@@ -99,16 +112,27 @@ def _enmap(image: Path, raster: Any, metadata: Path) -> Contents:
         gains = _values(metadata, bands, "GainOfBand", default=_GAIN)
         offsets = _values(metadata, bands, "OffsetOfBand", default=0.0)
         ignored = raster.nodatavals[0] if background is None else float(background)
-    return _scaled(image, raster, "EnMAP", centres, Calibration(gains, offsets, ignored))
+    return _scaled(
+        image,
+        raster,
+        Calibration(gains, offsets, ignored),
+        format="EnMAP",
+        wavelengths=centres,
+        widths=widths_in_nanometres(_widths(bands), centres, centres),
+    )
 
 
-def _scaled(
-    image: Path, raster: Any, name: str, centres: np.ndarray | None, calibration: Calibration
-) -> Contents:
+def _widths(bands: list[Any]) -> list[float] | None:
+    try:
+        return [float(band.findtext("FWHMOfBand", "")) for band in bands]
+    except ValueError:
+        return None
+
+
+def _scaled(image: Path, raster: Any, calibration: Calibration, **facts: Any) -> Contents:
     if calibration.ignored is None:
         calibration = replace(calibration, ignored=_BACKGROUND)
-    place = map_info(raster)
-    return scaled(image, raster, calibration, format=name, wavelengths=centres, map_info=place)
+    return scaled(image, raster, calibration, map_info=map_info(raster), **facts)
 
 
 def _values(

@@ -1,9 +1,10 @@
-"""Wavelengths in nanometres, converted from the file's unit."""
+"""Wavelengths of bands, and the widths of their responses, in nanometres."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,33 @@ def in_nanometres(values: np.ndarray, unit: str | None) -> np.ndarray | None:
         return 1e7 / values if np.all(values > 0) else None
     factor = _PER_UNIT.get(name)
     return None if factor is None else values * factor
+
+
+def widths_in_nanometres(
+    widths: Any,
+    stated: np.ndarray | None,
+    wavelengths: np.ndarray | None,
+    *,
+    unit: str | None = None,
+) -> np.ndarray | None:
+    """Return widths of bands in nanometres; they have the unit of the wavelengths or their own.
+
+    A width that is missing, not finite or not above 0 costs those of all bands, and nothing else.
+
+    - `widths`: one for each band, or whatever else stands where they should
+    - `stated`, `wavelengths`: (bands,), in the unit of the file and in nanometres
+    - `unit`: of length, where the widths have their own
+    - returns: (bands,), or None
+    """
+    values = np.asarray(widths)
+    if stated is None or wavelengths is None or values.dtype.kind not in "iuf":
+        return None
+    if values.shape != wavelengths.shape:
+        return None
+    factor = _PER_UNIT.get(str(unit).strip().lower())
+    with np.errstate(all="ignore"):
+        found = values.astype(np.float64) * (wavelengths / stated if factor is None else factor)
+    return found if ((found > 0) & np.isfinite(found)).all() else None
 
 
 def unit_in_name(name: str) -> tuple[float, str] | None:

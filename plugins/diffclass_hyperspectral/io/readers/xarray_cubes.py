@@ -8,7 +8,8 @@ Coordinates are read as CF and rioxarray write them: ``x`` and ``y`` are centres
 count before a transform that is stated; uneven ones are kept, but give no place on a map. The
 coordinate that the attribute or encoding ``grid_mapping`` names (by default ``spatial_ref``) holds
 the coordinate system. ``scale_factor``, ``add_offset`` and ``_FillValue`` count where they are
-attributes; where xarray has applied them they are part of the encoding.
+attributes; where xarray has applied them they are part of the encoding. A coordinate of the bands
+called ``fwhm`` or ``bandwidth`` is their widths, in its own unit or that of the wavelengths.
 
 Source: CF conventions 1.11, sections 2.5.1, 4, 5.6 and 8.1; rioxarray, "CRS management".
 """
@@ -34,7 +35,12 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents, classes_of_flags
-from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, one_unit, unit_in_name
+from diffclass_hyperspectral.io.readers.wavelengths import (
+    in_nanometres,
+    one_unit,
+    unit_in_name,
+    widths_in_nanometres,
+)
 
 _ROWS = {"y", "row", "rows", "lat", "latitude", "northing", "downtrack", "line", "lines",
          "number_of_lines"}  # fmt: skip
@@ -46,6 +52,7 @@ _WAVELENGTHS = {"wavelength", "wavelengths", "wl", "wavelength_nm", "center_wave
 _STANDARD_NAMES = {"radiation_wavelength", "sensor_band_central_radiation_wavelength"}
 _BANDS = {"band", "bands", "channel", "channels", "spectral"} | _WAVELENGTHS
 _Transform = tuple[float, float, float, float, float, float]
+_WIDTHS = {"fwhm", "bandwidth"}
 _GOOD = {"good_wavelengths", "good_bands", "bbl", "band_mask"}
 
 
@@ -79,12 +86,14 @@ def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Conten
             class_colors=colors or None, **facts,
         )  # fmt: skip
     band = axes[2]
+    wavelengths = _wavelengths(array, band)
     data, ignored, scale = _values(path, array, axes)
     return Contents(
         data,
         ignore_value=ignored,
         scale_factor=scale,
-        wavelengths=_wavelengths(array, band),
+        wavelengths=wavelengths,
+        widths=_widths(array, band, wavelengths),
         band_mask=_good(array, band),
         band_names=_names(array, band),
         **facts,
@@ -285,6 +294,19 @@ def _wavelengths(array: Any, band: Hashable) -> np.ndarray | None:
             "wavelengths; correct or drop it"
         )
     return in_nanometres(values, coordinate.attrs.get("units"))
+
+
+def _widths(array: Any, band: Hashable, wavelengths: np.ndarray | None) -> np.ndarray | None:
+    stated = _wavelength_coordinate(array, band)
+    for name, coordinate in array.coords.items():
+        if str(name).lower() in _WIDTHS and coordinate.dims == (band,) and stated is not None:
+            return widths_in_nanometres(
+                coordinate.to_numpy(),
+                stated.to_numpy(),
+                wavelengths,
+                unit=coordinate.attrs.get("units"),
+            )
+    return None
 
 
 def _good(array: Any, band: Hashable) -> np.ndarray | None:

@@ -18,7 +18,7 @@ from diffclass_hyperspectral import (
 )
 
 from ..range_server import served
-from .test_geotiff import CUBE, NM, NORTH_UP, write_tiff
+from .test_geotiff import CUBE, NM, NORTH_UP, WIDTHS, write_tiff
 
 NAMES = ("B2", "B3", "B8A", "B10")
 
@@ -94,6 +94,15 @@ def test_what_is_no_list_of_bands(tmp_path):
         open_scene([tmp_path / "B1.tif"])
 
 
+def test_widths_of_the_files_in_their_order(tmp_path):
+    tags = [{"wavelength": str(v), "fwhm": str(w)} for v, w in zip(NM, WIDTHS, strict=True)]
+    files = write_bands(tmp_path, tags=tags)
+    assert open_scene([files[3], files[1]]).widths.tolist() == [9.25, 7]
+    plain = write_tiff(tmp_path / "plain.tif", CUBE[..., :1], tags=[{"wavelength": "400"}])
+    scene = open_scene([files[3], plain])
+    assert (scene.widths, scene.wavelengths.tolist()) == (None, [2400, 400])
+
+
 # --- STAC
 
 
@@ -141,6 +150,29 @@ def test_an_item(tmp_path, version, remote):
         np.testing.assert_array_equal(chosen.data, CUBE[..., [0, 1, 3]])
         with pytest.raises(DataError, match="no asset 'red'; it has B8A, B2, B10, B3, thumbnail"):
             open_scene(place, variable="red")
+
+
+@pytest.mark.parametrize("last", [0.009, 0, "9 nm", None])
+@pytest.mark.parametrize("version", ["1.0", "1.1", "asset"])
+def test_widths_of_an_item(tmp_path, version, last):
+    files = write_bands(tmp_path, tags=[{}] * 4)
+    order = [2, 0, 3, 1]
+    item = item_of(
+        [files[k] for k in order],
+        wavelengths=[NM[k] for k in order],
+        version="1.0" if version == "1.0" else "1.1",
+    )
+    for key, width in zip(NAMES, (0.006, 0.007, 0.008, last), strict=True):
+        asset = item["assets"][key]
+        holder = asset if version == "asset" else asset.get("bands", asset.get("eo:bands"))[0]
+        holder["full_width_half_max" if version == "1.0" else "eo:full_width_half_max"] = width
+    (tmp_path / "item.json").write_text(json.dumps(item))
+    scene = open_scene(tmp_path / "item.json")
+    np.testing.assert_allclose(scene.wavelengths, NM)
+    if last == 0.009:
+        np.testing.assert_allclose(scene.widths, [6, 7, 8, 9])
+    else:
+        assert scene.widths is None
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])

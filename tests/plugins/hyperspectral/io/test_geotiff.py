@@ -8,7 +8,7 @@ import rasterio
 from rasterio.transform import Affine
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral import open_scene, open_tiles, read_labels
 from diffclass_hyperspectral.io.georeference import georeference_of
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import read_image
@@ -19,6 +19,7 @@ CUBE = np.random.default_rng(0).integers(-300, 3000, (40, 30, 4)).astype(np.int1
 CUBE.flags.writeable = False
 NORTH_UP = Affine(30, 0, 5e5, 0, -30, 5.4e6)
 NM, UM = (400, 500, 600, 2400), (0.4, 0.5, 0.6, 2.4)
+WIDTHS = (6.5, 7, 8, 9.25)  # nm
 TURNED = Affine(28.19, 6.84, 5e5, 10.26, -18.79, 5.4e6)
 
 
@@ -98,6 +99,69 @@ def test_wavelengths(tmp_path, given):
 )
 def test_tags_that_are_no_wavelengths(tmp_path, given):
     assert open_scene(write_tiff(tmp_path / "scene.tif", **given)).wavelengths is None
+
+
+WAVES = [{"wavelength": w, "wavelength_units": "Nanometers"} for w in NM]
+SMALL = [{"wavelength": w, "wavelength_units": "Micrometers", "FWHM": f / 1e3}
+         for w, f in zip(UM, WIDTHS, strict=True)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tags": [tags | {"fwhm": w} for tags, w in zip(WAVES, WIDTHS, strict=True)]},
+        {"tags": SMALL},
+        {"tags": [{"CENTRAL_WAVELENGTH_UM": w, "FWHM_UM": f / 1e3}
+                  for w, f in zip(UM, WIDTHS, strict=True)], "domain": "IMAGERY"},
+        {"tags": [{"FWHM_UM": f / 1e3} for f in WIDTHS], "domain": "IMAGERY",
+         "names": ["400 nm", "500 nm", "600 nm", "2400 nm"]},
+        {"file_tags": {"wavelength": "{400, 500, 600, 2400}", "fwhm": "{6.5, 7, 8, 9.25}"}},
+        {"file_tags": {"wavelengths": "0.4 0.5 0.6 2.4", "fwhm": "0.0065 0.007 0.008 0.00925"}},
+        {"tags": WAVES, "file_tags": {"fwhm": "6.5, 7, 8, 9.25"}},
+    ],
+)  # fmt: skip
+def test_widths(tmp_path, given):
+    scene = open_scene(write_tiff(tmp_path / "scene.tif", **given))
+    np.testing.assert_allclose(scene.wavelengths, NM)
+    np.testing.assert_allclose(scene.widths, WIDTHS)
+
+
+@pytest.mark.parametrize("width", ["", "wide", "nan", "inf", "0", "-7"])
+def test_a_width_that_is_none_costs_only_the_widths(tmp_path, width):
+    tags = [one | {"fwhm": "7"} for one in WAVES[:3]] + [WAVES[3] | {"fwhm": width}]
+    scene = open_scene(write_tiff(tmp_path / "scene.tif", tags=tags))
+    np.testing.assert_allclose(scene.wavelengths, NM)
+    assert scene.widths is None
+
+
+def test_an_alpha_band_has_no_width(tmp_path):
+    cube = np.full((4, 5, 4), 255, dtype=np.uint8)
+    tags = [one | {"fwhm": w} for one, w in zip(WAVES[:3], WIDTHS, strict=False)]
+    scene = open_scene(write_tiff(tmp_path / "scene.tif", cube, tags=tags, alpha="yes"))
+    assert (scene.n_bands, scene.widths.tolist()) == (3, [6.5, 7, 8])
+
+
+def test_widths_stay_those_of_all_bands(tmp_path):
+    """A choice of bands masks them: widths have the length of the wavelengths all along."""
+    tags = [one | {"fwhm": w} for one, w in zip(WAVES, WIDTHS, strict=True)]
+    left = write_tiff(tmp_path / "left.tif", tags=tags)
+    moved = NORTH_UP @ NORTH_UP.translation(30, 0)
+    right = write_tiff(tmp_path / "right.tif", tags=tags, transform=moved)
+    chosen = open_scene(left, bands="450-650nm")
+    assert chosen.band_mask.tolist() == [False, True, True, False]
+    joint = open_tiles([left, right], bands="2-3")
+    assert joint.is_mosaic
+    for scene in (chosen, chosen.scaled(2), joint.scene, open_tiles([left, chosen]).scene):
+        assert scene.widths.tolist() == list(WIDTHS)
+
+
+@pytest.mark.data
+def test_widths_of_real_tiles(data_folder):
+    tiles = sorted((data_folder / "enmap_potsdam" / "images").glob("*.tif"))
+    scene = open_tiles(tiles[:2]).scene
+    assert scene.widths.shape == scene.wavelengths.shape == (224,)
+    np.testing.assert_allclose(scene.widths[[0, -1]], [6.99561, 7.1581])
+    assert 5 < scene.widths.min() < scene.widths.max() < 15
 
 
 def test_band_names_and_bad_bands(tmp_path):

@@ -39,6 +39,7 @@ def test_emit(tmp_path, chunks):
     scene = open_scene(tmp_path / "emit.nc")
     assert (scene.format, scene.ignore_value, scene.map_info) == ("EMIT", -9999, None)
     np.testing.assert_allclose(scene.wavelengths, [381, 388.4, 1380, 2000, 2492.9], rtol=1e-6)
+    np.testing.assert_allclose(scene.widths, [8.4, 8.4, 8.5, 8.8, 8.7], rtol=1e-6)
     assert scene.band_mask.tolist() == [True, True, False, True, True]
     assert np.argwhere(~scene.valid).tolist() == [[2, 3]]
     np.testing.assert_array_equal(np.asarray(scene.data), cube)
@@ -61,12 +62,22 @@ def test_emit_without_its_parts(tmp_path):
 # --- PRISMA --------------------------------------------------------------------------------------
 
 
+def write_prisma_with_widths(path, **options):
+    """Write widths as the product has them: in the order of the centres, 0 for absent bands."""
+    cubes = write_prisma(path, **options)
+    with h5py.File(path, "r+") as file:
+        file.attrs["List_Fwhm_Vnir"] = np.float32([11, 10, 9, 0])
+        file.attrs["List_Fwhm_Swir"] = np.float32([14, 13, 12])
+    return cubes
+
+
 @pytest.mark.parametrize("corners", ["centres", "edges"])
 def test_prisma(tmp_path, corners):
-    cubes = write_prisma(tmp_path / "prisma.he5", corners=corners)
+    cubes = write_prisma_with_widths(tmp_path / "prisma.he5", corners=corners)
     scene = open_scene(tmp_path / "prisma.he5")
     assert scene.format == "PRISMA"
     assert scene.wavelengths.tolist() == [406, 700, 977, 943, 1500, 2497]
+    assert scene.widths.tolist() == [9, 10, 11, 12, 13, 14]
     vnir = cubes["Vnir"][:, [2, 1, 0]].transpose(0, 2, 1) / 65535 * 0.8
     swir = cubes["Swir"][:, ::-1].transpose(0, 2, 1) / 65535 * 0.61 - 0.01
     expected = np.concatenate([vnir, swir], axis=2)
@@ -113,6 +124,7 @@ def test_pace(tmp_path):
     scene = open_scene(tmp_path / "PACE_OCI.20240701T175112.L2.SFREFL.V3_1.nc")
     assert (scene.format, scene.map_info, scene.scale_factor) == ("PACE", None, 1)
     assert scene.wavelengths.tolist() == [346, 351, 588, 761, 2258]
+    assert scene.widths is None
     assert scene.empty_bands.tolist() == [False, False, False, True, False]
     assert np.argwhere(~scene.valid).tolist() == [[2, 3]]
     expected = np.where(cube == -32767, np.nan, cube)
@@ -136,6 +148,7 @@ def test_neon(tmp_path):
     assert (scene.format, scene.ignore_value, scene.scale_factor) == ("NEON AOP", -9999, 10000)
     assert scene.band_mask.tolist() == [True, True, False, False, True]
     assert scene.wavelengths[[0, 4]].tolist() == [383.9, 2400]
+    assert scene.widths.tolist() == [5] * 5
     assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
     np.testing.assert_array_equal(np.asarray(scene.data), cube)
     assert place(scene) == Georeference((1, 0, 368000, 0, -1, 4307000), "EPSG:32618")
@@ -147,6 +160,7 @@ def test_tanager_on_its_grid(tmp_path, zone, code):
     scene = open_scene(tmp_path / "20250504_092952_87_4001_ortho_sr_hdf5.h5")
     assert (scene.format, scene.shape) == ("Tanager", (9, 6, 4))
     assert scene.band_mask.tolist() == [True, True, False, True]
+    np.testing.assert_allclose(scene.widths, [5.2, 5.5, 6, 6.8], rtol=1e-6)
     assert np.argwhere(~scene.valid).tolist() == [[0, 0], [0, 1], [8, 5]]
     np.testing.assert_array_equal(np.asarray(scene.data)[1:8], cube[1:8])
     assert place(scene) == Georeference((30, 0, 345660, 0, -30, 6286110), f"EPSG:{code}")
@@ -185,6 +199,7 @@ def test_aviris3(tmp_path, transform):
     scene = open_scene(tmp_path / "AV320230926t_L2A_OE_RFL_ORT.nc")
     assert (scene.format, scene.ignore_value) == ("AVIRIS-3", -9999)
     np.testing.assert_allclose(scene.wavelengths, [390.6, 1000.2, 2495], rtol=1e-6)
+    assert scene.widths.tolist() == [8, 8, 8]
     assert np.argwhere(~scene.valid).tolist() == [[4, 4]]
     np.testing.assert_array_equal(np.asarray(scene.data), cube)
     assert place(scene) == Georeference((30, 0, 4e5, 0, -30, 5.8e6), "EPSG:32611")
@@ -215,6 +230,36 @@ def test_parts_that_are_missing_or_of_another_size(tmp_path, write, name):
         assert open_scene(path).format == "HDF5"
     else:
         fails(path, "lacks", name.rpartition("/")[2])
+
+
+@pytest.mark.parametrize("damage", ["gone", "short", "nan", "text", "group"])
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (write_emit, "sensor_band_parameters/fwhm"),
+        (write_neon, "SERC/Reflectance/Metadata/Spectral_Data/FWHM"),
+        (write_aviris3, "reflectance/fwhm"),
+        (write_tanager, "HDFEOS/GRIDS/HYP/Data Fields/surface_reflectance@fwhm"),
+        (write_prisma_with_widths, "@List_Fwhm_Swir"),
+    ],
+)
+def test_damaged_widths_are_none(tmp_path, write, name, damage):
+    path = tmp_path / "scene.h5"
+    write(path)
+    place, _, attribute = name.partition("@")
+    with h5py.File(path, "r+") as file:
+        holder, key = (file[place or "/"].attrs, attribute) if attribute else (file, place)
+        values = np.array(holder[key], dtype=float)
+        del holder[key]
+        values[0] = np.nan
+        if damage == "group" and not attribute:
+            file.create_group(key)["more"] = values
+        elif damage != "gone":
+            holder[key] = {"short": values[1:], "nan": values, "group": h5py.Empty("f8"),
+                           "text": np.bytes_(["8"] * len(values))}[damage]  # fmt: skip
+    scene = open_scene(path)
+    assert scene.widths is None
+    assert len(scene.wavelengths) == scene.n_bands
 
 
 def test_tanager_on_another_grid(tmp_path):

@@ -21,6 +21,7 @@ from diffclass_hyperspectral.io.readers import (
     resampled,
     write_library,
 )
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 from diffclass_hyperspectral.workflows.library_labels import labels_of_library
 
 from ..writers import save_envi
@@ -299,6 +300,22 @@ def test_widths_of_an_envi_file(tmp_path):
     facts = {"wavelength": [0.4, 0.5], "wavelength units": "Micrometers", "fwhm": [0.01, 0.02]}
     scene = open_scene(save_envi(tmp_path, np.ones((3, 4, 2), np.float32), metadata=facts))
     np.testing.assert_allclose(scene.widths, [10, 20])
+
+
+@pytest.mark.parametrize("fwhm", [[0.01], [0.01, "nan"], [0.01, 0], ["wide", 0.01]])
+def test_damaged_widths_of_an_envi_file_are_none(tmp_path, fwhm):
+    facts = {"wavelength": [0.4, 0.5], "fwhm": fwhm}
+    scene = open_scene(save_envi(tmp_path, np.ones((3, 4, 2), np.float32), metadata=facts))
+    np.testing.assert_allclose(scene.wavelengths, [400, 500])
+    assert scene.widths is None
+
+
+def test_widths_in_wavenumbers():
+    """By 1e7 / k the width of a narrow band is 1e7 / k^2 times that in wavenumbers."""
+    stated = np.array([10_000.0, 5000.0])
+    found = widths_in_nanometres([10, 10], stated, in_nanometres(stated, "wavenumber"))
+    low, high = (in_nanometres(stated + side, "wavenumber") for side in (-5, 5))
+    np.testing.assert_allclose(found, low - high, rtol=1e-5)
 
 
 def test_a_library_are_labels_of_the_command(tmp_path, tissue):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from xml.etree import ElementTree
 
@@ -31,6 +32,7 @@ def test_enmap(tmp_path):
         assert (scene.format, scene.ignore_value) == ("EnMAP", -32768)
         assert scene.scale_factor == pytest.approx(10000)
         assert scene.wavelengths.tolist() == [418.4, 902, 2445.3]
+        assert scene.widths.tolist() == [6, 6, 6]
         np.testing.assert_array_equal(scene.data, cube)
         assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
         np.testing.assert_allclose(scene.spectra()[1:], cube.reshape(-1, 3)[1:] / 1e4, atol=1e-6)
@@ -45,6 +47,19 @@ def test_enmap_gains_that_differ(tmp_path):
     expected[0, 0] = np.nan
     np.testing.assert_allclose(scene.data, expected, rtol=1e-6)
     assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
+
+
+def test_enmap_and_desis_without_widths(tmp_path):
+    _, image, metadata = write_enmap(tmp_path)
+    metadata.write_text(metadata.read_text().replace("<FWHMOfBand>6.0</FWHMOfBand>", "", 1))
+    assert open_scene(image).widths is None
+    _, image, _ = write_desis(tmp_path)
+    header = image.with_suffix(".hdr")
+    for fwhm in ("", "fwhm = {3.5, 3.5}\n", "fwhm = {3.5, 3.5, -1}\n"):
+        text = re.sub(r"(fwhm = .*)?\n(data gain)", rf"{fwhm}\n\2", header.read_text(), count=1)
+        header.write_text(text)
+        scene = open_scene(image)
+        assert (scene.widths, scene.wavelengths[0]) == (None, 401.9)
 
 
 def test_enmap_metadata_of_another_product(tmp_path):
@@ -80,6 +95,7 @@ def test_desis(tmp_path):
         assert (scene.format, scene.ignore_value) == ("DESIS", -32768)
         assert scene.scale_factor == pytest.approx(10000)
         assert scene.wavelengths.tolist() == [401.9, 650.25, 999.5]
+        assert scene.widths.tolist() == [3.5, 3.5, 3.6]
         assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
         np.testing.assert_array_equal(np.asarray(scene.data), cube)
         assert place(scene).crs == "EPSG:32650"
@@ -146,6 +162,9 @@ def test_wyvern(tmp_path, tags):
     scene = open_scene(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff")
     assert (scene.format, scene.ignore_value) == ("GeoTIFF", -9999)
     assert scene.wavelengths.tolist() == [503, 600, 799]
+    assert (None if scene.widths is None else scene.widths.tolist()) == (
+        [17, 17, 17] if tags else None
+    )
     assert np.argwhere(~scene.valid).tolist() == [[3, 3]]
     np.testing.assert_array_equal(np.asarray(scene.data), cube)
     assert place(scene).crs == "EPSG:4326"

@@ -11,7 +11,7 @@ from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene, read_labels
 
 from ..range_server import served
-from .test_geotiff import CUBE, NM
+from .test_geotiff import CUBE, NM, UM, WIDTHS
 
 pytestmark = pytest.mark.filterwarnings("ignore:Consolidated metadata")  # of the writer
 
@@ -24,6 +24,7 @@ def dataset():
         },
         coords={
             "wavelength": ("band", np.array(NM, float), {"units": "nm"}),
+            "fwhm": ("band", np.array(WIDTHS)),
             "y": 5.4e6 - 30 * (np.arange(40) + 0.5),
             "x": 5e5 + 30 * (np.arange(30) + 0.5),
         },
@@ -37,12 +38,42 @@ def test_a_store_of_xarray(tmp_path, version, consolidated):
     made.to_zarr(tmp_path / "scene.zarr", zarr_format=version, consolidated=consolidated)
     scene = open_scene(tmp_path / "scene.zarr")
     np.testing.assert_allclose(scene.wavelengths, NM)
+    np.testing.assert_allclose(scene.widths, WIDTHS)
     assert scene.ignore_value == 7
     assert scene.georeference.transform[:3] == (30, 0, 5e5)
     np.testing.assert_array_equal(scene.data, CUBE)
     np.testing.assert_array_equal(scene.data[10:20], CUBE[10:20])
     labels = read_labels(tmp_path / "scene.zarr", variable="labels")
     np.testing.assert_array_equal(labels.ids, CUBE[..., 0] > 1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "unit"),
+    [
+        ("FWHM", np.array(WIDTHS) / 1e3, None),
+        ("bandwidth", np.array(WIDTHS) / 1e3, "um"),
+        ("fwhm", np.array(WIDTHS, dtype=np.float32), "nm"),
+    ],
+)
+def test_widths_of_a_cube_have_a_unit(name, values, unit):
+    cube = dataset()["reflectance"].drop_vars("fwhm")
+    cube = cube.assign_coords(
+        {
+            "wavelength": ("band", np.array(UM), {"units": "um"}),
+            name: ("band", values, {} if unit is None else {"units": unit}),
+        }
+    )
+    np.testing.assert_allclose(open_scene(cube).widths, WIDTHS)
+    backwards = open_scene(cube.isel(band=[3, 1]))
+    np.testing.assert_allclose(backwards.widths, [WIDTHS[3], WIDTHS[1]])
+    assert open_scene(cube.drop_vars("wavelength")).widths is None
+
+
+@pytest.mark.parametrize("values", [[6.5, 7, 8, 0], [6.5, 7, np.nan, 9], list("abcd")])
+def test_widths_of_a_cube_that_are_none(values):
+    scene = open_scene(dataset().assign_coords(fwhm=("band", values)), variable="reflectance")
+    np.testing.assert_allclose(scene.wavelengths, NM)
+    assert scene.widths is None
 
 
 @pytest.mark.parametrize("version", [2, 3])
