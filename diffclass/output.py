@@ -7,18 +7,27 @@ a killed one left.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from diffclass.exceptions import ParameterError, named_when_full
 from diffclass.remote_paths import RemotePath, place_of
 from diffclass.temporary_folders import TemporaryFolder, sweep
 
-__all__ = ["repair_pair", "replacing", "replacing_pair", "require_writable"]
+__all__ = [
+    "check_apart",
+    "repair_pair",
+    "replacing",
+    "replacing_pair",
+    "require_writable",
+    "write_json",
+]
 
 _ADDED = 24  # bytes that a temporary folder's name and its suffixes have more than the file's
 
@@ -217,3 +226,23 @@ def _full(target: Path, error: OSError) -> str:
         f"{target}: no room left on its disk ({error.strerror}); free space or choose another "
         "folder"
     )
+
+
+def write_json(
+    path: str | os.PathLike[str], content: Mapping[str, Any], *, overwrite: bool = False
+) -> None:
+    """Write a mapping as JSON, whole or not at all."""
+    with replacing(path, overwrite=overwrite) as temporary:
+        Path(temporary).write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def check_apart(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Raise `ParameterError` where two outputs are one file, or one would replace an input."""
+    # unlike Path.resolve, realpath leaves links in a circle to who reads the file
+    places = [os.path.realpath(file) for file in outputs]
+    read = {os.path.realpath(file) for file in inputs}
+    for file, place in zip(outputs, places, strict=True):
+        if places.count(place) > 1:
+            raise ParameterError(f"two outputs would be written to {file}; name them apart")
+        if place in read:
+            raise ParameterError(f"{file} is read from; write to another file")

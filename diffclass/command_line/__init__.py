@@ -29,22 +29,30 @@ if TYPE_CHECKING:
         refuse_without_effect,
         seed_option,
     )
+    from diffclass.command_line.results import check_picture, costs_of, give_report, present
+    from diffclass.command_line.walk_options import NameIn, WalkOptions
 
-_HOMES = ("option_groups", "console", "doctor")
+_HOMES = ("option_groups", "console", "results", "walk_options", "doctor")
 __all__ = [
     "BOUND_MISSED",
     "FILE",
     "INTERRUPTED",
     "Console",
+    "NameIn",
     "RunOptions",
+    "WalkOptions",
+    "check_picture",
     "command",
     "common_options",
+    "costs_of",
     "force_option",
     "forecast_sayer",
+    "give_report",
     "names_of",
     "option",
     "options",
     "overwrite_option",
+    "present",
     "refuse_without_effect",
     "seed_option",
     "version_line",

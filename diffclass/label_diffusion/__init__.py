@@ -6,7 +6,8 @@ arrays have in common, with one file for each way in which labels count; `early_
 until the time is chosen; `maps` turns values into classes and margins, and says what the graph
 thinks of a map; `reach` says where labels can get to. `calibration` turns posteriors into
 probabilities and sets of classes, by labels that `held_out_labels` holds out; `feature_opinion`
-joins the graph with what the features say.
+joins the graph with what the features say. `written_sizes` reads what users write of the sizes of
+classes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import Decision, decide, map_scores, posteriors_of
 from diffclass.label_diffusion.parameters import DiffusionRules, StoppingRule
 from diffclass.label_diffusion.reach import Reach
+from diffclass.label_diffusion.written_sizes import (
+    Measures,
+    Prior,
+    sizes_as_text,
+    sizes_of,
+    written_prior,
+)
 
 __all__ = [
     "RESULT_BYTES",
@@ -31,6 +39,8 @@ __all__ = [
     "LabelDiffusion",
     "Labels",
     "MarginCurve",
+    "Measures",
+    "Prior",
     "Reach",
     "StoppingRule",
     "calibrate",
@@ -41,4 +51,7 @@ __all__ = [
     "map_scores",
     "posteriors_of",
     "prior_of",
+    "sizes_as_text",
+    "sizes_of",
+    "written_prior",
 ]

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.libraries import require
 from diffclass_hyperspectral.io.labels import LabelImage, read_labels
-from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import write_class_map
 from diffclass_hyperspectral.io.readers import flags_of, is_xarray, picked, picture_axes
 from diffclass_hyperspectral.io.scenes import Scene, open_scene

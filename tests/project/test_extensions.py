@@ -12,9 +12,9 @@ import pytest
 
 from diffclass import DiffusionClassifier, extensions
 from diffclass.command_line import main as cli
+from diffclass.command_line.walk_options import KERNEL_NAMES
 from diffclass.datasets import make_tissue_scene
 from diffclass.kernels import NAMED, Gaussian
-from diffclass_hyperspectral.commands._diffusion import KERNEL_NAMES
 from diffclass_qgis import added
 
 MODULE = '''

@@ -1,19 +1,14 @@
-"""Options that choose the features, the walk and the time, for commands that diffuse labels."""
+"""Options that choose the features of a scene, for commands that diffuse labels."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from diffclass.command_line import option, refuse_without_effect
-from diffclass.extensions import KERNELS, extension_names
+from diffclass.command_line import WalkOptions, option
 from diffclass_hyperspectral.features import METRICS
-from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
@@ -29,52 +24,6 @@ SMALLER = (
     "ask for fewer --components or --neighbors, or cut the scene into tiles: fit on one with "
     "--save, classify the others with --model"
 )
-
-# `diffclass.kernels.NAMED`, which is too heavy to import for --help; the first is the default.
-KERNEL_NAMES = (
-    "shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant",
-)  # fmt: skip
-
-
-class KernelName(click.Choice):
-    """The name of a kernel, also of one that another package adds."""
-
-    def __init__(self) -> None:
-        super().__init__(KERNEL_NAMES)
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name, or say which ones exist."""
-        if value in extension_names(KERNELS):
-            return value
-        return super().convert(value, param, ctx)
-
-
-class NameIn(click.ParamType):
-    """One of the names that a module lists; the module is imported only when a value is given.
-
-    ``home`` is the module and the list in it, "package.module:LIST".
-    """
-
-    def __init__(self, name: str, home: str):
-        self.name = name
-        self.home = home
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name, or say which ones exist."""
-        names = self._names()
-        if value not in names:
-            self.fail(f"{value!r} is not one of {', '.join(names)}", param, ctx)
-        return value
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the names that begin so."""
-        return [CompletionItem(name) for name in self._names() if name.startswith(incomplete)]
-
-    def _names(self) -> Iterable[str]:
-        module, _, listing = self.home.partition(":")
-        return getattr(importlib.import_module(module), listing)
 
 
 def features_option() -> Any:
@@ -105,10 +54,9 @@ def scene_features(features: str, metric: str, components: int | None = None) ->
 
 
 @dataclass(frozen=True)
-class DiffusionOptions:
+class DiffusionOptions(WalkOptions):
     """The features, the graph, the walk and its time."""
 
-    title = "Graph and diffusion"
     features: str = features_option()
     metric: str = metric_option()
     components: int | None = option(
@@ -116,51 +64,6 @@ class DiffusionOptions:
         "as many as keep the distances.",
         hidden=True,
     )
-    neighbors: int | None = option("Neighbours of a pixel in the graph.")
-    kernel: str = option(
-        "gaussian: by distance alone; all others by shared neighbours too. covariance: by "
-        "overlap of local Gaussians. directed, discriminant: shaped by the posteriors of a first "
-        "diffusion, along their level sets or along the boundaries of the classes.",
-        type=KernelName(),
-        default="shared",
-    )
-    label_mode: str | None = option(
-        "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
-        "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
-        "one label per class, summed if their map cuts the graph less.",
-        type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
-    )
-    class_sizes: str | None = option(
-        "What is known of the classes' sizes: NAME=SIZE,NAME=SIZE with 20%, 1200px, 3.5ha (also "
-        "m2, km2) or a range, 10-20%; or uniform. The map meets them as far as the graph agrees.",
-        metavar="SIZES",
-        hidden=True,
-    )
-    tau: int | None = option("Diffusion time in steps; chosen by default.")
-    max_time: int | None = option("Last time to choose from.", hidden=True)
-    rounds: int = option(
-        "Number of further diffusions, each by walks warped class by class with the last "
-        "posteriors.",
-        hidden=True,
-        type=click.IntRange(0),
-        default=0,
-    )
-    join_features: bool = option(
-        "Use the features as well as the graph where held-out labels support it, as in "
-        "mixtures without borders.",
-        hidden=True,
-    )
-    device: str = option(
-        "Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
-        "(needs the extra [cuda]), neighbours exactly.",
-        type=click.Choice(["cpu", "cuda"]),
-        default="cpu",
-    )
-
-    def check(self) -> None:
-        """Raise `UsageError` for options that have no effect."""
-        if self.tau is not None:
-            refuse_without_effect(["max_time"], "where --tau states the time")
 
     def features_of(self, scene: Scene) -> SceneFeatures:
         """Return the features that were asked for, not yet fitted, if a scene can have them."""
@@ -170,29 +73,9 @@ class DiffusionOptions:
         return scene_features(self.features, self.metric, self.components)
 
     def classifier(self, seed: int, labels: LabelImage, scene: Scene) -> DiffusionClassifier:
-        """Return the classifier that was asked for, all else with the library's defaults.
+        """Return the classifier that was asked for; sizes are those of the labels' classes."""
+        from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
 
-        Sizes are those of the labels' classes in the scene.
-        """
-        from diffclass import StoppingRule, Warp
-        from diffclass.classifier import DiffusionClassifier
-        from diffclass.kernels import kernel_named
-        from diffclass.operators import processor_of
-
-        processor_of(self.device)  # says now what is missing
-        rule = None if self.max_time is None else StoppingRule(max_time=self.max_time)
-        time = rule if self.tau is None else self.tau
         sizes = self.class_sizes
-        given = {
-            "n_neighbors": self.neighbors,
-            "label_mode": self.label_mode,
-            "tau": time,
-            "class_prior": None if sizes is None else class_prior_of(sizes, labels, scene),
-        }
-        return DiffusionClassifier(
-            kernel=None if self.kernel == KERNEL_NAMES[0] else kernel_named(self.kernel),
-            warp=Warp(self.rounds) if self.rounds else None,
-            join_features=self.join_features,
-            random_state=seed,
-            device=self.device,
-        ).set_params(**{name: value for name, value in given.items() if value is not None})
+        prior = None if sizes is None else class_prior_of(sizes, labels, scene)
+        return self.classifier_of(seed, prior)

@@ -11,20 +11,18 @@ import click
 from diffclass.command_line import (
     Console,
     RunOptions,
+    check_picture,
     command,
     common_options,
+    costs_of,
     forecast_sayer,
+    give_report,
     option,
     options,
+    present,
     refuse_without_effect,
 )
-from diffclass_hyperspectral.commands._results import (
-    check_picture,
-    costs_of,
-    give_report,
-    place_maps,
-    present,
-)
+from diffclass_hyperspectral.commands._results import place_maps
 from diffclass_hyperspectral.commands._scenes import (
     PLACES,
     ScenePart,

@@ -16,19 +16,19 @@ from diffclass.command_line import (
     RunOptions,
     command,
     common_options,
+    costs_of,
     forecast_sayer,
+    give_report,
     names_of,
     option,
     options,
+    present,
     refuse_without_effect,
 )
 from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import LABEL_FORMATS, SMALLER, DiffusionOptions
 from diffclass_hyperspectral.commands._results import (
-    costs_of,
-    give_report,
     place_maps,
-    present,
     spectra_files,
     spectra_option,
     write_spectra,

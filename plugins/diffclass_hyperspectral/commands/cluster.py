@@ -11,11 +11,15 @@ import click
 from diffclass.command_line import (
     Console,
     RunOptions,
+    check_picture,
     command,
     common_options,
+    costs_of,
     forecast_sayer,
+    give_report,
     option,
     options,
+    present,
     refuse_without_effect,
 )
 from diffclass_hyperspectral.commands._diffusion import (
@@ -24,11 +28,7 @@ from diffclass_hyperspectral.commands._diffusion import (
     scene_features,
 )
 from diffclass_hyperspectral.commands._results import (
-    check_picture,
-    costs_of,
-    give_report,
     place_maps,
-    present,
     spectra_files,
     spectra_option,
     write_spectra,

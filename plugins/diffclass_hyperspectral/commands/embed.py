@@ -11,12 +11,16 @@ import click
 from diffclass.command_line import (
     Console,
     RunOptions,
+    check_picture,
     command,
     common_options,
+    costs_of,
     forecast_sayer,
+    give_report,
     names_of,
     option,
     options,
+    present,
     refuse_without_effect,
 )
 from diffclass_hyperspectral.commands._diffusion import (
@@ -24,13 +28,7 @@ from diffclass_hyperspectral.commands._diffusion import (
     metric_option,
     scene_features,
 )
-from diffclass_hyperspectral.commands._results import (
-    check_picture,
-    costs_of,
-    give_report,
-    place_maps,
-    present,
-)
+from diffclass_hyperspectral.commands._results import place_maps
 from diffclass_hyperspectral.commands._scenes import ScenePart, only_one
 
 if TYPE_CHECKING:

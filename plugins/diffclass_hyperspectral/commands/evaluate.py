@@ -11,15 +11,17 @@ import click
 from diffclass.command_line import (
     FILE,
     Console,
+    check_picture,
     command,
     common_options,
     force_option,
     forecast_sayer,
+    give_report,
     option,
     options,
     overwrite_option,
+    present,
 )
-from diffclass_hyperspectral.commands._results import check_picture, give_report, present
 from diffclass_hyperspectral.commands._scenes import match_option
 from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
 

@@ -138,7 +138,7 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
 
 
 def _recipe_in(report: Path) -> dict[str, Any]:
-    from diffclass_hyperspectral.io.libraries import reading, require_file
+    from diffclass.libraries import reading, require_file
 
     require_file(report)
     with reading(report, "a JSON report"):

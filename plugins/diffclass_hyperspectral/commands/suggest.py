@@ -11,22 +11,24 @@ import click
 from diffclass.command_line import (
     BOUND_MISSED,
     Console,
+    NameIn,
     RunOptions,
     command,
     common_options,
+    costs_of,
     forecast_sayer,
+    give_report,
     names_of,
     option,
     options,
+    present,
     refuse_without_effect,
 )
 from diffclass_hyperspectral.commands._diffusion import (
     LABEL_FORMATS,
     SMALLER,
     DiffusionOptions,
-    NameIn,
 )
-from diffclass_hyperspectral.commands._results import costs_of, give_report, present
 from diffclass_hyperspectral.commands._scenes import (
     PLACES,
     ScenePart,

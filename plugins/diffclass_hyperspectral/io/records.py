@@ -1,11 +1,9 @@
-"""What is kept of a run: its report as JSON, and hashes and stamps of files, to find changes."""
+"""Hashes and stamps of files, to find what has changed."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
-import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +11,8 @@ from typing import Any
 
 from diffclass.exceptions import DataError
 from diffclass.mapped_files import map_under
-from diffclass.output import replacing
 from diffclass.remote_paths import RemotePath
 from diffclass_hyperspectral.io.rasters import BlockArray
-
-
-def write_json(
-    path: str | os.PathLike[str], content: Mapping[str, Any], *, overwrite: bool = False
-) -> None:
-    """Write a mapping as JSON, whole or not at all."""
-    with replacing(path, overwrite=overwrite) as temporary:
-        Path(temporary).write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
-
 
 _COMPANIONS = (
     {".hdr", ".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin", ""},

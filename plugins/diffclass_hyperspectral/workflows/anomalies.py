@@ -17,12 +17,12 @@ from diffclass.kernels import Gaussian
 from diffclass.output import replacing
 from diffclass.point_graph import graph_costs
 from diffclass.progress import stage
+from diffclass.reports import RunCosts, RunReport
 from diffclass_hyperspectral.features.block_statistics import BandStatistics
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.maps import new_figure
 from diffclass_hyperspectral.io.scenes import Scene, color_bands
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
-from diffclass_hyperspectral.workflows.reports import RunCosts, RunReport
 
 __all__ = [
     "SceneAnomalies",

@@ -15,21 +15,21 @@ from diffclass.costs import Cost, Forecast
 from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
+from diffclass.libraries import require
 from diffclass.mode_clustering import DiffusionModes
 from diffclass.output import replacing
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.progress import stage
+from diffclass.reports import HIDDEN, Facts, RunCosts, RunReport
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import ClassTable, LabelImage
-from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import new_figure
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.readers import SpectralLibrary, color_text
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.parameters import check_whole
-from diffclass_hyperspectral.workflows.reports import HIDDEN, Facts, RunCosts, RunReport
 
 __all__ = [
     "ClusterSpectra",

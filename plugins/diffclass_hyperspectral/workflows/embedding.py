@@ -15,19 +15,19 @@ from diffclass import BandwidthCurve, DiffusionMap
 from diffclass.costs import Cost, Forecast, Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian
+from diffclass.libraries import require
 from diffclass.output import replacing
 from diffclass.plots import stretch_contrast
 from diffclass.point_graph import graph_costs
 from diffclass.progress import stage
+from diffclass.reports import RunCosts, RunReport, written_as
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
-from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import new_figure, place_of, write_raster
 from diffclass_hyperspectral.io.scenes import Scene, open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 from diffclass_hyperspectral.workflows.parameters import check_whole
-from diffclass_hyperspectral.workflows.reports import RunCosts, RunReport, written_as
 
 __all__ = [
     "draw_embedding",

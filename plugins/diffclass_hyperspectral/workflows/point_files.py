@@ -21,9 +21,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.libraries import require
 from diffclass.output import replacing
+from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import parsed_crs
-from diffclass_hyperspectral.io.libraries import quiet, require
 
 ENDINGS = (".geojson", ".json", ".gpkg", ".csv")
 _WGS84 = "EPSG:4326"

@@ -183,7 +183,7 @@ def relabel(
     secret token, is printed at once; the page shows how far the scene is prepared. Ctrl-C ends the
     server (exit code 130); nothing is lost.
     """
-    from diffclass_hyperspectral.io.libraries import require, require_file
+    from diffclass.libraries import require, require_file
 
     for library in ("starlette", "uvicorn", "websockets"):
         require(library, extra="relabel")

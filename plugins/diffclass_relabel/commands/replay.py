@@ -18,8 +18,9 @@ from diffclass.command_line import (
     option,
     options,
     overwrite_option,
+    present,
 )
-from diffclass_hyperspectral.commands._results import place_maps, present
+from diffclass_hyperspectral.commands._results import place_maps
 from diffclass_hyperspectral.commands._scenes import ONE_MAP, ScenePart, output_names
 from diffclass_hyperspectral.io.file_names import is_for_each
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.output import write_json
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import (
     Cleanup,
@@ -23,7 +24,6 @@ from diffclass_hyperspectral import (
 from diffclass_hyperspectral.io.file_names import NAME, is_for_each
 from diffclass_hyperspectral.io.maps import place_of
 from diffclass_hyperspectral.io.readers import SpectralLibrary, write_library
-from diffclass_hyperspectral.io.records import write_json
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.queries.answers import class_spectra
 from diffclass_relabel.queries.models import session_model

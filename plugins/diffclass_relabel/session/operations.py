@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import numpy as np
 from msgspec import Meta, field
 
+from diffclass.label_diffusion import sizes_of
 from diffclass.relabel import (
     LARGEST_NUMBER,
     OPERATIONS,
@@ -32,7 +33,7 @@ from diffclass.relabel import (
     printable_text,
     table_of,
 )
-from diffclass_hyperspectral.workflows.class_sizes import sizes_of
+from diffclass_hyperspectral.workflows.class_sizes import measures_of
 from diffclass_relabel.scene import Workspace, runs_of
 
 LONGEST_SIZES = 20_000
@@ -117,7 +118,7 @@ def _sizes(
 ) -> list[ClassSize] | Literal["uniform"] | None:
     if text is None:
         return None
-    found = sizes_of(text, {info.id: info.name for info in classes}, workspace.scene)
+    found = sizes_of(text, {info.id: info.name for info in classes}, measures_of(workspace.scene))
     return found if isinstance(found, str) else [ClassSize(*size) for size in found]
 
 

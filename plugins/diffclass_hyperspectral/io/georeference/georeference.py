@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
-from diffclass_hyperspectral.io.libraries import require
+from diffclass.libraries import require
 
 
 def parsed_crs(crs: str | None) -> Any:

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import reading, require, require_file
 from diffclass.remote_paths import RemotePath, place_of
 from diffclass.targets import MOST_CLASSES
+from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     parsed_crs,
@@ -29,7 +31,6 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.labels.class_table import ClassTable, default_name
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
-from diffclass_hyperspectral.io.libraries import quiet, reading, require, require_file
 from diffclass_hyperspectral.io.readers import Color, color_of
 
 _USUAL_FIELDS = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.libraries import require
 from diffclass.output import replacing_pair
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
@@ -19,7 +20,6 @@ from diffclass_hyperspectral.io.georeference import (
     georeference_of,
 )
 from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
-from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers import DATA_ENDINGS, from_ascii, to_ascii
 

@@ -18,10 +18,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from diffclass.libraries import require
 from diffclass.output import replacing_pair
+from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import georeference_of, writable_crs
 from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
-from diffclass_hyperspectral.io.libraries import quiet, require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json
 

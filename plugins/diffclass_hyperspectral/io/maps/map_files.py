@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.libraries import require
 from diffclass.mapped_files import create_mapped
-from diffclass.output import replacing, require_writable
+from diffclass.output import check_apart, replacing, require_writable
 from diffclass_hyperspectral.io.georeference import LookupTable
 from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster
-from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps, polygon_writer
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scenes import Scene
@@ -116,14 +116,7 @@ def check_outputs(
     for path in (*maps, *others):
         _require_library(path)
     files += [require_writable(path, overwrite=overwrite) for path in others]
-    # unlike Path.resolve, realpath leaves links in a circle to who reads the file
-    places = [os.path.realpath(file) for file in files]
-    read = {os.path.realpath(file) for path in inputs for file in _files_of(path)}
-    for file, place in zip(files, places, strict=True):
-        if places.count(place) > 1:
-            raise ParameterError(f"two outputs would be written to {file}; name them apart")
-        if place in read:
-            raise ParameterError(f"{file} is read from; write to another file")
+    check_apart(files, [file for path in inputs for file in _files_of(path)])
 
 
 def holds_polygons(path: str | os.PathLike[str]) -> bool:

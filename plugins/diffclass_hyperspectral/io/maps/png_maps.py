@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from diffclass.exceptions import DiffclassError, ParameterError
+from diffclass.libraries import require
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, parsed_crs
 from diffclass_hyperspectral.io.labels import ClassTable, largest_id
-from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json
 

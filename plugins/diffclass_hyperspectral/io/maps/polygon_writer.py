@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.libraries import require
 from diffclass.output import replacing
+from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, writable_crs
 from diffclass_hyperspectral.io.labels import ClassTable
-from diffclass_hyperspectral.io.libraries import quiet, require
 from diffclass_hyperspectral.io.maps.segments import segments_of
 
 _DRIVERS = {".gpkg": "GPKG", ".geojson": "GeoJSON"}

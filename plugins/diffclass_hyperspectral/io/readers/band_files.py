@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import reading, require_file
 from diffclass.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import joint_name
-from diffclass_hyperspectral.io.libraries import reading, require_file
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import geotiff
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import reading, require, require_file
 from diffclass.mapped_files import release_pages
 from diffclass.output import repair_pair
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
-from diffclass_hyperspectral.io.libraries import reading, require, require_file
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents, colors_of
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.libraries import reading, require
+from diffclass.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents
 
 MAGIC = (b"HEAD74", b"HEADER")

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from diffclass_hyperspectral.io.libraries import reading
+from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import (
     Calibration,
     Color,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import require
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
@@ -15,7 +16,6 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
     parsed_crs,
 )
-from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import BlockArray
 
 # Which axes of a dataset are rows, columns and bands.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import reading, require
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     LookupTable,
@@ -22,7 +23,6 @@ from diffclass_hyperspectral.io.georeference import (
     from_envi,
     map_info_of,
 )
-from diffclass_hyperspectral.io.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.hdf5_blocks import (
     BANDS_FIRST,

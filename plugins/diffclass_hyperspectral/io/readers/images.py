@@ -15,9 +15,9 @@ from typing import Any
 
 from diffclass.exceptions import DataError, ExtensionError, ParameterError
 from diffclass.extensions import READERS, extension_names, load_extension
+from diffclass.libraries import reading, require_file
 from diffclass.remote_paths import RemotePath, place_of
 from diffclass_hyperspectral.io import readers
-from diffclass_hyperspectral.io.libraries import reading, require_file
 from diffclass_hyperspectral.io.readers import (
     band_files,
     envi,

@@ -20,7 +20,7 @@ from typing import BinaryIO
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.libraries import reading
+from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
 
 NUMERIC = frozenset(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass_hyperspectral.io.libraries import reading
+from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.matlab import Listing, pick
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.libraries import reading, require
+from diffclass.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents, colors_of, names_of_json
 
 # The text chunk in which `write_class_map` keeps class names, as JSON {id: name}.

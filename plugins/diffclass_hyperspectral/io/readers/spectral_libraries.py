@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.libraries import reading, require, require_file
 from diffclass.output import replacing_pair, require_writable
-from diffclass_hyperspectral.io.libraries import reading, require, require_file
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 from diffclass_hyperspectral.io.tables import read_table, write_table

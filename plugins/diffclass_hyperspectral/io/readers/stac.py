@@ -22,8 +22,8 @@ from urllib.request import Request, urlopen
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import reading, require
 from diffclass.remote_paths import RemotePath, place_of
-from diffclass_hyperspectral.io.libraries import reading, require
 from diffclass_hyperspectral.io.readers.band_files import Band, read_bands
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import require
 from diffclass.remote_paths import RemotePath
+from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
     crs_text,
     map_info_of,
 )
-from diffclass_hyperspectral.io.libraries import quiet, require
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 from diffclass_hyperspectral.io.readers.fetched import FetchedRows

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from diffclass_hyperspectral.io.libraries import reading, require
+from diffclass.libraries import reading, require
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents

@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.reports import HIDDEN, IF_KNOWN, MERGED, Facts
 from diffclass_hyperspectral.io.maps import neighboring, segments_of
-from diffclass_hyperspectral.workflows.reports import HIDDEN, IF_KNOWN, MERGED, Facts
 
 
 @dataclass(frozen=True)

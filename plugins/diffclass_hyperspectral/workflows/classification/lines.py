@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from diffclass.reports import Facts
 from diffclass_hyperspectral.workflows.evaluation import accuracy_lines, with_span
-from diffclass_hyperspectral.workflows.reports import Facts
 
 UNSURE = 0.1  # margins below it
 _MOST_LINES, _CLASS_LINES = 15, 7  # of the summary, and of its classes

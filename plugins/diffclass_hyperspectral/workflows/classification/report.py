@@ -13,6 +13,13 @@ from diffclass.blocks import BlockClassifier
 from diffclass.evaluation import Scores, classification_scores
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Calibration
+from diffclass.reports import (
+    HIDDEN,
+    IF_KNOWN,
+    MERGED,
+    Facts,
+    RunReport,
+)
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.classification.lines import (
@@ -34,13 +41,6 @@ from diffclass_hyperspectral.workflows.evaluation import (
     full_gap,
     measure_certainty,
     probability_of_class,
-)
-from diffclass_hyperspectral.workflows.reports import (
-    HIDDEN,
-    IF_KNOWN,
-    MERGED,
-    Facts,
-    RunReport,
 )
 
 _TRANSDUCTIVE = (

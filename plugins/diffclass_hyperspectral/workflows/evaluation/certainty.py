@@ -17,9 +17,9 @@ from diffclass.evaluation import (
     threshold_table,
 )
 from diffclass.exceptions import DataError
+from diffclass.reports import Facts, written_as
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 from diffclass_hyperspectral.workflows.evaluation.holdout import squares
-from diffclass_hyperspectral.workflows.reports import Facts, written_as
 
 
 def _with_error(curve: ReliabilityCurve) -> dict[str, Any]:

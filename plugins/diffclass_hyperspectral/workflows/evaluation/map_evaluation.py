@@ -21,6 +21,12 @@ from diffclass.evaluation import (
 from diffclass.exceptions import DataError
 from diffclass.output import replacing
 from diffclass.plots import plot_evaluation
+from diffclass.reports import (
+    HIDDEN,
+    MERGED,
+    Facts,
+    written_as,
+)
 from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name
 from diffclass_hyperspectral.workflows.evaluation.certainty import (
     Certainty,
@@ -35,12 +41,6 @@ from diffclass_hyperspectral.workflows.evaluation.maps_on_disk import (
     MapRaster,
     check_size,
     read_map_raster,
-)
-from diffclass_hyperspectral.workflows.reports import (
-    HIDDEN,
-    MERGED,
-    Facts,
-    written_as,
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.written_sizes import sizes_as_text, sizes_of
 from diffclass_hyperspectral import (
     LabelImage,
     Scene,
@@ -18,7 +19,7 @@ from diffclass_hyperspectral import (
     write_raster,
 )
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.workflows.class_sizes import class_prior_of, sizes_as_text, sizes_of
+from diffclass_hyperspectral.workflows.class_sizes import class_prior_of, measures_of
 
 PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
 NAMES = {1: "corn", 2: "soy", 3: "oats", 5: "wood"}
@@ -90,7 +91,7 @@ def test_areas_are_shares_of_the_scene(labels, placed):
         ("corn=0-100px,soy=10%", "any size"),
         (f"corn=0.{322 * '0'}1%", "above 0"),  # as a share it would be 0
         (5000 * "9" + "=10%", "no class"),  # Python reads no such number
-        ("corn=60%,soy=60%", "the classes with labels have 120 to 220 % of the pixels"),
+        ("corn=60%,soy=60%", "the classes with labels have 120 to 220 % of the whole scene"),
         ("corn=20%,soy=30%,wood=30%", "80 to 80 %"),
     ],
 )
@@ -101,10 +102,10 @@ def test_refuses_what_is_no_size(text, message, labels, scene):
 
 def test_text_of_sizes_says_the_same(placed):
     text = "corn=1.8-3.6ha,2=20%,wood=36px"
-    sizes = sizes_of(text, NAMES, placed)
+    sizes = sizes_of(text, NAMES, measures_of(placed))
     again = sizes_as_text([(size.class_id, size.written) for size in sizes], NAMES)
     assert again == "corn=1.8-3.6ha,soy=20%,wood=36px"
-    assert sizes_of(again, NAMES, placed) == sizes
+    assert sizes_of(again, NAMES, measures_of(placed)) == sizes
     renamed = NAMES | {1: "corn, soy"}
     assert sizes_as_text([(1, "20%")], renamed) == "1=20%"
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels
-from diffclass_hyperspectral.io.libraries import quiet
+from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.maps import write_class_map, write_raster
 from diffclass_hyperspectral.io.maps.map_files import output_files, require_outputs
 

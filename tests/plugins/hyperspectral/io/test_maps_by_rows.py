@@ -14,7 +14,7 @@ from spectral.io import envi
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels, write_class_map
-from diffclass_hyperspectral.io.libraries import quiet
+from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.maps import mapped_file, png_maps, write_raster
 from diffclass_hyperspectral.io.maps.map_files import output_files
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture

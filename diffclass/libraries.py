@@ -1,10 +1,8 @@
-"""Other libraries: required, kept quiet, and their exceptions as one clear line."""
+"""Other libraries: required, and their exceptions as one clear line."""
 
 from __future__ import annotations
 
 import importlib
-import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,8 @@ from typing import Any
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
 from diffclass.remote_paths import RemotePath
+
+__all__ = ["reading", "require", "require_file"]
 
 
 def require(module: str, *, extra: str = "hyperspectral") -> Any:
@@ -24,40 +24,6 @@ def require(module: str, *, extra: str = "hyperspectral") -> Any:
             f"this needs the library {library}, which cannot be imported ({error}); "
             f"run: pip install 'diffclass[{extra}]'"
         ) from error
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep rasterio from warning of missing coordinates, its own arithmetic and undecodable text.
-
-    GDAL repeats damaged metadata in its messages; rasterio's handler, called from C, decodes them
-    as UTF-8 and can only print that it failed, once by each of Python's two hooks.
-    """
-    errors = require("rasterio.errors", extra="maps")
-    with warnings.catch_warnings(), _undecodable_messages_dropped():
-        warnings.simplefilter("ignore", errors.NotGeoreferencedWarning)
-        # rasterio 1.4 multiplies transforms as affine 3 no longer likes
-        warnings.simplefilter("ignore", PendingDeprecationWarning)
-        yield
-
-
-@contextmanager
-def _undecodable_messages_dropped() -> Iterator[None]:
-    printed, unraisable = sys.excepthook, sys.unraisablehook
-
-    def print_others(kind: type[BaseException], error: BaseException, where: Any) -> None:
-        if not issubclass(kind, UnicodeDecodeError):
-            printed(kind, error, where)
-
-    def print_others_ignored(ignored: Any) -> None:
-        if not issubclass(ignored.exc_type, UnicodeDecodeError):
-            unraisable(ignored)
-
-    sys.excepthook, sys.unraisablehook = print_others, print_others_ignored
-    try:
-        yield
-    finally:
-        sys.excepthook, sys.unraisablehook = printed, unraisable
 
 
 @contextmanager

@@ -1,0 +1,165 @@
+"""What is known of the sizes of classes, as text and as shares of all points.
+
+"uniform", or NAME=SIZE of some classes, separated by commas. A size is a share, a number of points
+or, where these have one, an area, each as one number or a range: 20%, 10-20%, 1200px, 3-4.5ha.
+Commands take it as ``--class-sizes``, the relabel page in a field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.class_sizes import prior_of
+
+__all__ = ["GivenSize", "Measures", "Prior", "sizes_as_text", "sizes_of", "written_prior"]
+
+Uniform = Literal["uniform"]
+Prior = str | list[float] | tuple[list[float], list[float]]
+_NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"
+
+
+class GivenSize(NamedTuple):
+    """The size of a class: the least and the most share of all points, 0 to 1."""
+
+    class_id: Any
+    least: float
+    most: float
+    written: str  # as it was given
+
+
+@dataclass(frozen=True)
+class Measures:
+    """In what sizes may be given besides %.
+
+    Attributes
+    ----------
+    wholes : mapping of str to callable
+        By unit: how large all points together are.
+    of : str
+        What they are, such as "the whole scene".
+    examples : str
+        For messages.
+    """
+
+    wholes: Mapping[str, Callable[[], float]]
+    of: str
+    examples: str
+
+    def shares(self, name: str, size: str) -> tuple[float, float]:
+        """Return the least and the most share that a text gives to a class."""
+        units = "|".join(map(re.escape, ["%", *self.wholes]))
+        given = re.fullmatch(rf"{_NUMBER}(?:-{_NUMBER})?\s*({units})", size)
+        if given is None:
+            raise ParameterError(f"{size!r} of {name!r} is no size; write {self.examples}")
+        least, most = float(given[1]), float(given[2] or given[1])
+        whole = 100.0 if given[3] == "%" else self.wholes[given[3]]()
+        is_inside = least <= most and 0 < most <= whole * (1 + 1e-9)
+        if not is_inside or most / whole == 0:  # the share may be too small for a float
+            raise ParameterError(
+                f"{size!r} of {name!r} has to end above 0, not before it begins, and at most at "
+                f"{self.of}, {whole:.6g}{given[3]}"
+            )
+        if least == 0 and most >= whole:
+            raise ParameterError(f"{size!r} of {name!r} is any size; leave it out")
+        return min(least / whole, 1.0), min(most / whole, 1.0)
+
+
+def sizes_of(text: str, names: Mapping[Any, str], measures: Measures) -> Uniform | list[GivenSize]:
+    """Return the sizes that a text gives; see the module.
+
+    Parameters
+    ----------
+    text : str
+    names : mapping to str
+        The classes by id. They are called by their names or ids.
+    measures : Measures
+
+    Raises
+    ------
+    ParameterError
+        For text that is no size, and for classes that are unknown or named twice.
+    """
+    if text.strip() == "uniform":
+        return "uniform"
+    found: dict[Any, GivenSize] = {}
+    for entry in text.split(","):
+        name, is_given, size = (part.strip() for part in entry.rpartition("="))
+        if not is_given:
+            raise ParameterError(
+                f"{entry.strip()!r} is not NAME=SIZE, such as corn=10-20%; or give 'uniform'"
+            )
+        class_id = _id_of(name, names)
+        if class_id in found:
+            raise ParameterError(f"{name!r} is there twice")
+        found[class_id] = GivenSize(class_id, *measures.shares(name, size), size)
+    return [*found.values()]
+
+
+def sizes_as_text(sizes: Iterable[tuple[int, str]], names: Mapping[int, str]) -> str:
+    """Return the text of sizes, each a class and what was written of it; see `sizes_of`.
+
+    A class whose name has a comma goes by its id.
+
+    >>> sizes_as_text([(1, "10-20%"), (2, "3ha")], {1: "corn", 2: "oats, wheat"})
+    'corn=10-20%,2=3ha'
+    """
+    return ",".join(f"{i if ',' in names[i] else names[i]}={written}" for i, written in sizes)
+
+
+def written_prior(
+    text: str, names: Mapping[Any, str], labelled: Collection[Any], measures: Measures
+) -> Prior:
+    """Return the classifier's ``class_prior`` for the text of ``--class-sizes``.
+
+    ``labelled`` are the ids of the classes with labels, in their order. Classes that are not named
+    may have any size.
+
+    Raises
+    ------
+    ParameterError
+        As `sizes_of`, for classes without a label, and for sizes that leave no room.
+    """
+    try:
+        sizes = sizes_of(text, names, measures)
+    except ParameterError as error:
+        raise ParameterError(f"--class-sizes: {error}") from None
+    if isinstance(sizes, str):
+        return sizes
+    for size in sizes:
+        if size.class_id not in labelled:
+            raise ParameterError(
+                f"--class-sizes: class {names[size.class_id]!r} has no label on a point with data, "
+                "so nothing can be mapped as it; label one, or leave its size out"
+            )
+    known = {size.class_id: (size.least, size.most) for size in sizes}
+    prior = prior_of([known.get(class_id) for class_id in labelled])
+    _check_all_have_room(prior, measures.of)
+    return prior
+
+
+def _check_all_have_room(prior: Prior, of: str) -> None:
+    """Refuse sizes that the classes with labels cannot have between them."""
+    if not isinstance(prior, tuple):
+        return
+    least, most = (100 * sum(shares) for shares in prior)
+    if not least - 1e-7 <= 100 <= most + 1e-7:
+        raise ParameterError(
+            f"--class-sizes: the classes with labels have {least:.4g} to {most:.4g} % of {of} "
+            "between them; 100 % has to lie in that range"
+        )
+
+
+def _id_of(name: str, names: Mapping[Any, str]) -> Any:
+    by_id = {str(class_id): class_id for class_id in names}
+    class_id = (by_id | {named: class_id for class_id, named in names.items()}).get(name)
+    if class_id is None:
+        there_are = ", ".join(
+            named if str(class_id) == named else f"{class_id} {named}"
+            for class_id, named in names.items()
+        )
+        raise ParameterError(f"no class {name!r}; there are {there_are or 'none'}")
+    return class_id
