@@ -33,7 +33,7 @@ from pdoc.render_helpers import markdown_extensions, markdown_link_patterns
 from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
 MARKER = ".diffclass-site"
 GUIDES = {
     "README.md": "Overview",

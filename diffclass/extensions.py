@@ -21,19 +21,22 @@ __all__ = [
     "KERNELS",
     "QGIS",
     "READERS",
+    "TABLE_COMMANDS",
     "extension_names",
     "load_extension",
     "own_points",
 ]
 
 COMMANDS = "diffclass.commands"  # click commands
+# own alone: those of COMMANDS' names that take tables
+TABLE_COMMANDS = "diffclass.table_commands"
 READERS = "diffclass.readers"  # by suffix: functions from a path to an image
 KERNELS = "diffclass.kernels"  # functions without arguments that return a kernel
 QGIS = "diffclass.qgis"  # descriptions of algorithms, as plain dictionaries
 GROUPS = (COMMANDS, READERS, KERNELS, QGIS)
 
 # The packages of the distribution diffclass, whose commands are entry points too.
-_OWN = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+_OWN = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
 
 
 def extension_names(group: str) -> list[str]:

@@ -11,7 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from diffclass.exceptions import DataError
 
-__all__ = ["MOST_CLASSES", "UNLABELLED"]
+__all__ = ["MOST_CLASSES", "UNLABELLED", "decode_labels", "encode_labels"]
 
 UNLABELLED = -1
 # In one byte per point: 0 is no class, 255 is left for what has no data.

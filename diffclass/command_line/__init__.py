@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         forecast_sayer,
     )
     from diffclass.command_line.doctor import version_line
+    from diffclass.command_line.map_options import MapOptions
     from diffclass.command_line.option_groups import (
         FILE,
         RunOptions,
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from diffclass.command_line.results import check_picture, costs_of, give_report, present
     from diffclass.command_line.walk_options import NameIn, WalkOptions
 
-_HOMES = ("option_groups", "console", "results", "walk_options", "doctor")
+_HOMES = ("option_groups", "console", "results", "walk_options", "map_options", "doctor")
 __all__ = [
     "BOUND_MISSED",
     "FILE",
     "INTERRUPTED",
     "Console",
+    "MapOptions",
     "NameIn",
     "RunOptions",
     "WalkOptions",

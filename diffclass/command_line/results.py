@@ -12,7 +12,7 @@ from diffclass.command_line.console import Console
 from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
-    from diffclass.reports import RunCosts
+    from diffclass.jobs import RunCosts
 
 
 class Report(Protocol):
@@ -38,7 +38,7 @@ def check_picture(path: Path | None) -> None:
 
 def costs_of(console: Console) -> RunCosts:
     """Return what the run took until now."""
-    from diffclass.reports import RunCosts
+    from diffclass.jobs import RunCosts
 
     return RunCosts(
         seconds=console.seconds | {"total": console.total_seconds},

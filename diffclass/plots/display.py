@@ -19,21 +19,24 @@ if TYPE_CHECKING:
 def require_matplotlib() -> None:
     """Raise a `ParameterError` that says how to install matplotlib, if it is missing."""
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise ParameterError(
             "drawing needs matplotlib, which is not installed: pip install 'diffclass[plots]'"
         ) from error
 
 
-def new_figure(size: tuple[float, float]) -> Figure:
-    """Make a figure of ``size`` inches that draws without a screen."""
+def new_figure(size: tuple[float, float] = (6.4, 4.8), *, layout: Any = "compressed") -> Figure:
+    """Make a white figure of ``size`` inches, 100 dots each, that draws without a screen.
+
+    The default layout suits pictures, which keep their proportions: "constrained" ignores that and
+    clips labels.
+    """
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    # Pictures keep their proportions; the "constrained" layout ignores that and clips labels.
-    figure = Figure(figsize=size, layout="compressed")
+    figure = Figure(figsize=size, layout=layout, dpi=100, facecolor="white")
     FigureCanvasAgg(figure)
     return figure
 

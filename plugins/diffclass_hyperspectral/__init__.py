@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         mean_spectra,
     )
     from diffclass_hyperspectral.workflows.embedding import (
-        embed_file,
+        embed_scene,
         write_coordinates,
     )
     from diffclass_hyperspectral.workflows.evaluation import (
@@ -103,7 +103,7 @@ __all__ = [
     "classify_with_model",
     "cluster_scene",
     "detection_of",
-    "embed_file",
+    "embed_scene",
     "evaluate_map",
     "find_anomalies",
     "known_anomalies",
@@ -144,7 +144,7 @@ _CHAPTERS = {
     "workflows.clustering": (
         "ClusterSpectra SceneClusters agreement cluster_scene known_classes mean_spectra"
     ),
-    "workflows.embedding": "embed_file write_coordinates",
+    "workflows.embedding": "embed_scene write_coordinates",
     "workflows.evaluation": "MapEvaluation evaluate_map",
     "workflows.point_files": "write_points",
     "workflows.suggestions": "SuggestedPixel suggest_first suggest_for_scene",

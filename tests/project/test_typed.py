@@ -11,7 +11,7 @@ import pytest
 
 from tests.project import typed_user_script
 
-PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
 
 
 def test_the_script_runs(tmp_path):

@@ -67,7 +67,7 @@ class DiffusionOptions(WalkOptions):
 
     def features_of(self, scene: Scene) -> SceneFeatures:
         """Return the features that were asked for, not yet fitted, if a scene can have them."""
-        from diffclass_hyperspectral.workflows.parameters import check_components
+        from diffclass_hyperspectral.features.scene_features import check_components
 
         check_components(self.components, scene)
         return scene_features(self.features, self.metric, self.components)

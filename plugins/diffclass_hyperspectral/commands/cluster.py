@@ -119,9 +119,9 @@ def cluster(
         read_tile_labels,
         write_class_map,
     )
+    from diffclass_hyperspectral.features.scene_features import check_components
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
     from diffclass_hyperspectral.workflows.clustering import draw_clusters, report_clusters
-    from diffclass_hyperspectral.workflows.parameters import check_components
 
     check_picture(given.picture)
     if given.truth is None:

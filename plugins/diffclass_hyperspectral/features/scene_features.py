@@ -391,3 +391,13 @@ def _as_scene(X: Any) -> Scene:
 
 def _in_memory(shape: tuple[int, int]) -> np.ndarray:
     return np.empty(shape, dtype=np.float32)
+
+
+def check_components(n_components: int | None, scene: Scene) -> None:
+    """Raise `ParameterError` for more components than the scene has good bands."""
+    n_bands = int(scene.band_mask.sum())
+    if n_components is not None and n_components > n_bands:
+        raise ParameterError(
+            f"{n_components} components were asked for, but {scene.path} has {n_bands} good "
+            f"bands; ask for at most {n_bands}"
+        )

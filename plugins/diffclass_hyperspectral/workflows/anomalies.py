@@ -13,16 +13,15 @@ from diffclass.anomaly import DiffusionAnomaly
 from diffclass.costs import Cost, Forecast, Size
 from diffclass.evaluation import DetectionCurve, detection_curve
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.jobs import RunCosts, RunReport, check_neighbors
 from diffclass.kernels import Gaussian
 from diffclass.output import replacing
+from diffclass.plots import new_figure
 from diffclass.point_graph import graph_costs
 from diffclass.progress import stage
-from diffclass.reports import RunCosts, RunReport
 from diffclass_hyperspectral.features.block_statistics import BandStatistics
 from diffclass_hyperspectral.io.labels import LabelImage
-from diffclass_hyperspectral.io.maps import new_figure
 from diffclass_hyperspectral.io.scenes import Scene, color_bands
-from diffclass_hyperspectral.workflows.parameters import check_neighbors
 
 __all__ = [
     "SceneAnomalies",
@@ -262,7 +261,7 @@ def draw_anomalies(
     from diffclass.plots import CompositeDisplay, DetectionDisplay
 
     n_panels = 3 if curves else 2
-    figure = new_figure(figsize=(5.2 * n_panels, 4.8))
+    figure = new_figure((5.2 * n_panels, 4.8), layout=None)
     figure.set_layout_engine("constrained", w_pad=0.12)
     axes = figure.subplots(1, n_panels)
     CompositeDisplay(_colors(scene), bands=(0, 1, 2)).plot(ax=axes[0], title="scene")

@@ -14,22 +14,21 @@ from diffclass.clustering import N_NEIGHBORS, DiffusionClustering
 from diffclass.costs import Cost, Forecast
 from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.jobs import HIDDEN, Facts, RunCosts, RunReport, check_whole
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.libraries import require
 from diffclass.mode_clustering import DiffusionModes
 from diffclass.output import replacing
+from diffclass.plots import new_figure
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.progress import stage
-from diffclass.reports import HIDDEN, Facts, RunCosts, RunReport
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import ClassTable, LabelImage
-from diffclass_hyperspectral.io.maps import new_figure
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.readers import SpectralLibrary, color_text
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.parameters import check_whole
 
 __all__ = [
     "ClusterSpectra",
@@ -439,7 +438,7 @@ def draw_clusters(
         "class_names": names,
         "class_colors": colors,
     }
-    figure = new_figure(figsize=(13.5, max(4.8, 0.24 * len(names) + 1.2)), layout="constrained")
+    figure = new_figure((13.5, max(4.8, 0.24 * len(names) + 1.2)), layout="constrained")
     axes = figure.subplots(1, 2)
     ClassMapDisplay(found.cluster_map, **style).plot(ax=axes[0], title="clusters")
     spectra = found.spectra

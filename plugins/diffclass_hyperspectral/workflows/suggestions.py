@@ -12,8 +12,8 @@ from diffclass.acquisition import MEDOID_BYTES, by_coverage, well_apart
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError
+from diffclass.jobs import Facts, RunReport, check_whole
 from diffclass.progress import stage
-from diffclass.reports import Facts, RunReport
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
@@ -24,7 +24,6 @@ from diffclass_hyperspectral.workflows.classification import (
     classify_scene,
 )
 from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
-from diffclass_hyperspectral.workflows.parameters import check_whole
 
 __all__ = [
     "SuggestedPixel",

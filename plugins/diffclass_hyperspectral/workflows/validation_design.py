@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.reports import Facts, RunReport
+from diffclass.jobs import Facts, RunReport, check_whole
 from diffclass_hyperspectral.io.georeference import georeference_of
 from diffclass_hyperspectral.io.labels import LabelImage
-from diffclass_hyperspectral.workflows.parameters import check_whole
 
 _ROUNDING = 1e-9  # of shares of points
 

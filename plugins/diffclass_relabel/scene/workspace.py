@@ -22,6 +22,7 @@ import numpy as np
 from diffclass import MarkovOperator, StoppingRule, __version__, markov_operator
 from diffclass.coarsening import CoarseGraph, coarsen
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.jobs import check_neighbors
 from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import sizes_as_text
 from diffclass.progress import stage
@@ -29,7 +30,6 @@ from diffclass.relabel import KnownSizes, RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, TiledScene, open_tiles
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.io.rasters import row_blocks
-from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_relabel.scene.pixels import block_side, blocks_of, mean_features, pixels_of
 
 

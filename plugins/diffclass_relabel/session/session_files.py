@@ -17,8 +17,8 @@ from diffclass.costs import Forecast
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import Operation
 from diffclass_hyperspectral import Scene, TiledScene
+from diffclass_hyperspectral.features.scene_features import check_components
 from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
-from diffclass_hyperspectral.workflows.parameters import check_components
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in
 from diffclass_relabel.scene import SessionSettings, Workspace, forecast_session
 from diffclass_relabel.session.editor import SessionEditor

@@ -10,7 +10,7 @@ from diffclass_hyperspectral.io.maps.map_files import (
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.io.maps.png_maps import metres_of_a_pixel, new_figure
+from diffclass_hyperspectral.io.maps.png_maps import metres_of_a_pixel
 from diffclass_hyperspectral.io.maps.segments import neighboring, segments_of
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "mapped_file",
     "metres_of_a_pixel",
     "neighboring",
-    "new_figure",
     "orthorectification_line",
     "place_of",
     "segments_of",

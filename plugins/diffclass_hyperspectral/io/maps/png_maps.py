@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass.libraries import require
+from diffclass.plots import new_figure
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, parsed_crs
 from diffclass_hyperspectral.io.labels import ClassTable, largest_id
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
@@ -50,7 +51,7 @@ def save_palette_png(path: Path, ids: Raster, table: ClassTable) -> None:
 
 def save_class_png(path: Path, ids: Raster, table: ClassTable) -> None:
     """Save the map in the table's colours, not mixed anywhere, with names and pixel counts."""
-    figure = new_figure()
+    figure = new_figure(layout=None)
     legend = _class_legend(figure, _counts(ids), table)
     picture = _magnified(table.palette[_thinned(ids)])
     height, width = picture.shape[:2]
@@ -66,7 +67,7 @@ def save_class_png(path: Path, ids: Raster, table: ClassTable) -> None:
 
 def save_raster_png(path: Path, band: Raster, *, label: str) -> None:
     """Save one band (rows, columns) in viridis with a colour bar; NaN is left white."""
-    figure = new_figure()
+    figure = new_figure(layout=None)
     array = _thinned(band)
     height, width = _magnified(array).shape
     total_width, total_height = width + 110 + 2 * _GAP, height + 2 * _GAP
@@ -82,14 +83,6 @@ def save_raster_png(path: Path, band: Raster, *, label: str) -> None:
     )  # fmt: skip
     figure.colorbar(image, cax=bar, label=_literal(label))
     _save(figure, path)
-
-
-def new_figure(**options: Any) -> Figure:
-    """Make a white figure of 100 dots per inch that draws without a screen."""
-    figure_class = require("matplotlib.figure", extra="plots").Figure
-    figure = figure_class(dpi=_DPI, facecolor="white", **options)
-    require("matplotlib.backends.backend_agg", extra="plots").FigureCanvasAgg(figure)
-    return figure
 
 
 def _counts(ids: Raster) -> Counter[int]:

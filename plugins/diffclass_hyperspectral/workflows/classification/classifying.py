@@ -10,6 +10,7 @@ import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, ScaleWarning
+from diffclass.jobs import check_classifier
 from diffclass.label_diffusion import decide
 from diffclass.point_graph import PointGraph
 from diffclass.progress import stage
@@ -21,7 +22,6 @@ from diffclass_hyperspectral.workflows.classification.scene_classification impor
     UNCLASSIFIED,
     SceneClassification,
 )
-from diffclass_hyperspectral.workflows.parameters import check_classifier
 
 _EXPECTED_BEYOND = 0.01  # of a scene like the one that the model was fitted to
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.reports import HIDDEN, IF_KNOWN, MERGED, Facts
+from diffclass.jobs import HIDDEN, IF_KNOWN, MERGED, Facts
 from diffclass_hyperspectral.io.maps import neighboring, segments_of
 
 

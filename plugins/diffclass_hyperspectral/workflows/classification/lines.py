@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diffclass.reports import Facts
+from diffclass.jobs import Facts
 from diffclass_hyperspectral.workflows.evaluation import accuracy_lines, with_span
 
 UNSURE = 0.1  # margins below it

@@ -12,14 +12,14 @@ from diffclass import StoppingRule, Warp
 from diffclass.blocks import BlockClassifier
 from diffclass.evaluation import Scores, classification_scores
 from diffclass.exceptions import DataError
-from diffclass.label_diffusion import Calibration
-from diffclass.reports import (
+from diffclass.jobs import (
     HIDDEN,
     IF_KNOWN,
     MERGED,
     Facts,
     RunReport,
 )
+from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.classification.lines import (

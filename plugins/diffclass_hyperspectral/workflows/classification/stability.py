@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.reports import Facts
+from diffclass.jobs import Facts
 from diffclass_hyperspectral.workflows.classification.lines import stability_line
 from diffclass_hyperspectral.workflows.classification.models import Classifier
 from diffclass_hyperspectral.workflows.classification.scene_classification import (

@@ -17,7 +17,7 @@ from diffclass.evaluation import (
     threshold_table,
 )
 from diffclass.exceptions import DataError
-from diffclass.reports import Facts, written_as
+from diffclass.jobs import Facts, written_as
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 from diffclass_hyperspectral.workflows.evaluation.holdout import squares
 

@@ -19,14 +19,14 @@ from diffclass.evaluation import (
     stratified_areas,
 )
 from diffclass.exceptions import DataError
-from diffclass.output import replacing
-from diffclass.plots import plot_evaluation
-from diffclass.reports import (
+from diffclass.jobs import (
     HIDDEN,
     MERGED,
     Facts,
     written_as,
 )
+from diffclass.output import replacing
+from diffclass.plots import plot_evaluation
 from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name
 from diffclass_hyperspectral.workflows.evaluation.certainty import (
     Certainty,

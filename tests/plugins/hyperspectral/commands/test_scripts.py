@@ -11,12 +11,13 @@ from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.command_line.main import run as run_command
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import ParameterError
+from diffclass.jobs import report_embedding
 from diffclass_hyperspectral import (
     Cleanup,
     SceneFeatures,
     classify_with_holdout,
     classify_with_model,
-    embed_file,
+    embed_scene,
     evaluate_map,
     open_scene,
     read_labels,
@@ -24,7 +25,6 @@ from diffclass_hyperspectral import (
     suggest_for_scene,
     write_maps,
 )
-from diffclass_hyperspectral.workflows.embedding import report_embedding
 
 MEASURED = ("seconds", "peak_memory_bytes", "peak_memory_by_stage", "memory", "model")
 
@@ -108,10 +108,10 @@ def test_embed(command):
     words = ["-n", "2", "--neighbors", "16", "--bandwidth", "self-tuning"]
     report = command("embed", "cube.npy", "-o", "command.npy", *words)
     model = DiffusionMap(2, n_neighbors=16, bandwidth="self-tuning", random_state=0)
-    embedded = embed_file("cube.npy", model, features=SceneFeatures())
+    embedded = embed_scene(open_scene("cube.npy"), model, features=SceneFeatures())
     found = embedded.coordinates.reshape(48, 48, 2)
     np.testing.assert_allclose(found, np.load("command.npy"), rtol=1e-5, atol=1e-7)
-    assert lasting(report_embedding(embedded).to_dict()) == lasting(report)
+    assert lasting(report_embedding(model, 48 * 48).to_dict()) == lasting(report)
 
 
 def test_evaluate(command, folder):

@@ -1,4 +1,4 @@
-"""``diffclass embed`` as a user runs it: tables and scenes in, coordinates out."""
+"""``diffclass embed`` as a user runs it on a scene: coordinates out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene
-from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
-from experiments.datasets import make_circle
+from diffclass_hyperspectral.io.tables import read_table, write_table
 
 from ..writers import save_envi
 
@@ -23,13 +22,6 @@ from ..writers import save_envi
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def circle(folder):
-    X, angle = make_circle(300, density=0.5, random_state=0)
-    write_table("circle.csv", X, ["x", "y"])
-    return X, angle
 
 
 def works(capsys, *arguments):
@@ -43,66 +35,6 @@ def fails(capsys, *arguments, code, says):
     assert said.out == ""
     assert says in said.err
     assert "Traceback" not in said.err
-
-
-def roundness(coordinates):
-    radii = np.linalg.norm(coordinates, axis=1)
-    return radii.std() / radii.mean()
-
-
-# --- tables
-
-
-@pytest.mark.parametrize("output", ["out.csv", "out.npy"])
-def test_a_table(circle, capsys, output):
-    report = works(capsys, "circle.csv", "-o", output, "-n", "2", "--report", "report.json")
-    coordinates, names = read_table(output)
-    assert output == "out.npy" or names == ["diffusion 1", "diffusion 2"]
-    assert coordinates.shape == (300, 2)
-    assert roundness(coordinates) < 0.1
-    with open("report.json") as file:
-        assert json.load(file)["eigenvalues"] == report["eigenvalues"]
-    assert report["n_graph_components"] == 1
-    assert report["epsilon"] > 0
-
-
-@pytest.mark.parametrize(
-    "bandwidth", ["attached", "graph", "semigroup", "slope", "self-tuning", "0.05"]
-)
-def test_bandwidths_and_pictures(circle, capsys, bandwidth):
-    arguments = ["circle.csv", "-o", "out.npy", "--bandwidth", bandwidth, "--time", "auto"]
-    report = works(capsys, *arguments, "--picture", "out.png")
-    assert (report["epsilon"] is None) == (bandwidth == "self-tuning")
-    assert (report["bandwidth_curve"] is None) == (bandwidth not in ("semigroup", "slope"))
-    with Image.open("out.png") as picture:
-        assert picture.size[0] == (1650 if report["bandwidth_curve"] else 1100)
-
-
-def test_rows_with_missing_values_get_none(folder, circle, capsys):
-    X, _ = circle
-    X[7, 1] = np.nan
-    write_table("holes.csv", X, ["x", "y"])
-    report = works(capsys, "holes.csv", "-o", "out.csv")
-    coordinates = read_table("out.csv")[0]
-    assert np.isnan(coordinates[7]).all()
-    assert np.isfinite(np.delete(coordinates, 7, axis=0)).all()
-    assert report["n_without_data"] == 1
-
-
-def test_numpy_tables(folder, capsys):
-    X, _ = make_circle(200, random_state=0)
-    np.save("points.npy", X.astype(np.float32))
-    works(capsys, "points.npy", "-o", "out.npy", "-n", "2")
-    assert roundness(np.load("out.npy")) < 0.1
-
-
-def test_the_seed_decides(circle, capsys):
-    for name in ("a.npy", "b.npy"):
-        works(capsys, "circle.csv", "-o", name, "--seed", "3", "--bandwidth", "semigroup")
-    assert (np.load("a.npy") == np.load("b.npy")).all()
-
-
-# --- scenes
 
 
 @pytest.fixture
@@ -147,48 +79,24 @@ def test_pixels_as_rows(tissue, capsys):
     assert len(values) == 48 * 48
 
 
-# --- refusals
+def test_the_seed_decides(tissue, capsys):
+    for name in ("a.npy", "b.npy"):
+        works(capsys, "scene.hdr", "-o", name, "--seed", "3")
+    np.testing.assert_array_equal(np.load("a.npy"), np.load("b.npy"))
 
 
-def test_wrong_usage(circle, capsys):
+def test_wrong_usage(tissue, capsys):
     for arguments, says in (
         (["-o", "out.png"], "--picture"),
-        (["-o", "out.img"], "written as .npy or .csv"),
         (["-o", "out.csv", "--picture", "out.jpg"], ".png"),
-        (["-o", "circle.csv", "--overwrite"], "read from"),
+        (["-o", "scene.img", "--overwrite"], "read from"),
         (["-o", "out.csv", "--bandwidth", "wide"], "neither a number nor one of"),
         (["-o", "out.csv", "--time", "-1"], "time"),
-        (["-o", "out.csv", "-n", "300"], "300 points"),
+        (["-o", "out.csv", "-n", "2304"], "2304 points"),
         (["-o", "none/out.csv"], "no folder"),
         (["-o", "out.csv", "--report", "out.csv"], "two outputs"),
     ):
-        fails(capsys, "circle.csv", *arguments, code=2, says=says)
-
-
-def test_bad_data(folder, capsys):
-    for name, text, says in (
-        ("words.csv", "a,b\n1,2\n3,four\n", "'four' in row 2, column 2"),
-        ("ragged.csv", "1,2\n3\n", "row 2 has 1 cells"),
-        ("empty.csv", "", "no row of numbers"),
-        ("head.csv", "a,b\n", "no row of numbers"),
-        ("equal.csv", "1,2\n" * 9, "all 9 points are equal"),
-        ("holes.csv", "1,\n" * 9, "missing value"),
-    ):
-        (folder / name).write_text(text)
-        fails(capsys, name, "-o", "out.csv", code=3, says=says)
-    fails(capsys, "absent.csv", "-o", "out.csv", code=3, says="no such file")
-    assert sorted(p.name for p in folder.iterdir() if p.name.startswith("out")) == []
-
-
-def test_what_is_a_table(folder):
-    np.save("cube.npy", np.zeros((2, 3, 4)))
-    np.save("table.npy", np.zeros((2, 3)))
-    (folder / "fake.npy").write_text("no array")
-    assert not is_table("cube.npy")
-    assert is_table("table.npy")
-    assert not is_table("fake.npy")
-    assert not is_table("scene.hdr")
-    assert is_table("a.CSV")
+        fails(capsys, "scene.hdr", *arguments, code=2, says=says)
 
 
 def test_tables_survive_a_round_trip(folder, rng):

@@ -13,7 +13,7 @@ from diffclass.command_line.main import run
 from diffclass.costs import Forecast
 from diffclass.mapped_files import release_pages
 from diffclass.memory import available_memory_bytes
-from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
+from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.workflows.classification import classify_scene
 from diffclass_hyperspectral.workflows.classification.classifying import apply_model
@@ -21,7 +21,7 @@ from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
 )
-from diffclass_hyperspectral.workflows.embedding import embed_file, forecast_embedding
+from diffclass_hyperspectral.workflows.embedding import embed_scene, forecast_embedding
 
 from ..commands.test_classify import in_a_process
 
@@ -302,5 +302,5 @@ def test_embedding_hears_of_it_before(tmp_path):
     np.save(tmp_path / "scene.npy", np.random.default_rng(0).random((20, 20, 6)))
     heard = []
     model = DiffusionMap(2, n_neighbors=16, bandwidth="self-tuning")
-    embed_file(tmp_path / "scene.npy", model, before=heard.append)
+    embed_scene(open_scene(tmp_path / "scene.npy"), model, before=heard.append)
     assert set(heard[0].stages) == {"features", "neighbors", "affinities", "eigenpairs", "writing"}

@@ -15,17 +15,6 @@ import numpy as np
 from diffclass import __version__
 from diffclass.costs import Forecast
 
-__all__ = [
-    "HIDDEN",
-    "IF_KNOWN",
-    "MERGED",
-    "Facts",
-    "RunCosts",
-    "RunReport",
-    "plain",
-    "written_as",
-]
-
 Metadata = Mapping[str, Callable[[str, Any], dict[str, Any]]]
 
 

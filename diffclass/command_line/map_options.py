@@ -1,0 +1,62 @@
+"""Options of diffusion maps, of a scene's pixels or a table's rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.command_line.option_groups import option
+
+if TYPE_CHECKING:
+    from diffclass.embedding import DiffusionMap
+
+
+class _NumberOr(click.ParamType):
+    """A number, or one of some words."""
+
+    def __init__(self, *words: str):
+        self.words = words
+        self.name = "|".join([*words, "number"])
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | str:
+        """Return one of the words or a float."""
+        if value in self.words:
+            return str(value)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is neither a number nor one of {', '.join(self.words)}")
+
+
+@dataclass(frozen=True)
+class MapOptions:
+    """The graph, the coordinates and their time."""
+
+    title = "Diffusion map"
+    components: int = option("Coordinates.", short="-n", default=3)
+    neighbors: int = option("Least number of neighbours of a point.", default=64)
+    alpha: float = option("Density exponent.", default=1.0)
+    time: float | str = option("Steps.", type=_NumberOr("auto", "relaxation"), default=1)
+    bandwidth: float | str | None = option(
+        "epsilon. attached: the widest that the neighbours allow, wider for outliers (default "
+        "for tables); graph: the same for all; semigroup, slope: chosen from the data; "
+        "self-tuning: one for each point (default for scenes); or a number.",
+        type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
+    )
+
+    def model(self, seed: int, *, bandwidth: str) -> DiffusionMap:
+        """Return what embeds points, with this bandwidth by default."""
+        from diffclass import DiffusionMap
+
+        return DiffusionMap(
+            self.components,
+            n_neighbors=self.neighbors,
+            alpha=self.alpha,
+            time=self.time,
+            bandwidth=bandwidth if self.bandwidth is None else self.bandwidth,
+            random_state=seed,
+        )

@@ -1,0 +1,35 @@
+"""What commands on scenes and on tables have in common: checks beforehand, reports, pictures."""
+
+from __future__ import annotations
+
+from diffclass.jobs.embedding import EmbeddingReport, draw_map, embedding_costs, report_embedding
+from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors, check_whole
+from diffclass.jobs.reports import (
+    HIDDEN,
+    IF_KNOWN,
+    MERGED,
+    Facts,
+    RunCosts,
+    RunReport,
+    plain,
+    written_as,
+)
+
+__all__ = [
+    "HIDDEN",
+    "IF_KNOWN",
+    "MERGED",
+    "EmbeddingReport",
+    "Facts",
+    "RunCosts",
+    "RunReport",
+    "check_classifier",
+    "check_map",
+    "check_neighbors",
+    "check_whole",
+    "draw_map",
+    "embedding_costs",
+    "plain",
+    "report_embedding",
+    "written_as",
+]

@@ -1,0 +1,64 @@
+"""Parameters refused before points are read: a mistyped option should not cost minutes."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from diffclass.blocks import BlockClassifier
+from diffclass.classifier import DiffusionClassifier
+from diffclass.embedding import DiffusionMap
+from diffclass.exceptions import ParameterError
+
+_MOST_ALPHA = 4
+_LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
+
+
+def check_classifier(classifier: DiffusionClassifier | BlockClassifier, n_points: int) -> None:
+    """Raise `ParameterError` for what a classifier would refuse when fitted to that many points."""
+    check_neighbors(classifier.n_neighbors, n_points)
+    classifier.check_parameters()
+
+
+def check_neighbors(n_neighbors: Any, n_points: int) -> None:
+    """Raise `ParameterError` unless there are more points with data than neighbours."""
+    check_whole(n_neighbors, "n_neighbors", least=1)
+    if n_neighbors >= n_points:
+        raise ParameterError(
+            f"{n_neighbors} neighbors were asked for, but only {n_points} points have "
+            f"data; ask for at most {n_points - 1}"
+        )
+
+
+def check_whole(value: Any, name: str, *, least: int) -> None:
+    """Raise `ParameterError` unless a parameter is a whole number, at least so large."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ParameterError(f"{name} = {value!r}; it has to be a whole number, at least {least}")
+
+
+def check_map(model: DiffusionMap, n_points: int) -> None:
+    """Raise `ParameterError` for what an embedding would refuse when fitted to that many points."""
+    if not isinstance(model.n_components, str):
+        check_whole(model.n_components, "n_components", least=1)
+        if model.n_components >= n_points:
+            raise ParameterError(
+                f"n_components = {model.n_components}; {n_points} points have at most "
+                f"{n_points - 1} coordinates"
+            )
+    check_whole(model.n_neighbors, "n_neighbors", least=1)
+    for name in ("alpha", "time", "bandwidth"):
+        value = getattr(model, name)
+        if isinstance(value, str) and name != "alpha":
+            continue
+        least = _LEAST_FLOAT if name == "bandwidth" else 0
+        if not (isinstance(value, Real) and least <= float(value) < _INFINITY):
+            bound = "above 0" if name == "bandwidth" else "at least 0"
+            raise ParameterError(f"{name} = {value!r}; it has to be a number {bound}")
+    if not isinstance(model.alpha, str) and model.alpha > _MOST_ALPHA:
+        raise ParameterError(
+            f"alpha = {model.alpha!r}; affinities are divided by densities to this power, which "
+            f"beyond {_MOST_ALPHA} leaves only the emptiest points: take 0 to 1"
+        )

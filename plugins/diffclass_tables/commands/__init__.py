@@ -1,0 +1,1 @@
+"""Commands on tables; the first file that is named decides between them and those on scenes."""

@@ -1,0 +1,107 @@
+"""Options of tables: which columns are compared, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.command_line import FILE, RunOptions, option, refuse_without_effect
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from diffclass_tables.io import Table
+    from diffclass_tables.rows import Rows
+
+METRICS = ("euclidean", "cosine", "correlation")
+SMALLER = "ask for fewer --components or --neighbors"
+LABELS = (
+    "Labels: a column of TABLE, or a file: ids or row numbers and classes (.csv, .tsv, .parquet, "
+    ".feather), or an entry for each row (.npy, .npz). Empty and -1 are no label."
+)
+OUTPUT = ".csv, .tsv, .parquet, .feather, .npz; of an .h5ad file also a copy of it, .h5ad."
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """Which columns of a table are compared, and how."""
+
+    title = "Rows and their features"
+    columns: str | None = option(
+        "Features: names or patterns of columns, as 'x*,y', or a column of vectors; of .npz an "
+        "array, of .h5ad X or an entry of obsm. By default vectors, else all numbers; of .h5ad "
+        "X_pca, else X.",
+    )
+    id_column: str | None = option(
+        "Column of ids; by default 'id', else rows are numbered from 0.",
+        names=("--id",),
+    )
+    metric: str | None = option(
+        "How rows are compared. By default cosine for float16 and rows of unit length, else "
+        "euclidean.",
+        type=click.Choice(METRICS),
+    )
+    dimensions: int | None = option(
+        "Principal components of the features to compare; by default 64 of more than 64, if there "
+        "are more than 4,096 rows, else all features.",
+        hidden=True,
+        type=click.IntRange(1),
+    )
+    graph: str | None = option(
+        "A graph of one's own in place of the features: .npz, .mtx, an edge list with columns "
+        "source, target and weight, or obsp/NAME of an .h5ad file.",
+    )
+
+    def check(self) -> None:
+        """Raise `UsageError` for options that have no effect."""
+        if self.graph is not None:
+            refuse_without_effect(["metric", "dimensions"], "with --graph")
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that they name, which no output may replace."""
+        return [] if self.graph is None else [Path(self.graph)]
+
+    def opened(self, path: Path) -> tuple[Table, sp.csr_array | None]:
+        """Return the table, and the graph if there is one."""
+        from diffclass_tables.io import open_table, read_row_graph
+
+        table = open_table(path, columns=self.columns, id_column=self.id_column)
+        return table, None if self.graph is None else read_row_graph(self.graph, table)
+
+    def rows(self, table: Table, graph: sp.csr_array | None, seed: int) -> Rows:
+        """Return the rows as points, or with the graph."""
+        from diffclass_tables.rows import read_rows
+
+        return read_rows(
+            table, metric=self.metric, n_components=self.dimensions, graph=graph, seed=seed
+        )
+
+
+def table_argument() -> Callable[..., Any]:
+    """Add the argument of commands on a table."""
+
+    def the_one(_: click.Context, __: click.Parameter, given: tuple[Path, ...]) -> Path:
+        if len(given) > 1:
+            raise click.UsageError(f"one table at a time, but {given[1]} came too; join them first")
+        return given[0]
+
+    return click.argument(
+        "table", metavar="TABLE", type=FILE, nargs=-1, required=True, callback=the_one
+    )
+
+
+def check_outputs(
+    output: Path, others: list[Path], inputs: list[Path], running: RunOptions
+) -> None:
+    """Refuse outputs that cannot be written, share a file or would replace an input."""
+    from diffclass.output import check_apart, require_writable
+    from diffclass_tables.io import check_ending
+
+    check_ending(output, inputs[0])
+    files = [require_writable(path, overwrite=running.overwrite) for path in (output, *others)]
+    check_apart(files, inputs)

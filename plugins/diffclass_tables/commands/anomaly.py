@@ -1,0 +1,89 @@
+"""``diffclass anomaly`` on a table: rows in, scores of how unlike the others each is out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from diffclass.command_line import (
+    Console,
+    RunOptions,
+    command,
+    common_options,
+    costs_of,
+    forecast_sayer,
+    give_report,
+    option,
+    options,
+    present,
+)
+from diffclass_tables.commands._rows import (
+    OUTPUT,
+    SMALLER,
+    RowOptions,
+    check_outputs,
+    table_argument,
+)
+
+
+@dataclass(frozen=True)
+class _Given:
+    output: Path = option(f"Id and score of each row: {OUTPUT}", short="-o", required=True)
+    truth: str | None = option(
+        "Known anomalies, as classify's labels; 0 and empty are none: prints the area under the "
+        "ROC curve."
+    )
+    neighbors: int = option(
+        "Neighbours of a row in the graph; more than anomalies that are alike.",
+        type=click.IntRange(1),
+        default=32,
+    )
+    time: int = option(
+        "Steps of the walk. More find groups of anomalies that are alike.",
+        type=click.IntRange(1),
+        default=1,
+    )
+    report: Path | None = option("Report as JSON.")
+
+
+@command(epilog="Example: diffclass anomaly measurements.csv -o scores.csv")
+@table_argument()
+@options(_Given, "given")
+@options(RowOptions, "part")
+@options(RunOptions, "running")
+@common_options
+def anomaly(
+    table: Path, *, given: _Given, part: RowOptions, running: RunOptions, console: Console
+) -> None:
+    """Score every row of TABLE by how unlike the others it is.
+
+    The report lists the ten highest scores. Rows with missing values have none.
+    """
+    from diffclass import DiffusionAnomaly
+    from diffclass.kernels import Gaussian
+    from diffclass.progress import stage
+    from diffclass_tables.io import read_row_labels, write_rows
+    from diffclass_tables.jobs.forecasts import graph_forecast
+    from diffclass_tables.jobs.others import score_rows
+
+    part.check()
+    if part.graph is not None:
+        raise click.UsageError("anomalies are found among features; leave --graph out")
+    truth = [Path(given.truth)] if given.truth and Path(given.truth).exists() else []
+    check_outputs(given.output, present(given.report), [table, *truth], running)
+    with console.timing():
+        with stage("opening"):
+            opened, _ = part.opened(table)
+            known = None if given.truth is None else read_row_labels(given.truth, opened)
+        memory = graph_forecast(opened, Gaussian(), given.neighbors, part.dimensions)
+        forecast_sayer(console, SMALLER, force=running.force)(memory)
+        model = DiffusionAnomaly(
+            n_neighbors=given.neighbors, time=given.time, random_state=running.seed
+        )
+        found, report = score_rows(part.rows(opened, None, running.seed), model, known)
+        with stage("writing"):
+            write_rows(given.output, opened, found, overwrite=running.overwrite)
+    said = replace(report, memory=memory, costs=costs_of(console))
+    give_report(console, said, given.report, overwrite=running.overwrite)

@@ -1,0 +1,95 @@
+"""``diffclass embed`` on a table: rows in, diffusion coordinates out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from diffclass.command_line import (
+    Console,
+    MapOptions,
+    RunOptions,
+    check_picture,
+    command,
+    common_options,
+    costs_of,
+    forecast_sayer,
+    give_report,
+    option,
+    options,
+    present,
+)
+from diffclass_tables.commands._rows import RowOptions, check_outputs, table_argument
+
+_SMALLER = "ask for fewer --neighbors or --components"
+
+
+@dataclass(frozen=True)
+class _Given:
+    output: Path = option(
+        "Coordinates: .npy, .csv, .tsv, .parquet, .feather; of an .h5ad file also a copy of it.",
+        short="-o",
+        required=True,
+    )
+    picture: Path | None = option("Coordinates and spectrum as a .png.")
+    report: Path | None = option("Report as JSON.")
+
+
+@command(epilog="Example: diffclass embed points.csv -o coordinates.csv --picture coordinates.png")
+@table_argument()
+@options(_Given, "given")
+@options(MapOptions, "coordinates")
+@options(RowOptions, "part")
+@options(RunOptions, "running")
+@common_options
+def embed(
+    table: Path,
+    *,
+    given: _Given,
+    coordinates: MapOptions,
+    part: RowOptions,
+    running: RunOptions,
+    console: Console,
+) -> None:
+    """Write the diffusion coordinates of the rows of TABLE.
+
+    Rows with missing values get no coordinates.
+    """
+    from diffclass.jobs import check_map, draw_map, embedding_costs, report_embedding
+    from diffclass.progress import stage
+    from diffclass_tables.io import write_rows
+    from diffclass_tables.jobs.forecasts import forecast_rows
+
+    part.check()
+    check_picture(given.picture)
+    others = present(given.picture, given.report)
+    check_outputs(given.output, others, [table, *part.files], running)
+    with console.timing():
+        with stage("opening"):
+            opened, graph = part.opened(table)
+        model = coordinates.model(running.seed, bandwidth="attached")
+        check_map(model, opened.n_rows)
+        memory, _ = forecast_rows(
+            opened, lambda size: embedding_costs(size, model), n_neighbors=model.n_neighbors,
+            n_components=part.dimensions,
+        )  # fmt: skip
+        forecast_sayer(console, _SMALLER, force=running.force)(memory)
+        rows = part.rows(opened, graph, running.seed)
+        model.set_params(affinity=rows.affinity).fit(rows.points)
+        found = rows.placed(model.embedding_.astype(float), float("nan"))
+        with stage("writing"):
+            names = [f"diffusion {i + 1}" for i in range(found.shape[1])]
+            columns = dict(zip(names, found.T, strict=True))
+            write_rows(given.output, opened, columns, matrix=found, overwrite=running.overwrite)
+            if given.picture is not None:
+
+                def draw(axes: Any) -> None:
+                    from diffclass.plots import EmbeddingDisplay
+
+                    components = (0, 1)[: model.embedding_.shape[1]]
+                    EmbeddingDisplay(model.embedding_, components=components).plot(axes)
+
+                draw_map(given.picture, model, draw, overwrite=running.overwrite)
+    said = report_embedding(model, opened.n_rows, memory=memory, costs=costs_of(console))
+    give_report(console, said, given.report, overwrite=running.overwrite)

@@ -1,0 +1,192 @@
+"""Features of rows as points that can be compared by distance.
+
+A metric first: *cosine* brings every row to unit length, *correlation* subtracts its mean before,
+*euclidean* takes rows as they are. Squared distances of unit rows are 2 (1 - cosine). Then, of many
+columns, the leading principal components of the rows: the search for neighbours needs few.
+
+Components come from a randomised subspace iteration that reads the rows in blocks, so that tables
+of any width, sparse ones, float16 and memory maps never lie in memory as a whole.
+
+Source: N. Halko, P. G. Martinsson, J. A. Tropp, "Finding structure with randomness", SIAM Review
+2011, algorithm 4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.costs import Cost
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.progress import checkpoint, stage
+
+METRICS = ("euclidean", "cosine", "correlation")
+MOST_FEATURES = 64  # more are reduced to components, if there are many rows
+MANY_ROWS = 4096  # up to so many all neighbours are compared, whatever the number of features
+_BLOCK = 2**24  # values
+_OVERSAMPLED, _ITERATIONS = 10, 3
+_UNIT = 5e-3  # from length 1; float16 rounds by 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class RowPoints:
+    """Rows as points.
+
+    Attributes
+    ----------
+    points : ndarray of float32 of shape (n_valid, n_features)
+    valid : ndarray of bool of shape (n_rows,)
+        Rows without a missing value; the others are no points.
+    metric : str
+        In use.
+    n_components : int or None
+        None where all features are kept.
+    """
+
+    points: np.ndarray
+    valid: np.ndarray
+    metric: str
+    n_components: int | None
+
+
+def row_points(
+    values: Any,
+    path: Path,
+    *,
+    metric: str | None = None,
+    n_components: int | None = None,
+    seed: int = 0,
+) -> RowPoints:
+    """Turn the features of rows into points.
+
+    Parameters
+    ----------
+    values : array or csr_array of shape (n_rows, n_features)
+        NaN: missing.
+    path : Path
+        What messages call them.
+    metric : {"euclidean", "cosine", "correlation"}, optional
+        By default cosine for float16 and for rows of unit length, else euclidean.
+    n_components : int, optional
+        Leading components to keep; by default 64 of more than 64 features, if there are more than
+        4,096 rows, else all features.
+    seed : int, default=0
+        Starts the search for components.
+
+    Raises
+    ------
+    DataError
+        For infinite values, rows of zeros where their direction counts, and no complete row.
+    ParameterError
+        For an unknown metric, or more components than features or rows.
+    """
+    if metric is not None and metric not in METRICS:
+        raise ParameterError(f"metric = {metric!r}; possible: {', '.join(METRICS)}")
+    metric = metric or usual_metric(values)
+    n, d = values.shape
+    if n_components is not None and not 1 <= n_components <= min(n, d):
+        raise ParameterError(f"n_components = {n_components}; {path} has {n} rows and {d} features")
+    k = n_components or (MOST_FEATURES if d > MOST_FEATURES and n > MANY_ROWS else d)
+    with stage("features"):
+        valid = _checked_rows(values, path, metric)
+
+        def blocks() -> Iterator[np.ndarray]:
+            for rows in _slices(values):
+                checkpoint()
+                yield _compared(_dense(values[rows])[valid[rows]], metric)
+
+        if k == d:
+            return RowPoints(np.concatenate(list(blocks())), valid, metric, None)
+        mean, directions = _components(blocks, d, k, seed)
+        scores = [(block - mean) @ directions for block in blocks()]
+        return RowPoints(np.concatenate(scores), valid, metric, k)
+
+
+def usual_metric(values: Any) -> str:
+    """Return cosine for float16 and for rows of unit length, else euclidean."""
+    if values.dtype == np.float16:
+        return "cosine"
+    some = _dense(values[:: max(1, values.shape[0] // 1000)])
+    lengths = np.linalg.norm(some[np.isfinite(some).all(axis=1)], axis=1)
+    is_unit = len(lengths) > 0 and some.shape[1] > 2 and np.abs(lengths - 1).max() < _UNIT
+    return "cosine" if is_unit else "euclidean"
+
+
+def points_cost(n: int, d: int, n_components: int | None) -> Cost:
+    """Return what `row_points` costs: a block, and the points, which are kept."""
+    k = n_components or (MOST_FEATURES if d > MOST_FEATURES and n > MANY_ROWS else d)
+    return Cost(12 * min(n * d, _BLOCK) + 4 * n * k, 4 * n * k)
+
+
+def _slices(values: Any) -> Iterator[slice]:
+    n, d = values.shape
+    step = max(1, _BLOCK // d)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def _dense(rows: Any) -> np.ndarray:
+    found = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+    return found.astype(np.float32, copy=False)
+
+
+def _checked_rows(values: Any, path: Path, metric: str) -> np.ndarray:
+    valid = np.ones(values.shape[0], dtype=bool)
+    for rows in _slices(values):
+        block = _dense(values[rows])
+        valid[rows] = ~np.isnan(block).any(axis=1)
+        infinite = np.isinf(block).any(axis=1)
+        if infinite.any():
+            raise DataError(
+                f"{path}: infinite values (or beyond single precision) in row "
+                f"{rows.start + int(infinite.argmax())}; mend them, or leave them empty"
+            )
+        if metric != "euclidean":
+            centred = block - block.mean(axis=1, keepdims=True) * (metric == "correlation")
+            empty = valid[rows] & ~(np.abs(centred).max(axis=1) > 0)
+            if empty.any():
+                what = "only zeros" if metric == "cosine" else "equal values only"
+                raise DataError(
+                    f"{path}: {what} in row {rows.start + int(empty.argmax())}, which has no "
+                    f"direction to compare by {metric}; leave it out, or take --metric euclidean"
+                )
+    if not valid.any():
+        raise DataError(f"{path}: every row has a missing value; fill them in")
+    return valid
+
+
+def _compared(block: np.ndarray, metric: str) -> np.ndarray:
+    """Return rows whose Euclidean distances are those of a metric."""
+    if metric == "euclidean":
+        return block
+    if metric == "correlation":
+        block = block - block.mean(axis=1, keepdims=True)
+    scaled = block / np.abs(block).max(axis=1, keepdims=True)  # squares could overflow
+    return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+
+
+def _components(
+    blocks: Callable[[], Iterator[np.ndarray]], d: int, k: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean (d,) and the leading directions (d, k) of rows that come in blocks."""
+    total, n = np.zeros(d), 0
+    for block in blocks():
+        total += block.sum(axis=0, dtype=np.float64)
+        n += len(block)
+    mean = (total / n).astype(np.float32)
+    width = min(k + _OVERSAMPLED, d)
+    image = np.random.default_rng(seed).normal(size=(d, width))
+    for _ in range(_ITERATIONS):
+        basis = np.linalg.qr(image)[0].astype(np.float32)
+        image = np.zeros((d, width))
+        for block in blocks():
+            centred = block - mean
+            image += centred.T @ (centred @ basis)
+    spread = basis.T @ image  # of the rows within the basis
+    vectors = np.linalg.eigh((spread + spread.T) / 2)[1][:, ::-1][:, :k]
+    return mean, (basis @ vectors).astype(np.float32)

@@ -1,0 +1,90 @@
+"""Annotated data of single cells (``.h5ad``), by ``anndata``.
+
+Observations are rows, their names the ids, ``obs`` the columns. Features are an entry of ``obsm``
+or X; neighbour graphs of ``obsp`` are graphs (`diffclass_tables.io.graphs`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.libraries import require
+from diffclass_tables.io.tables import Table, checked_values, in_words, unique_ids
+
+EXTRA = "anndata"
+_USUAL = "X_pca"  # what scanpy looks for neighbours in
+
+
+def read(path: Path, *, columns: str | None, id_column: str | None) -> Table:
+    """Open the observations of a file."""
+    stored = _elements(path, ("obs", "obsm" if columns != "X" else None))
+    obs, obsm = stored["obs"], stored.get("obsm", {})
+    name = columns or (_USUAL if _USUAL in obsm else "X")
+    name = name.removeprefix("obsm/")
+    if name != "X" and name not in obsm:
+        raise ParameterError(f"{path}: no {name!r}; it has {in_words(['X', *obsm])}")
+    values = _elements(path, ("X",))["X"] if name == "X" else obsm[name]
+    if values is None:
+        raise DataError(f"{path}: X is empty; name an entry of obsm with --columns")
+    names = [str(column) for column in obs.columns]
+    if id_column is not None and id_column not in names:
+        raise ParameterError(f"{path}: no column {id_column!r}; it has {in_words(names)}")
+    id_name = id_column or str(obs.index.name or "index")
+    ids = obs.index if id_column is None else obs[id_column]
+    return Table(
+        path=path,
+        format="AnnData",
+        n_rows=len(obs),
+        values=checked_values(path, values),
+        features=name if name == "X" else f"{name} of obsm",
+        id_name=id_name,
+        ids=unique_ids(path, id_name, np.asarray(ids.astype(str), dtype=object)),
+        column_names=tuple(names),
+        read_column=lambda column: _plain(obs[column]),
+    )
+
+
+def read_graph(path: Path, name: str) -> Any:
+    """Return a neighbour graph of ``obsp``."""
+    graphs = _elements(path, ("obsp",)).get("obsp", {})
+    if name not in graphs:
+        raise ParameterError(f"{path}: no graph {name!r} in obsp; it has {in_words(list(graphs))}")
+    return graphs[name]
+
+
+def write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.ndarray]) -> None:
+    """Write columns into ``obs`` and matrices into ``obsm`` of a file that exists."""
+    h5py = require("h5py", extra=EXTRA)
+    elements = require("anndata.io", extra=EXTRA)
+    with h5py.File(path, "r+") as file:
+        obs = elements.read_elem(file["obs"])
+        for name, values in columns.items():
+            obs[name] = values
+        del file["obs"]
+        elements.write_elem(file, "obs", obs)
+        for name, values in matrices.items():
+            if f"obsm/{name}" in file:
+                del file[f"obsm/{name}"]
+            elements.write_elem(file.require_group("obsm"), name, values)
+
+
+def _elements(path: Path, names: tuple[str | None, ...]) -> dict[str, Any]:
+    h5py = require("h5py", extra=EXTRA)
+    read_elem = require("anndata.io", extra=EXTRA).read_elem
+    with h5py.File(path, "r") as file:
+        if "obs" not in file:
+            raise DataError(f"{path}: no annotated data: it has no obs")
+        return {name: read_elem(file[name]) for name in names if name is not None and name in file}
+
+
+def _plain(column: Any) -> np.ndarray:
+    """Return a column of pandas as an array, categories as their values, missing ones as None."""
+    if column.dtype.kind in "biuf":
+        return column.to_numpy()
+    return np.array(
+        [None if value != value else value for value in column.astype(object)], dtype=object
+    )

@@ -1,0 +1,106 @@
+"""Graphs of a user's own: symmetric affinities of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.libraries import reading, require_file
+from diffclass_tables.io import anndata_tables, arrow_tables
+from diffclass_tables.io.tables import Table, in_words
+
+_ENDS = (("source", "target"), ("from", "to"), ("i", "j"), ("u", "v"))
+_WEIGHTS = ("weight", "affinity", "value", "w")
+
+
+def read_row_graph(source: str, table: Table) -> sp.csr_array:
+    """Read a graph of a table's rows.
+
+    Parameters
+    ----------
+    source : str
+        ``.npz`` (a sparse matrix of SciPy), ``.mtx``; an edge list, ``.csv``, ``.tsv``,
+        ``.parquet`` or ``.feather``, with columns "source" and "target" that hold ids, and
+        optionally "weight", each edge once or in both directions; or of ``.h5ad`` an entry of
+        obsp, as "obsp/connectivities".
+    table : Table
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_rows)
+        Symmetric, at least 0.
+
+    Raises
+    ------
+    DataError
+        Where it is not square, not symmetric, of other rows, or has negative weights.
+    """
+    place = Path(source)
+    if source.startswith("obsp/"):
+        if table.format != "AnnData":
+            raise ParameterError(f"{table.path}: {source} is for .h5ad files; name a file")
+        return _checked(anndata_tables.read_graph(table.path, source[5:]), f"{table.path}", table)
+    require_file(place)
+    with reading(place, "a graph"):
+        if place.suffix.lower() in arrow_tables.ENDINGS:
+            return _of_edges(place, table)
+        if place.suffix.lower() == ".npz":
+            return _checked(sp.load_npz(place), str(place), table)
+        if place.suffix.lower() == ".mtx":
+            return _checked(scipy.io.mmread(place), str(place), table)
+        raise ParameterError(
+            f"{place}: graphs are .npz, .mtx, edge lists (.csv, .tsv, .parquet, .feather) or "
+            "obsp/NAME"
+        )
+
+
+def _checked(matrix: object, source: str, table: Table) -> sp.csr_array:
+    graph = sp.csr_array(matrix)
+    if graph.shape != (table.n_rows, table.n_rows):
+        raise DataError(f"{source}: a graph of shape {graph.shape} for {table.n_rows} rows")
+    if graph.dtype.kind not in "biuf":
+        raise DataError(f"{source}: weights of {graph.dtype}; they are real numbers")
+    graph = graph.astype(graph.dtype if graph.dtype in (np.float32, np.float64) else np.float64)
+    if not np.isfinite(graph.data).all() or graph.data.min(initial=0) < 0:
+        raise DataError(f"{source}: weights that are negative or not finite; mend or drop them")
+    difference = abs(graph - graph.T)
+    if difference.nnz and difference.data.max() > 1e-5 * graph.data.max():
+        raise DataError(
+            f"{source}: the graph is not symmetric (weights differ by up to "
+            f"{difference.data.max():.3g}); save (K + K.T) / 2 or K.maximum(K.T)"
+        )
+    return sp.csr_array((graph + graph.T) / 2)
+
+
+def _of_edges(place: Path, table: Table) -> sp.csr_array:
+    stored = arrow_tables.read_columns(place)
+    names = stored.column_names
+    ends = next((pair for pair in _ENDS if set(pair) <= set(names)), None)
+    if ends is None:
+        raise DataError(
+            f"{place}: no edge list: it has {in_words(names)}; call the columns source and target"
+        )
+    rows = {str(value): row for value, row in table.row_of().items()}
+    places = [
+        [_row(place, str(value), rows) for value in arrow_tables.as_array(stored.column(end))]
+        for end in ends
+    ]
+    weight = next((name for name in _WEIGHTS if name in names), None)
+    weights = (
+        np.ones(len(places[0]))
+        if weight is None
+        else (arrow_tables.as_array(stored.column(weight)).astype(np.float64))
+    )
+    shape = table.n_rows, table.n_rows
+    graph = sp.csr_array(sp.coo_array((weights, (places[0], places[1])), shape=shape))
+    return _checked(graph.maximum(graph.T), str(place), table)
+
+
+def _row(place: Path, name: str, rows: dict[str, int]) -> int:
+    if name not in rows:
+        raise DataError(f"{place}: an edge ends at {name!r}, which is no row of the table")
+    return rows[name]

@@ -1,0 +1,149 @@
+"""Results of rows as files: columns beside the ids, or added to a copy of annotated data."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass.libraries import require
+from diffclass.output import replacing
+from diffclass_tables.io import anndata_tables
+from diffclass_tables.io.arrow_tables import EXTRA
+from diffclass_tables.io.tables import Table
+
+ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".npz", ".npy", ".h5ad")
+_PREFIX = "diffclass_"  # of columns among those of others
+
+
+def check_ending(path: Path, table_path: Path) -> None:
+    """Raise `ParameterError` for files that rows are not written to."""
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ParameterError(f"{path}: rows are written as {', '.join(ENDINGS)}")
+    if ending == ".h5ad" and table_path.suffix.lower() != ".h5ad":
+        raise ParameterError(
+            f"{path}: results are written into a copy of an .h5ad file, and {table_path} is none; "
+            "write .parquet or .csv"
+        )
+    if ending in (".csv", ".tsv", ".parquet", ".feather"):
+        require("pyarrow", extra=EXTRA)
+    if ending == ".h5ad":
+        require("anndata", extra=anndata_tables.EXTRA)
+
+
+def write_rows(
+    path: str | os.PathLike[str],
+    table: Table,
+    columns: Mapping[str, np.ndarray],
+    *,
+    matrix: np.ndarray | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write what was found of a table's rows.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.csv``, ``.tsv``, ``.parquet``, ``.feather``: ids and columns; ``.npz``: the same as
+        arrays; ``.npy``: the matrix, or the first column; ``.h5ad``: a copy of the table with the
+        columns in obs, called "diffclass_" and their names, and the matrix in obsm.
+    table : Table
+    columns : mapping of str to ndarray of shape (n_rows,)
+        None (or NaN) for no value; lists of classes are written with "|" between them.
+    matrix : ndarray of shape (n_rows, n_columns), optional
+        Such as coordinates, of which columns have the names too.
+    overwrite : bool, default=False
+        Whether a file that exists may be replaced.
+    """
+    target, ending = Path(path), Path(path).suffix.lower()
+    check_ending(target, table.path)
+    with replacing(target, overwrite=overwrite) as temporary:
+        if ending == ".npy":
+            first = next(iter(columns.values())) if matrix is None else matrix
+            np.save(temporary, _flat(first), allow_pickle=False)
+        elif ending == ".npz":
+            arrays = {name: _flat(values) for name, values in columns.items()}
+            made: dict[str, Any] = {table.id_name: _flat(table.ids), **arrays}
+            np.savez(temporary, **made)
+        elif ending == ".h5ad":
+            shutil.copyfile(table.path, temporary)
+            named = {_PREFIX + name: _of_pandas(values) for name, values in columns.items()}
+            matrices = {} if matrix is None else {"X_diffclass": matrix}
+            anndata_tables.write_columns(temporary, {} if matrices else named, matrices)
+        else:
+            _write_arrow(temporary, ending, {table.id_name: table.ids, **columns})
+    return target
+
+
+def _write_arrow(path: Path, ending: str, columns: Mapping[str, np.ndarray]) -> None:
+    arrow = require("pyarrow", extra=EXTRA)
+    as_text = ending in (".csv", ".tsv")
+    made = arrow.table(
+        {name: _of_arrow(arrow, values, as_text=as_text) for name, values in columns.items()}
+    )
+    if ending == ".parquet":
+        require("pyarrow.parquet", extra=EXTRA).write_table(made, path)
+    elif ending == ".feather":
+        require("pyarrow.feather", extra=EXTRA).write_feather(made, path)
+    else:
+        csv = require("pyarrow.csv", extra=EXTRA)
+        delimiter = "," if ending == ".csv" else "\t"
+        options = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+        csv.write_csv(made, path, write_options=options)
+
+
+def _of_arrow(arrow: Any, values: np.ndarray, *, as_text: bool) -> Any:
+    if values.dtype == object and as_text and any(isinstance(v, list) for v in values):
+        values = _joined(values)
+    if values.dtype.kind == "f":
+        return arrow.array(values, mask=np.isnan(values))
+    return arrow.array(values.tolist() if values.dtype == object else values)
+
+
+def _joined(values: np.ndarray) -> np.ndarray:
+    return np.array(["|".join(map(str, v)) if isinstance(v, list) else v for v in values], object)
+
+
+def _of_pandas(values: np.ndarray) -> Any:
+    if values.dtype != object:
+        return values
+    joined = _joined(values)
+    pandas = require("pandas", extra=anndata_tables.EXTRA)
+    return pandas.Categorical([None if value is None else str(value) for value in joined])
+
+
+def _flat(values: np.ndarray) -> np.ndarray:
+    """Return objects as an array that needs no pickle: texts, or numbers with -1 for none."""
+    if values.dtype != object:
+        return values
+    found = _joined(values).tolist()
+    if all(value is None or isinstance(value, int) for value in found):
+        return np.array([-1 if value is None else value for value in found])
+    return np.array(["" if value is None else str(value) for value in found])
+
+
+def write_suggestions(
+    path: str | os.PathLike[str],
+    table: Table,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """Write rows to label, with an empty column "class" to be filled in."""
+    target = Path(path)
+    columns = {
+        table.id_name: np.array([row["id"] for row in rows], dtype=object),
+        "class": np.array([None] * len(rows), dtype=object),
+        "class_now": np.array([row["class_now"] for row in rows], dtype=object),
+        "margin": np.array([row["margin"] for row in rows], dtype=np.float64),
+        "score": np.array([row["score"] for row in rows], dtype=np.float64),
+    }
+    with replacing(target, overwrite=overwrite) as temporary:
+        _write_arrow(temporary, target.suffix.lower(), columns)
+    return target

@@ -1,0 +1,163 @@
+"""Tables of rows: features, ids, and columns of any kind, whatever file they lie in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.exceptions import DataError, ParameterError
+
+ROW = "row"  # what the id is called where a table has none: rows are numbered from 0
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    path : Path
+    format : str
+        For people.
+    n_rows : int
+    values : ndarray or csr_array of shape (n_rows, n_features), or None
+        Features as they are stored, also float16 and on memory maps; None where it has none.
+    features : str
+        Where they come from, in words.
+    left_out : tuple of str
+        Columns that are no features.
+    id_name : str
+        "row" where rows are numbered.
+    ids : ndarray of shape (n_rows,)
+        Each once.
+    column_names : tuple of str
+    read_column : callable
+        From the name of a column to its values, of shape (n_rows,).
+    """
+
+    path: Path
+    format: str
+    n_rows: int
+    values: Any
+    features: str
+    id_name: str
+    ids: np.ndarray
+    column_names: tuple[str, ...]
+    read_column: Callable[[str], np.ndarray]
+    left_out: tuple[str, ...] = ()
+
+    def column(self, name: str) -> np.ndarray:
+        """Return the values of a column, or raise `ParameterError` with those that exist."""
+        if name not in self.column_names:
+            raise ParameterError(f"{self.path}: no column {name!r}; it has {self.columns_in_words}")
+        return self.read_column(name)
+
+    @property
+    def columns_in_words(self) -> str:
+        """The first names of its columns, for messages."""
+        return in_words(self.column_names)
+
+    def row_of(self) -> dict[Any, int]:
+        """Return the number of each row by its id."""
+        return {value: row for row, value in enumerate(self.ids.tolist())}
+
+
+def in_words(names: Sequence[str], most: int = 8) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(map(str, names[:most])) + more) or "none"
+
+
+def unique_ids(path: Path, name: str, ids: np.ndarray) -> np.ndarray:
+    """Return ids as they are, or raise `DataError` where one is missing or there twice."""
+    missing = np.array([value is None or value != value or value == "" for value in ids.tolist()])
+    if missing.any():
+        raise DataError(
+            f"{path}: {np.count_nonzero(missing)} of {len(ids)} rows have no id in {name!r} "
+            f"(first: row {int(missing.argmax())}); fill it in, or take another column with --id"
+        )
+    values, counts = np.unique(ids, return_counts=True)
+    if len(values) < len(ids):
+        twice = values[counts > 1]
+        raise DataError(
+            f"{path}: {len(twice)} ids are there more than once in {name!r}, as {twice[0]!r}; "
+            "every row needs its own, or take another column with --id"
+        )
+    return ids
+
+
+def chosen_names(path: Path, names: Sequence[str], wanted: str) -> list[str]:
+    """Return the names that a list of names and patterns, with commas between, stands for."""
+    found: dict[str, None] = {}
+    for pattern in wanted.split(","):
+        fitting = [pattern] if pattern in names else [n for n in names if fnmatchcase(n, pattern)]
+        if not fitting:
+            raise ParameterError(f"{path}: no column {pattern!r}; it has {in_words(names)}")
+        found |= dict.fromkeys(fitting)
+    return list(found)
+
+
+def checked_values(path: Path, values: Any) -> Any:
+    """Return features of shape (n, d), or raise `DataError` for anything else."""
+    if sp.issparse(values):
+        values = sp.csr_array(values)
+    if values.ndim != 2 or 0 in values.shape:
+        raise DataError(f"{path}: an array of shape {values.shape}; features are (rows, columns)")
+    if values.dtype.kind not in "biuf":
+        raise DataError(f"{path}: holds {values.dtype} values; features are real numbers")
+    return values
+
+
+def open_table(
+    path: str | os.PathLike[str], *, columns: str | None = None, id_column: str | None = None
+) -> Table:
+    """Open a table.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.npy`` (rows, columns), on a memory map; ``.npz``: a table, and arrays with an entry for
+        each row as columns, or a sparse matrix of `scipy`; ``.csv``, ``.tsv``, ``.parquet``,
+        ``.feather``: numeric columns, or one of vectors; ``.h5ad``.
+    columns : str, optional
+        Features: names or patterns of columns, as "x*,y", or of one column of vectors; of ``.npz``
+        the name of the array, of ``.h5ad`` "X" or an entry of obsm. By default the column of
+        vectors, if there is one, else all columns of numbers but the id; of ``.h5ad`` "X_pca" of
+        obsm, if it has that, else X.
+    id_column : str, optional
+        By default the column "id", if there is one, else rows are numbered from 0; of ``.h5ad`` the
+        names of the observations.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        For files that cannot be read, ids that are missing or there twice, vectors of different
+        lengths, and words among numbers.
+    ParameterError
+        For columns that are not there, or a missing library.
+    """
+    from diffclass.libraries import reading, require_file
+    from diffclass_tables.io import anndata_tables, arrow_tables, numpy_tables
+
+    place = Path(path)
+    require_file(place)
+    readers = {
+        ".npy": numpy_tables.read_array, ".npz": numpy_tables.read_archive,
+        ".h5ad": anndata_tables.read,
+    } | dict.fromkeys(arrow_tables.ENDINGS, arrow_tables.read)  # fmt: skip
+    read = readers.get(place.suffix.lower())
+    if read is None:
+        raise DataError(f"{place}: no table; these are {', '.join(sorted(readers))} files")
+    with reading(place, "a table"):
+        return read(place, columns=columns, id_column=id_column)

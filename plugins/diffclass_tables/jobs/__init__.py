@@ -1,0 +1,1 @@
+"""Jobs on the rows of a table."""

@@ -1,0 +1,286 @@
+"""Classes of all rows of a table from the labels of a few.
+
+A script that does what ``diffclass classify`` does with a table:
+
+    table = open_table("embeddings.npy")
+    y = read_row_labels("labels.csv", table)
+    run = classify_rows(read_rows(table), y)
+    write_rows("classes.csv", table, run.columns)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from diffclass.classifier import DiffusionClassifier
+from diffclass.evaluation import Scores, classification_scores, draw_per_class
+from diffclass.exceptions import DataError
+from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport
+from diffclass.label_diffusion import Measures, Prior, written_prior
+from diffclass.targets import decode_labels, encode_labels
+from diffclass_tables.rows import Rows
+
+UNSURE = 0.1  # margins below it
+_SHOWN = 12  # classes in lines
+
+
+@dataclass(frozen=True)
+class RowClass(Facts):
+    """A class of rows."""
+
+    name: str
+    rows: int  # given this class
+    labels: int  # that it was fitted on
+
+
+@dataclass(frozen=True, eq=False)
+class RowReport(RunReport):
+    """What is known about classified rows besides their classes."""
+
+    path: str
+    n_rows: int
+    facts: Mapping[str, Any]  # of the points or the graph
+    parameters: Mapping[str, Any]
+    label_mode: str
+    tau: int  # in steps
+    classes: tuple[RowClass, ...]
+    unclassified: int  # rows without values, and those that no label reaches
+    unsure: int  # of the classified, with a margin below 0.1
+    mean_margin: float
+    class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
+    holdout: Scores | None = field(default=None, metadata=IF_KNOWN)
+    files: tuple[str, ...] = field(default=(), metadata=HIDDEN)
+
+    def lines(self) -> list[str]:
+        """Return accuracy, how sure the classes are, and their sizes as lines to read."""
+        n = self.n_rows
+        lines = [
+            _accuracy(self.holdout),
+            f"unsure        {self.unsure / n:.1%} of the rows have a margin below {UNSURE:g}",
+            f"compared by   {_compared_by(self.facts)}",
+        ]
+        if self.class_sizes is not None:
+            lines.append(f"class sizes   {self.class_sizes}")
+        if self.unclassified:
+            lines.append(f"unclassified  {self.unclassified:,} rows: no values, or out of reach")
+        shown = sorted(self.classes, key=lambda one: -one.rows)
+        width = max(len("class"), *(len(one.name) for one in shown[:_SHOWN]))
+        lines.append(f"{'class':{width}}  {'rows':>12}  {'share':>6}  {'labels':>7}")
+        lines += [
+            f"{one.name:{width}}  {one.rows:>12,}  {one.rows / n:>6.1%}  {one.labels:>7,}"
+            for one in shown[:_SHOWN]
+        ]
+        if len(shown) > _SHOWN:
+            rest = shown[_SHOWN:]
+            rows = sum(one.rows for one in rest)
+            lines.append(f"and {len(rest)} smaller classes of {rows:,} rows")
+        if self.files:
+            lines.append(f"files         {', '.join(self.files)}")
+        return lines
+
+
+def _accuracy(scores: Scores | None) -> str:
+    if scores is None:
+        return "accuracy      unknown: no labels were held out; --labels-per-class N holds some out"
+    low, high = scores.intervals()["overall_accuracy"]
+    return (
+        f"accuracy      {scores.overall_accuracy:.1%} [{100 * low:.1f}, {100 * high:.1f}] on "
+        f"{int(scores.confusion.sum()):,} labels held out at random; average of classes "
+        f"{scores.average_accuracy:.1%}"
+    )
+
+
+def _compared_by(facts: Mapping[str, Any]) -> str:
+    if "metric" not in facts:
+        return f"a graph of one's own, {facts['edges']:,} edges"
+    components = facts["n_components"]
+    shown = f", {components} components of them" if components else ""
+    left_out = facts["left_out"]
+    others = f"; left out: {', '.join(left_out[:4])}" if left_out else ""
+    more = f" and {len(left_out) - 4} more" if len(left_out) > 4 else ""
+    return (
+        f"{facts['metric']} of {facts['n_features']} features ({facts['features']}){shown}"
+        f"{others}{more}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifiedRows:
+    """Rows with their classes.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray of shape (n_rows,)
+        "class", None where there is none; "probability" of it and "margin", NaN there; with a
+        level, "set": the classes that may be the row's own.
+    classifier : DiffusionClassifier
+        Fitted.
+    report : RowReport
+    """
+
+    columns: dict[str, np.ndarray]
+    classifier: DiffusionClassifier
+    report: RowReport
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the labels covered the graph by the last time looked at."""
+        return bool(self.classifier.margin_curve_.is_covered)
+
+
+def row_prior(text: str, y: np.ndarray, n_rows: int) -> Prior:
+    """Return the classifier's ``class_prior`` for a text such as "cat=20-30%,dog=500rows"."""
+    classes = encode_labels(y)[0].tolist()
+    names = {value: str(value) for value in classes}
+    measures = Measures({"rows": lambda: float(n_rows)}, "all rows", "20%, 10-20% or 1200rows")
+    return written_prior(text, names, classes, measures)
+
+
+def classify_rows(
+    rows: Rows,
+    y: np.ndarray,
+    *,
+    classifier: DiffusionClassifier | None = None,
+    labels_per_class: int | None = None,
+    holdout: bool = False,
+    seed: int = 0,
+    level: float | None = None,
+) -> ClassifiedRows:
+    """Classify rows from the labels of some, and score the classes on labels held out.
+
+    Parameters
+    ----------
+    rows : Rows
+    y : ndarray of object of shape (n_rows,)
+        Classes; None for none.
+    classifier : DiffusionClassifier, optional
+        Fitted here.
+    labels_per_class : int, optional
+        Labels of each class to fit on, drawn at random; the others are held out.
+    holdout : bool, default=False
+        Whether half of the labels of each class are held out.
+    seed : int, default=0
+        Draws them.
+    level : float, optional
+        Share of the sets that are to hold the true class, between 0 and 1; None: no sets.
+
+    Returns
+    -------
+    ClassifiedRows
+
+    Raises
+    ------
+    DataError
+        For fewer than two classes, and where no label is left to be held out.
+    ParameterError
+        As `DiffusionClassifier`.
+    """
+    classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
+    classifier.set_params(affinity=rows.affinity)
+    _say_of_labels(y, rows)
+    given = y[rows.valid]
+    classes, codes = encode_labels(given)
+    if len(classes) < 2:
+        raise DataError(
+            f"{rows.table.path}: {len(classes)} classes are labelled among its rows; label rows "
+            "of at least two"
+        )
+    fit = _fitted_on(codes, labels_per_class, holdout=holdout, seed=seed)
+    classifier.fit(rows.points, np.where(fit, given, None))
+    found = decode_labels(classifier.classes_, classifier.diffusion_.codes).astype(object)
+    reached = classifier.diffusion_.reached
+    found[~reached] = None
+    probabilities = classifier.label_distributions_
+    best = np.take_along_axis(
+        probabilities, np.maximum(classifier.diffusion_.codes, 0)[:, None], axis=1
+    )[:, 0]
+    columns = {
+        "class": rows.placed(found, None),
+        "probability": rows.placed(np.where(reached, best, np.nan).astype(np.float32), np.nan),
+        "margin": rows.placed(
+            np.where(reached, classifier.margin_, np.nan).astype(np.float32), np.nan
+        ),
+    }
+    if level is not None:
+        columns["set"] = rows.placed(_sets(classifier, level), None)
+    report = _report(rows, classifier, columns, codes, fit)
+    return ClassifiedRows(columns, classifier, report)
+
+
+def _fitted_on(
+    codes: np.ndarray, labels_per_class: int | None, *, holdout: bool, seed: int
+) -> np.ndarray:
+    """Return which rows are fitted on, bool (n,)."""
+    if labels_per_class is None and not holdout:
+        return codes >= 0
+    fit = np.zeros(len(codes), dtype=bool)
+    fit[draw_per_class(codes, labels_per_class or len(codes), random_state=seed)] = True
+    if not ((codes >= 0) & ~fit).any():
+        raise DataError("no label is left to be held out; give more labels, or fit on fewer")
+    return fit
+
+
+def _say_of_labels(y: np.ndarray, rows: Rows) -> None:
+    lost = sum(value is not None for value in y[~rows.valid])
+    if lost:
+        warnings.warn(
+            f"{rows.table.path}: {lost} labelled rows have missing values and are not used",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _sets(classifier: DiffusionClassifier, level: float) -> np.ndarray:
+    members = classifier.transductive_set(level=level)
+    classes = classifier.classes_.tolist()
+    sets = np.empty(len(members), dtype=object)
+    for row, inside in enumerate(members):
+        sets[row] = [classes[k] for k in np.flatnonzero(inside)]
+    return sets
+
+
+def _report(
+    rows: Rows,
+    classifier: DiffusionClassifier,
+    columns: dict[str, np.ndarray],
+    codes: np.ndarray,
+    fit: np.ndarray,
+) -> RowReport:
+    diffusion = classifier.diffusion_
+    names = classifier.classes_.tolist()
+    n_rows = np.bincount(diffusion.codes[diffusion.reached], minlength=len(names))
+    classes, all_codes = names, codes
+    n_labels = np.bincount(all_codes[fit & (all_codes >= 0)], minlength=len(classes))
+    held = (all_codes >= 0) & ~fit
+    return RowReport(
+        path=str(rows.table.path),
+        n_rows=rows.table.n_rows,
+        facts=rows.facts,
+        parameters=_parameters(classifier),
+        label_mode=diffusion.label_mode,
+        tau=int(classifier.tau_),
+        classes=tuple(
+            RowClass(str(name), int(n), int(labels))
+            for name, n, labels in zip(names, n_rows, n_labels, strict=True)
+        ),
+        unclassified=int(sum(value is None for value in columns["class"])),
+        unsure=int((columns["margin"] < UNSURE).sum()),
+        mean_margin=float(classifier.margin_.mean()),
+        class_sizes=None if classifier.class_prior is None else diffusion.weighting,
+        holdout=classification_scores(all_codes[held], diffusion.codes[held])
+        if held.any()
+        else None,
+    )
+
+
+def _parameters(classifier: DiffusionClassifier) -> dict[str, Any]:
+    values = classifier.get_params(deep=False)
+    return {
+        name: value if isinstance(value, str | int | float | bool | None) else repr(value)
+        for name, value in values.items()
+    }

@@ -1,0 +1,98 @@
+"""Classes of rows against the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from diffclass.evaluation import ReliabilityCurve, Scores, classification_scores, reliability_curve
+from diffclass.exceptions import DataError
+from diffclass.jobs import IF_KNOWN, MERGED, Facts
+
+_MOST = 30  # classes in lines
+
+
+@dataclass(frozen=True, eq=False)
+class RowEvaluation(Facts):
+    """How far classes of rows agree with the truth."""
+
+    scores: Scores = field(metadata=MERGED)
+    unclassified: int  # of the rows compared, which count as wrong
+    calibration: ReliabilityCurve | None = field(default=None, metadata=IF_KNOWN)
+
+    def lines(self) -> list[str]:
+        """Return scores and classes as lines to read."""
+        spans = self.scores.intervals()
+        low, high = spans["overall_accuracy"]
+        lines = [
+            f"overall accuracy {self.scores.overall_accuracy:.2%} [{100 * low:.1f}, "
+            f"{100 * high:.1f}], average accuracy {self.scores.average_accuracy:.2%}, kappa "
+            f"{self.scores.kappa:.3f} over {int(self.scores.confusion.sum()):,} rows"
+            + (f", of which {self.unclassified:,} have no class" if self.unclassified else "")
+        ]
+        if self.calibration is not None:
+            error = self.calibration.expected_calibration_error
+            lines.append(f"expected calibration error of the probabilities {error:.3f}")
+        found = {name: one for name, one in self.scores.per_class.items() if one.n_true}
+        width = max([5, *(len(str(name)) for name in found)])
+        lines.append(
+            f"{'class':{width}}  {'recall':>7}  {'precision':>9}  {'true':>7}  {'found':>7}"
+        )
+        lines += [
+            f"{name!s:{width}}  {_share(one.recall):>7}  {_share(one.precision):>9}  "
+            f"{one.n_true:>7,}  {one.n_predicted:>7,}"
+            for name, one in list(found.items())[:_MOST]
+        ]
+        if len(found) > _MOST:
+            lines.append(f"and {len(found) - _MOST} more classes; --report FILE has them all")
+        return lines
+
+
+def _share(value: float) -> str:
+    return "-" if value != value else f"{value:.1%}"
+
+
+def evaluate_rows(
+    found: np.ndarray,
+    truth: np.ndarray,
+    *,
+    fitted: np.ndarray | None = None,
+    probability: np.ndarray | None = None,
+) -> RowEvaluation:
+    """Compare classes with the truth, where that is known.
+
+    Parameters
+    ----------
+    found, truth : ndarray of object of shape (n_rows,)
+        None for no class.
+    fitted : ndarray of object of shape (n_rows,), optional
+        Labels, None for none, whose rows are left out.
+    probability : ndarray of shape (n_rows,), optional
+        Of the classes that were found.
+
+    Raises
+    ------
+    DataError
+        Where no row is left to compare.
+    """
+    known = _given(truth)
+    if fitted is not None:
+        known &= ~_given(fitted)
+    if not known.any():
+        raise DataError("no row of known class is left to compare; check the ids of the truth")
+    names: Any = [str(value) for value in truth[known]]
+    others = ["" if value is None else str(value) for value in found[known]]
+    scores = classification_scores(np.array(names), np.array(others))
+    curve = None
+    if probability is not None:
+        values = probability[known].astype(float)
+        counted = np.isfinite(values) & _given(found[known])
+        right = np.array(names) == np.array(others)
+        curve = reliability_curve(right[counted], values[counted]) if counted.any() else None
+    return RowEvaluation(scores, sum(value == "" for value in others), curve)
+
+
+def _given(values: np.ndarray) -> np.ndarray:
+    return np.array([value is not None for value in values.tolist()])

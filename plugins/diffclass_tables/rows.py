@@ -1,0 +1,100 @@
+"""Rows that are ready for a job: points or a graph, and which rows these are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.costs import Size
+from diffclass.exceptions import ParameterError
+from diffclass_tables.features import MANY_ROWS, MOST_FEATURES, RowPoints, row_points
+from diffclass_tables.io import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table, as points or with a graph of their own.
+
+    Attributes
+    ----------
+    table : Table
+    points : ndarray of float32 of shape (n_valid, n_features), or csr_array (n_valid, n_valid)
+        Of a graph its affinities.
+    valid : ndarray of bool of shape (n_rows,)
+        Rows that are points.
+    facts : dict
+        How they came about, for reports.
+    """
+
+    table: Table
+    points: Any
+    valid: np.ndarray
+    facts: dict[str, Any]
+
+    @property
+    def affinity(self) -> str | None:
+        """The parameter of estimators: "precomputed" for a graph."""
+        return "precomputed" if sp.issparse(self.points) else None
+
+    def placed(self, values: np.ndarray, empty: Any) -> np.ndarray:
+        """Return values of the points at the rows of the table, ``empty`` at the others."""
+        found = np.full((self.table.n_rows, *values.shape[1:]), empty, dtype=values.dtype)
+        found[self.valid] = values
+        return found
+
+
+def size_of(table: Table, n_neighbors: int, n_components: int | None, n_classes: int = 0) -> Size:
+    """Return what the costs of a job on a table's rows depend on."""
+    n, d = table.n_rows, 0 if table.values is None else table.values.shape[1]
+    k = n_components or (MOST_FEATURES if d > MOST_FEATURES and n > MANY_ROWS else d)
+    return Size(n, k, n_neighbors, n_classes)
+
+
+def read_rows(
+    table: Table,
+    *,
+    metric: str | None = None,
+    n_components: int | None = None,
+    graph: sp.csr_array | None = None,
+    seed: int = 0,
+) -> Rows:
+    """Make points of a table's rows, or take a graph in their place.
+
+    Parameters
+    ----------
+    table : Table
+    metric, n_components, seed
+        As for `diffclass_tables.features.row_points`.
+    graph : csr_array of shape (n_rows, n_rows), optional
+        Affinities; see `diffclass_tables.io.read_row_graph`.
+
+    Raises
+    ------
+    DataError
+        As `row_points`.
+    ParameterError
+        Where the table has no features and no graph is given.
+    """
+    if graph is not None:
+        facts = {"graph": "given", "edges": int(graph.nnz)}
+        return Rows(table, graph, np.ones(table.n_rows, dtype=bool), facts)
+    if table.values is None:
+        raise ParameterError(
+            f"{table.path}: no column of numbers to compare rows by; name some with --columns, or "
+            "give a graph with --graph"
+        )
+    made: RowPoints = row_points(
+        table.values, table.path, metric=metric, n_components=n_components, seed=seed
+    )
+    facts = {
+        "features": table.features,
+        "n_features": int(table.values.shape[1]),
+        "left_out": list(table.left_out),
+        "metric": made.metric,
+        "n_components": made.n_components,
+        "n_without_values": int(np.count_nonzero(~made.valid)),
+    }
+    return Rows(table, made.points, made.valid, facts)
