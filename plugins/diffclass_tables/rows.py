@@ -66,15 +66,21 @@ def read_rows(
     Parameters
     ----------
     table : Table
-    metric, n_components, seed
-        As for `diffclass_tables.features.row_points`.
+    metric : {"euclidean", "cosine", "correlation"}, optional
+        How rows are compared. By default cosine for float16 and for rows of unit length, else
+        euclidean.
+    n_components : int, optional
+        Leading principal components to compare; by default 64 of more than 64 features, if there
+        are more than 4,096 rows, else all features.
     graph : csr_array of shape (n_rows, n_rows), optional
-        Affinities; see `diffclass_tables.io.read_row_graph`.
+        Affinities, in place of the features; see `read_row_graph`.
+    seed : int, default=0
+        Starts the search for components.
 
     Raises
     ------
     DataError
-        As `row_points`.
+        For infinite values, rows without a direction where it counts, and no complete row.
     ParameterError
         Where the table has no features and no graph is given.
     """
