@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ from diffclass.label_diffusion.parameters import (
     Tau,
     checked_tau,
 )
+from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.processor import Processor, processor_of
@@ -161,6 +162,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         warping.
     n_rounds_ : int
         Number of rounds of warping.
+    hint_weight_ : float or None
+        Probability that the walk stops at a hint of ``score_prior``; None without it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -250,6 +253,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         *,
         label_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        score_prior: Any = None,
         graph: PointGraph | None = None,
         **others: Any,
     ) -> DiffusionClassifier:
@@ -268,6 +272,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             Labels of a class with the same value are one observation, like the pixels of a stroke;
             missing values stand for labels of their own. They matter for tau, and for calibration
             and prediction sets, which would otherwise learn from labels next to labels.
+        score_prior : array-like or data frame of shape (n, n_classes), optional
+            Scores from elsewhere, such as similarities to the names of the classes or an older
+            classifier's probabilities; the higher, the more likely; NaN: none. The class of the
+            highest is a hint beside the labels, which y may then lack. Columns of a data frame name
+            the classes; those of an array are the classes of y in their order or, without labels,
+            0, 1, ... See `diffclass.label_diffusion.score_prior`.
         graph : PointGraph, optional
             ``graph_`` of a classifier with the same parameters and other labels, fitted to the same
             X: it is not built again.
@@ -299,13 +309,19 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         _refuse(others)
         self.check_parameters()
         X = self._checked(X, reset=True)
-        labels = self._labels(y, X.shape[0], label_weight, groups)
+        hints = None
+        if score_prior is not None:
+            self._check_hints()
+            y = np.full(X.shape[0], UNLABELLED) if y is None else y
+            hints = ScorePrior(score_prior, y)
+        given = None
+        if hints is None or not hints.is_alone:
+            given = self._labels(y, X.shape[0], label_weight, groups)
+        labels = hints.labels(given, ALONE) if hints is not None else cast(Labels, given)
         if self.affinity is None:
             warn_of_scales(X, stacklevel=3)
         self.classes_ = labels.classes
-        rules = DiffusionRules.of(
-            labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
-        )
+        rules = self._rules(labels)
         processor = processor_of(self.device)
         if graph is None:
             graph = self._graph(X, y, labels, rules, processor)
@@ -313,16 +329,21 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self._check_graph(graph, X.shape[0])
         self.graph_ = graph
         self.operator_ = self.graph_.operator.on(processor)
+        self.hint_weight_: float | None = None
+        if hints is not None:
+            labels, self.hint_weight_ = hints.weighted(self.operator_, given, rules)
+            rules = self._rules(labels)
         self._walked = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
         self.diffusion_, found = self._with_features(X, labels)
         opinion = self.feature_opinion_
+        nearest = labels if given is None else labels.only(labels.given)
         self._new_points = NewPoints(
             steps=self.graph_.steps,
             values=self.walk_.for_new_points(self._walked.values),
             class_weight=self._walked.class_weight,
             feature_opinion=opinion if opinion is not None and opinion.counts else None,
-            labelled=None if self.affinity else X[labels.points],
-            labelled_codes=labels.codes,
+            labelled=None if self.affinity else X[nearest.points],
+            labelled_codes=nearest.codes,
             dtype=self.operator_.dtype,
         )
         self._read_off(X)
@@ -349,6 +370,24 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                     "join_features=True needs features, and a precomputed affinity has none; leave "
                     "it out"
                 )
+
+    def _check_hints(self) -> None:
+        """Raise `ParameterError` for parameters that do not go with scores."""
+        if self.warp is not None or self.join_features:
+            raise ParameterError("score_prior goes with neither warp nor join_features; choose one")
+        if self.label_mode not in ("auto", "absorbing"):
+            raise ParameterError(
+                f"score_prior with label_mode={self.label_mode!r}; hints stand beside absorbing "
+                "labels: leave label_mode out"
+            )
+
+    def _rules(self, labels: Labels) -> DiffusionRules:
+        return DiffusionRules.of(
+            labels,
+            label_mode=self.label_mode,
+            tau=self.tau,
+            class_prior=self.class_prior,
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each new point.

@@ -42,6 +42,10 @@ from diffclass.progress import stage
 from diffclass.targets import decode_labels
 from diffclass.temporary_folders import TemporaryFolder
 
+_OF_BOTH = (
+    "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
+)  # fmt: skip
+
 
 class BlockClassifier(ClassifierMixin, BaseEstimator):
     """Classify points on disk from a few labels, block by block, here or on a cluster.
@@ -124,6 +128,22 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.n_workers = n_workers
         self.scratch = scratch
         self.random_state = random_state
+
+    @classmethod
+    def like(cls, model: Any, **where: Any) -> BlockClassifier:
+        """Return a classifier with the parameters of a `diffclass.DiffusionClassifier`.
+
+        ``where`` are ``memory``, ``engine``, ``n_workers`` and ``scratch``. `ParameterError`:
+        another parameter differs from its default, and needs the whole graph in memory.
+        """
+        default = type(model)()
+        for name, value in model.get_params(deep=False).items():
+            if name not in _OF_BOTH and value != getattr(default, name):
+                raise ParameterError(
+                    f"{name} = {value!r} needs the whole graph in memory; leave it out, or the "
+                    "blocks"
+                )
+        return cls(**{name: getattr(model, name) for name in _OF_BOTH}, **where)
 
     def fit(
         self,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from diffclass.command_line.doctor import version_line
     from diffclass.command_line.map_options import MapOptions
     from diffclass.command_line.option_groups import (
+        BYTES,
         FILE,
         RunOptions,
         command,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = ("option_groups", "console", "results", "walk_options", "map_options", "doctor")
 __all__ = [
     "BOUND_MISSED",
+    "BYTES",
     "FILE",
     "INTERRUPTED",
     "Console",

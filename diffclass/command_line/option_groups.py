@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field
@@ -33,6 +34,9 @@ from click.core import ParameterSource
 
 from diffclass.remote_paths import place_of
 
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
 
 class _File(click.Path):
     """The name of a file, or the address of one that is only read."""
@@ -41,7 +45,22 @@ class _File(click.Path):
         return place_of(value)
 
 
+class _Bytes(click.ParamType):
+    """Bytes, as 8GB, 500MB or 2GiB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes, or say how to write them."""
+        found = re.fullmatch(r"(\d+\.?\d*)\s*([KMGT]?)(i?)B?", str(value).strip(), re.IGNORECASE)
+        if found is None or not float(found[1]):
+            self.fail(f"{value!r} is not a size; write 8GB, 500MB or 2GiB", param, ctx)
+        unit = found[2].upper()
+        return int(float(found[1]) * (_BINARY if found[3] and unit else _UNITS)[unit])
+
+
 FILE = _File(path_type=Path)
+BYTES = _Bytes()
 _FIRST = "Options"
 _BY_TYPE: dict[str, dict[str, Any]] = {
     "bool": {"is_flag": True},

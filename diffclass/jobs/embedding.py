@@ -74,7 +74,7 @@ class EmbeddingReport(RunReport):
     time: float  # in steps
     epsilon: float | None  # bandwidth; None where each point has its own
     alpha: float
-    n_neighbors: int
+    n_neighbors: int | None  # of a point; None for a graph of one's own
     neighbor_recall: float | None  # share of the true neighbours that were found
     n_graph_components: int
     bandwidth_curve: BandwidthCurve | None = field(metadata=written_as(_curve))
@@ -83,10 +83,14 @@ class EmbeddingReport(RunReport):
         """Return the report as lines to read."""
         eigenvalues = ", ".join(f"{value:.4f}" for value in self.eigenvalues)
         epsilon = "self-tuned" if self.epsilon is None else f"{self.epsilon:.4g}"
+        if self.n_neighbors is None:
+            graph, kernel = "a graph of one's own", ""
+        else:
+            graph, kernel = f"{self.n_neighbors} neighbours", f"epsilon {epsilon}, "
         lines = [
             f"{self.n_points} points ({self.n_without_data} without data), "
-            f"{self.n_neighbors} neighbours, {self.n_graph_components} component(s)",
-            f"epsilon {epsilon}, alpha {self.alpha:g}, time {self.time:g}",
+            f"{graph}, {self.n_graph_components} component(s)",
+            f"{kernel}alpha {self.alpha:g}, time {self.time:g}",
             f"eigenvalues {eigenvalues}",
         ]
         curve = self.bandwidth_curve
@@ -111,7 +115,7 @@ def report_embedding(
         time=model.time_,
         epsilon=model.epsilon_,
         alpha=model.alpha,
-        n_neighbors=model.n_neighbors_,
+        n_neighbors=getattr(model, "n_neighbors_", None),
         neighbor_recall=model.graph_.recall,
         n_graph_components=model.operator_.n_connected_components,
         bandwidth_curve=model.bandwidth_curve_,

@@ -70,6 +70,8 @@ def hold_out_labels(
     class as far as there are. Costs about 4 sqrt(tau) products with one column for each and the
     others of its group, or the steps of five diffusions.
     """
+    if diffusion.label_mode != "absorbing":  # then hints have not counted
+        labels = labels.only(labels.given)
     chosen = ChosenLabels.of(labels)
     if operator.knows_labels or diffusion.weighting in SIZED or not len(chosen.points):
         return HeldOutLabels.none(labels.n_classes)
@@ -98,15 +100,20 @@ class ChosenLabels:
 
     @classmethod
     def of(cls, labels: Labels) -> ChosenLabels:
-        """Choose among labels with a weight above 0, of classes with more than one group."""
-        drawn = np.random.default_rng(0).permutation(np.flatnonzero(labels.counted))
+        """Choose among labels with a weight above 0, of classes that have more than one group.
+
+        A class with hints keeps these.
+        """
+        eligible = np.flatnonzero(labels.counted & labels.given)
+        drawn = np.random.default_rng(0).permutation(eligible)
         drawn = drawn[np.sort(np.unique(labels.groups[drawn], return_index=True)[1])]
         of_class = labels.codes[drawn]
         counts = np.bincount(of_class)
         order = np.argsort(of_class, kind="stable")
         rank = np.empty(len(drawn), dtype=np.intp)
         rank[order] = np.arange(len(drawn)) - np.repeat(np.cumsum(counts) - counts, counts)
-        candidates = np.flatnonzero(counts[of_class] > 1)
+        hinted = np.isin(of_class, labels.codes[~labels.given])
+        candidates = np.flatnonzero((counts[of_class] > 1) | hinted)
         candidates = candidates[np.argsort(rank[candidates], kind="stable")]
         chosen = candidates[: most_held_out(labels.n_points)]
         chosen = chosen[np.argsort(drawn[chosen])]

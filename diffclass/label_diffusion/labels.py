@@ -38,6 +38,9 @@ class Labels:
         0 to 1.
     groups : ndarray of int of shape (m,)
         Labels of a class with the same number are one observation.
+    hints : ndarray of bool of shape (m,), optional
+        Which of them come from scores and are never held out; see
+        `diffclass.label_diffusion.score_prior`. None: no label is a hint.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Labels:
     codes: np.ndarray
     weight: np.ndarray
     groups: np.ndarray
+    hints: np.ndarray | None = None
 
     @classmethod
     def of(cls, y: Any, weight: ArrayLike | None = None, groups: ArrayLike | None = None) -> Labels:
@@ -112,6 +116,11 @@ class Labels:
         return self.weight > 0
 
     @property
+    def given(self) -> np.ndarray:
+        """Whether each label was given, and is no hint; bool of shape (m,)."""
+        return np.ones(len(self.codes), dtype=bool) if self.hints is None else ~self.hints
+
+    @property
     def codes_of_points(self) -> np.ndarray:
         """Index of each point's class, -1 where unlabelled; int of shape (n,)."""
         codes = np.full(self.n_points, UNLABELLED)
@@ -125,7 +134,13 @@ class Labels:
 
     def only(self, which: np.ndarray | slice) -> Labels:
         """Return some of the labels, as an index of an array of shape (m,)."""
-        parts = ("points", "codes", "weight", "groups")
+        parts = [
+            "points",
+            "codes",
+            "weight",
+            "groups",
+            *(["hints"] if self.hints is not None else []),
+        ]
         return replace(self, **{part: getattr(self, part)[which] for part in parts})
 
     def moved(self, places: np.ndarray) -> Labels:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         open_table,
         read_row_graph,
         read_row_labels,
+        read_row_scores,
         write_rows,
     )
     from diffclass_tables.jobs.classification import ClassifiedRows, classify_rows
@@ -29,12 +30,13 @@ __all__ = [
     "open_table",
     "read_row_graph",
     "read_row_labels",
+    "read_row_scores",
     "read_rows",
     "write_rows",
 ]
 
 _CHAPTERS = {
-    "io": "Table open_table read_row_graph read_row_labels write_rows",
+    "io": "Table open_table read_row_graph read_row_labels read_row_scores write_rows",
     "jobs.classification": "ClassifiedRows classify_rows",
     "jobs.evaluation": "evaluate_rows",
     "rows": "Rows read_rows",

@@ -112,7 +112,8 @@ def usual_metric(values: Any) -> str:
     if values.dtype == np.float16:
         return "cosine"
     some = _dense(values[:: max(1, values.shape[0] // 1000)])
-    lengths = np.linalg.norm(some[np.isfinite(some).all(axis=1)], axis=1)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(some[np.isfinite(some).all(axis=1)], axis=1)
     is_unit = len(lengths) > 0 and some.shape[1] > 2 and np.abs(lengths - 1).max() < _UNIT
     return "cosine" if is_unit else "euclidean"
 
@@ -132,7 +133,8 @@ def _slices(values: Any) -> Iterator[slice]:
 
 def _dense(rows: Any) -> np.ndarray:
     found = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-    return found.astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):  # infinite values are refused
+        return found.astype(np.float32, copy=False)
 
 
 def _checked_rows(values: Any, path: Path, metric: str) -> np.ndarray:
@@ -147,8 +149,8 @@ def _checked_rows(values: Any, path: Path, metric: str) -> np.ndarray:
                 f"{rows.start + int(infinite.argmax())}; mend them, or leave them empty"
             )
         if metric != "euclidean":
-            centred = block - block.mean(axis=1, keepdims=True) * (metric == "correlation")
-            empty = valid[rows] & ~(np.abs(centred).max(axis=1) > 0)
+            least, most = block.min(axis=1), block.max(axis=1)
+            empty = valid[rows] & (least == most if metric == "correlation" else ~block.any(axis=1))
             if empty.any():
                 what = "only zeros" if metric == "cosine" else "equal values only"
                 raise DataError(

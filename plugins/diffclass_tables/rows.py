@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.costs import Size
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_tables.features import MANY_ROWS, MOST_FEATURES, RowPoints, row_points
 from diffclass_tables.io import Table
 
@@ -80,7 +80,8 @@ def read_rows(
     Raises
     ------
     DataError
-        For infinite values, rows without a direction where it counts, and no complete row.
+        For infinite values, rows without a direction where it counts, and fewer than two complete
+        rows.
     ParameterError
         Where the table has no features and no graph is given.
     """
@@ -95,6 +96,10 @@ def read_rows(
     made: RowPoints = row_points(
         table.values, table.path, metric=metric, n_components=n_components, seed=seed
     )
+    if len(made.points) < 2:
+        raise DataError(
+            f"{table.path}: one row alone has values; there is nothing to compare it to"
+        )
     facts = {
         "features": table.features,
         "n_features": int(table.values.shape[1]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line import option
+from diffclass.command_line import BYTES, option
 from diffclass.memory import available_memory_bytes
 
 if TYPE_CHECKING:
@@ -21,23 +20,7 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.workflows.classification import BlockRun
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SHARE_OF_FREE = 0.6  # of the free memory, for workers without a budget
-
-
-class Size(click.ParamType):
-    """Bytes, as 8GB, 500MB or 2GiB."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the bytes, or say how to write them."""
-        found = re.fullmatch(r"(\d+\.?\d*)\s*([KMGT]?)(i?)B?", str(value).strip(), re.IGNORECASE)
-        if found is None or not float(found[1]):
-            self.fail(f"{value!r} is not a size; write 8GB, 500MB or 2GiB", param, ctx)
-        unit = found[2].upper()
-        return int(float(found[1]) * (_BINARY if found[3] and unit else _UNITS)[unit])
 
 
 class Workers(click.ParamType):
@@ -65,7 +48,7 @@ class BlockOptions:
     memory: int | None = option(
         "Memory to use, as 8GB. A scene that needs more is worked on block by block, in a "
         "scratch folder. With the address of a scheduler: of each worker.",
-        type=Size(),
+        type=BYTES,
     )
     workers: int | str | None = option(
         "Build a graph that does not fit into memory with this many processes, or share graph and "

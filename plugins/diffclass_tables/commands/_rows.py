@@ -37,7 +37,8 @@ class RowOptions:
         "X_pca, else X.",
     )
     id_column: str | None = option(
-        "Column of ids; by default 'id', else rows are numbered from 0.",
+        "Column of ids; by default 'id', else the index that pandas wrote, else rows are numbered "
+        "from 0.",
         names=("--id",),
     )
     metric: str | None = option(
@@ -59,18 +60,20 @@ class RowOptions:
     def check(self) -> None:
         """Raise `UsageError` for options that have no effect."""
         if self.graph is not None:
-            refuse_without_effect(["metric", "dimensions"], "with --graph")
+            of_points = ["metric", "dimensions", "neighbors", "kernel", "bandwidth"]
+            refuse_without_effect(of_points, "with --graph")
 
     @property
     def files(self) -> list[Path]:
         """The files that they name, which no output may replace."""
         return [] if self.graph is None else [Path(self.graph)]
 
-    def opened(self, path: Path) -> tuple[Table, sp.csr_array | None]:
-        """Return the table, and the graph if there is one."""
+    def opened(self, path: Path, *labels: str | None) -> tuple[Table, sp.csr_array | None]:
+        """Return the table, and the graph if there is one; ``labels`` may be columns."""
         from diffclass_tables.io import open_table, read_row_graph
 
-        table = open_table(path, columns=self.columns, id_column=self.id_column)
+        apart = [name for name in labels if name is not None]
+        table = open_table(path, columns=self.columns, id_column=self.id_column, apart=apart)
         return table, None if self.graph is None else read_row_graph(self.graph, table)
 
     def rows(self, table: Table, graph: sp.csr_array | None, seed: int) -> Rows:

@@ -75,7 +75,7 @@ def anomaly(
     check_outputs(given.output, present(given.report), [table, *truth], running)
     with console.timing():
         with stage("opening"):
-            opened, _ = part.opened(table)
+            opened, _ = part.opened(table, given.truth)
             known = None if given.truth is None else read_row_labels(given.truth, opened)
         memory = graph_forecast(opened, Gaussian(), given.neighbors, part.dimensions)
         forecast_sayer(console, SMALLER, force=running.force)(memory)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from diffclass.command_line import (
     BOUND_MISSED,
+    BYTES,
     Console,
     RunOptions,
     WalkOptions,
@@ -20,6 +24,7 @@ from diffclass.command_line import (
     option,
     options,
     present,
+    refuse_without_effect,
 )
 from diffclass_tables.commands._rows import (
     LABELS,
@@ -30,10 +35,20 @@ from diffclass_tables.commands._rows import (
     table_argument,
 )
 
+if TYPE_CHECKING:
+    from diffclass.blocks import BlockClassifier
+    from diffclass.classifier import DiffusionClassifier
+
 
 @dataclass(frozen=True)
 class _Given:
-    labels: str = option(LABELS, usual=True, required=True)
+    labels: str | None = option(LABELS, usual=True)
+    scores: Path | None = option(
+        "Scores of rows and classes from elsewhere, such as similarities to the names of the "
+        "classes, beside the labels or without any: a column for each class and one of ids (.csv, "
+        ".tsv, .parquet, .feather), or .npy.",
+        usual=True,
+    )
     output: Path = option(
         f"Id, class, probability and margin of each row: {OUTPUT}",
         short="-o",
@@ -54,7 +69,32 @@ class _Given:
     label_variable: str | None = option(
         "Column or array of the classes in the file of labels.", hidden=True
     )
+    memory: int | None = option(
+        "Memory to use, as 8GB. Rows and classes that need more are worked on block by block, on "
+        "files next to the output that are removed at the end.",
+        type=BYTES,
+    )
     report: Path | None = option("Report as JSON.")
+
+
+@contextmanager
+def _in_memory_or_blocks(
+    given: _Given, classifier: DiffusionClassifier, peak: int, console: Console
+) -> Iterator[DiffusionClassifier | BlockClassifier]:
+    """Yield the classifier, or one that works on files for as long as the block lasts."""
+    if given.memory is None or peak <= given.memory:
+        yield classifier
+        return
+    from diffclass.blocks import BlockClassifier
+    from diffclass.temporary_folders import TemporaryFolder
+
+    console.say(
+        f"{peak / 1e9:.1f} GB would be needed, {given.memory / 1e9:.1f} GB are given: work is done "
+        "block by block"
+    )
+    name = f".{given.output.name}.scratch"
+    with TemporaryFolder(name, parent=given.output.parent) as folder:
+        yield BlockClassifier.like(classifier, memory=given.memory, scratch=folder.path)
 
 
 @command(epilog="Example: diffclass classify embeddings.npy --labels labels.csv -o classes.csv")
@@ -73,46 +113,64 @@ def classify(
     running: RunOptions,
     console: Console,
 ) -> int:
-    """Classify every row of TABLE from a few labels.
+    """Classify every row of TABLE from a few labels, or scores from elsewhere, or both.
 
     Rows with missing values, and rows that no label reaches, get no class. Exit code 4: the classes
     are there, but the labels did not cover the graph by --max-time. Formats of TABLE: diffclass
     info table.csv --help.
     """
+    import numpy as np
+
     from diffclass.progress import stage
     from diffclass.targets import encode_labels
-    from diffclass_tables.io import read_row_labels, write_rows
+    from diffclass_tables.io import read_row_labels, read_row_scores, write_rows
     from diffclass_tables.jobs.classification import classify_rows, row_prior
     from diffclass_tables.jobs.forecasts import forecast_classification
 
     part.check()
     walk.check()
-    labels = [Path(given.labels)] if Path(given.labels).exists() else []
-    inputs = [table, *labels, *part.files]
+    if given.labels is None and given.scores is None:
+        raise click.UsageError("give --labels, --scores or both")
+    if given.labels is None:
+        refuse_without_effect(["labels_per_class", "holdout", "label_variable"], "without --labels")
+    labels = [Path(given.labels)] if given.labels and Path(given.labels).exists() else []
+    inputs = [table, *labels, *present(given.scores), *part.files]
     check_outputs(given.output, present(given.report), inputs, running)
     with console.timing():
         with stage("opening"):
-            opened, graph = part.opened(table)
-            y = read_row_labels(given.labels, opened, variable=given.label_variable)
+            opened, graph = part.opened(table, given.labels)
+            y = np.full(opened.n_rows, None, dtype=object)
+            if given.labels is not None:
+                y = read_row_labels(given.labels, opened, variable=given.label_variable)
+            scores = None if given.scores is None else read_row_scores(given.scores, opened)
         sizes = walk.class_sizes
         prior = None if sizes is None else row_prior(sizes, y, opened.n_rows)
         classifier = walk.classifier_of(running.seed, prior)
         before = forecast_sayer(console, SMALLER, force=running.force)
+        n_scored = 0 if scores is None else scores.values.shape[1]
+        n_classes = max(len(encode_labels(y)[0]), n_scored)
         memory = forecast_classification(
-            opened, classifier, len(encode_labels(y)[0]), n_components=part.dimensions
+            opened, classifier, n_classes, n_components=part.dimensions
         )
-        before(memory)
-        run = classify_rows(
-            part.rows(opened, graph, running.seed),
-            y,
-            classifier=classifier,
-            labels_per_class=given.labels_per_class,
-            holdout=given.holdout,
-            seed=running.seed,
-            level=given.level,
-        )
-        with stage("writing"):
-            write_rows(given.output, opened, run.columns, overwrite=running.overwrite)
+        with _in_memory_or_blocks(given, classifier, memory.peak, console) as used:
+            if used is classifier:
+                before(memory)
+            elif scores is not None or graph is not None:
+                raise click.UsageError(
+                    "--scores and --graph need the graph in memory; give more --memory"
+                )
+            run = classify_rows(
+                part.rows(opened, graph, running.seed),
+                y,
+                scores=scores,
+                classifier=used,
+                labels_per_class=given.labels_per_class,
+                holdout=given.holdout,
+                seed=running.seed,
+                level=given.level,
+            )
+            with stage("writing"):
+                write_rows(given.output, opened, run.columns, overwrite=running.overwrite)
     files = (str(given.output), *map(str, present(given.report)))
     said = replace(run.report, memory=memory, costs=costs_of(console), files=files)
     give_report(console, said, given.report, overwrite=running.overwrite)

@@ -75,7 +75,7 @@ def cluster(
     check_outputs(given.output, present(given.report), inputs, running)
     with console.timing():
         with stage("opening"):
-            opened, graph = part.opened(table)
+            opened, graph = part.opened(table, given.truth)
             known = None if given.truth is None else read_row_labels(given.truth, opened)
         kernel = DensityWeighted(SharedNeighbors())
         memory = graph_forecast(opened, kernel, N_NEIGHBORS, part.dimensions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,13 +20,21 @@ from diffclass.command_line import (
     present,
 )
 
+if TYPE_CHECKING:
+    from diffclass_tables.io import Table
+
 
 @dataclass(frozen=True)
 class _Given:
     labels: str | None = option("The same as TRUTH; also a column of CLASSES.")
     fitted: str | None = option("Labels that the classes were found with: left out of TRUTH.")
-    id_column: str | None = option("Column of ids; by default 'id'.", names=("--id",))
-    class_variable: str = option("Column of the classes that were found.", default="class")
+    id_column: str | None = option(
+        "Column of ids; by default 'id', else the first, where classify writes them.",
+        names=("--id",),
+    )
+    class_variable: str | None = option(
+        "Column of the classes that were found; by default 'class', of .h5ad 'diffclass_class'."
+    )
     truth_variable: str | None = option("Column of the true classes.", hidden=True)
     report: Path | None = option("Report as JSON.")
     overwrite: bool = overwrite_option()
@@ -44,20 +52,40 @@ def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Consol
     labels that the classes were found with count as right, unless they are left out (--fitted).
     """
     from diffclass.output import check_apart, require_writable
-    from diffclass_tables.io import open_table, read_row_labels
+    from diffclass_tables.io import column_labels, read_row_labels
     from diffclass_tables.jobs.evaluation import evaluate_rows
 
     source = given.labels if truth is None else truth
     if source is None or (truth is not None and given.labels is not None):
         raise click.UsageError("give the truth once: after the classes, as TRUTH, or with --labels")
     outputs = [require_writable(path, overwrite=given.overwrite) for path in present(given.report)]
-    check_apart(outputs, [classes, Path(source)])
-    table = open_table(classes, id_column=given.id_column)
+    check_apart(outputs, [classes, Path(source), *([Path(given.fitted)] if given.fitted else [])])
+    table = _opened(classes, given)
+    variable = given.class_variable or _column_of(table, "class")
+    probability = _column_of(table, "probability")
     facts: dict[str, Any] = {"variable": given.truth_variable}
     report = evaluate_rows(
-        found=read_row_labels(given.class_variable, table),
+        found=column_labels(table, variable),
         truth=read_row_labels(source, table, **facts),
         fitted=None if given.fitted is None else read_row_labels(given.fitted, table),
-        probability=table.column("probability") if "probability" in table.column_names else None,
+        probability=table.column(probability) if probability in table.column_names else None,
     )
     give_report(console, report, given.report, overwrite=given.overwrite)
+
+
+def _opened(path: Path, given: _Given) -> Table:
+    """Open results: a first column before that of the classes holds ids."""
+    from diffclass_tables.io import ROW, open_table
+
+    table = open_table(path, id_column=given.id_column, has_features=False)
+    names, found = table.column_names, given.class_variable or "class"
+    if table.id_name == ROW and names[1:2] == (found,):
+        return open_table(path, id_column=names[0], has_features=False)
+    return table
+
+
+def _column_of(table: Table, name: str) -> str:
+    """Return what a column of results is called in a table."""
+    from diffclass_tables.io import PREFIX
+
+    return PREFIX + name if PREFIX + name in table.column_names else name

@@ -96,7 +96,7 @@ def suggest(
     check_outputs(given.output, present(given.report), inputs, running)
     with console.timing():
         with stage("opening"):
-            opened, graph = part.opened(table)
+            opened, graph = part.opened(table, given.labels)
             y = None
             if given.labels is not None:
                 y = read_row_labels(given.labels, opened, variable=given.label_variable)

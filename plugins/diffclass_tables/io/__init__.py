@@ -1,16 +1,21 @@
 """Files of tables: rows, their labels and graphs, and results."""
 
 from diffclass_tables.io.graphs import read_row_graph
-from diffclass_tables.io.labels import read_row_labels
-from diffclass_tables.io.results import check_ending, write_rows
+from diffclass_tables.io.labels import column_labels, read_row_labels
+from diffclass_tables.io.results import PREFIX, check_ending, write_rows
+from diffclass_tables.io.scores import RowScores, read_row_scores
 from diffclass_tables.io.tables import ROW, Table, open_table
 
 __all__ = [
+    "PREFIX",
     "ROW",
+    "RowScores",
     "Table",
     "check_ending",
+    "column_labels",
     "open_table",
     "read_row_graph",
     "read_row_labels",
+    "read_row_scores",
     "write_rows",
 ]

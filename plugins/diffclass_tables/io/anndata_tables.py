@@ -6,6 +6,7 @@ or X; neighbour graphs of ``obsp`` are graphs (`diffclass_tables.io.graphs`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +14,49 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
-from diffclass_tables.io.tables import Table, checked_values, in_words, unique_ids
+from diffclass_tables.io.tables import INDEX, Table, checked_values, in_words, unique_ids
 
 EXTRA = "anndata"
 _USUAL = "X_pca"  # what scanpy looks for neighbours in
 
 
-def read(path: Path, *, columns: str | None, id_column: str | None) -> Table:
+def read(
+    path: Path, *, columns: str | None, id_column: str | None, has_features: bool = True
+) -> Table:
     """Open the observations of a file."""
-    stored = _elements(path, ("obs", "obsm" if columns != "X" else None))
-    obs, obsm = stored["obs"], stored.get("obsm", {})
-    name = columns or (_USUAL if _USUAL in obsm else "X")
-    name = name.removeprefix("obsm/")
-    if name != "X" and name not in obsm:
-        raise ParameterError(f"{path}: no {name!r}; it has {in_words(['X', *obsm])}")
-    values = _elements(path, ("X",))["X"] if name == "X" else obsm[name]
-    if values is None:
-        raise DataError(f"{path}: X is empty; name an entry of obsm with --columns")
+    stored = _elements(path, ("obs", "obsm" if columns != "X" and has_features else None))
+    obs = stored["obs"]
+    name, values = _features(path, columns, stored.get("obsm", {})) if has_features else ("", None)
     names = [str(column) for column in obs.columns]
     if id_column is not None and id_column not in names:
         raise ParameterError(f"{path}: no column {id_column!r}; it has {in_words(names)}")
-    id_name = id_column or str(obs.index.name or "index")
-    ids = obs.index if id_column is None else obs[id_column]
+    id_name = id_column or str(obs.index.name or INDEX)
+    ids = np.asarray(obs.index.astype(str), object) if id_column is None else _plain(obs[id_column])
     return Table(
         path=path,
         format="AnnData",
         n_rows=len(obs),
-        values=checked_values(path, values),
+        values=values,
         features=name if name == "X" else f"{name} of obsm",
         id_name=id_name,
-        ids=unique_ids(path, id_name, np.asarray(ids.astype(str), dtype=object)),
+        ids=unique_ids(path, id_name, ids),
         column_names=tuple(names),
         read_column=lambda column: _plain(obs[column]),
     )
+
+
+def _features(path: Path, columns: str | None, obsm: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return the name of the features, and these."""
+    name = columns or (_USUAL if _USUAL in obsm else "X")
+    name = name.removeprefix("obsm/")
+    if name != "X" and name not in obsm:
+        raise ParameterError(f"{path}: no {name!r}; it has {in_words(['X', *obsm])}")
+    values = _elements(path, ("X",)).get("X") if name == "X" else obsm[name]
+    if values is None:
+        raise DataError(f"{path}: X is empty; name an entry of obsm with --columns")
+    if hasattr(values, "to_numpy"):  # obsm may hold frames
+        values = values.to_numpy()
+    return name, checked_values(path, values)
 
 
 def read_graph(path: Path, name: str) -> Any:
@@ -83,8 +94,7 @@ def _elements(path: Path, names: tuple[str | None, ...]) -> dict[str, Any]:
 
 def _plain(column: Any) -> np.ndarray:
     """Return a column of pandas as an array, categories as their values, missing ones as None."""
-    if column.dtype.kind in "biuf":
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return column.to_numpy()
-    return np.array(
-        [None if value != value else value for value in column.astype(object)], dtype=object
-    )
+    values = column.astype(object)
+    return np.asarray(values.where(column.notna(), None), dtype=object)

@@ -1,11 +1,13 @@
 """Tables of columns, by ``pyarrow``: CSV, TSV, Parquet and Feather.
 
-Of CSV a first line of names is optional, and empty cells are missing values.
+Of CSV a first line of names is optional, and empty cells are missing values. The index that pandas
+writes beside the columns of a frame is ids, not features.
 """
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +15,28 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
-from diffclass_tables.io.tables import ROW, Table, chosen_names, in_words, unique_ids
+from diffclass_tables.io.tables import INDEX, ROW, Table, chosen_names, in_words, unique_ids
 
 EXTRA = "tables"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (*_DELIMITERS, ".parquet", ".feather")
-_BLOCK = 2**20  # bytes of text in which the types of columns are found; rows may be long
+_BLOCK = 2**20  # bytes of text that are read at once, if rows are not longer
+_LONGEST = 2**16, 2**30  # of a cell, of a row: bytes
+_UNNAMED = "__index_level_0__"  # what pandas calls an index in Parquet
 _MISTYPED = (
     0.5  # of the cells of a column of text: from this share of numbers on it is one of these
 )
 
 
-def read(path: Path, *, columns: str | None, id_column: str | None) -> Table:
-    """Open a table of columns."""
+def read(
+    path: Path,
+    *,
+    columns: str | None,
+    id_column: str | None,
+    has_features: bool = True,
+    apart: Sequence[str] = (),
+) -> Table:
+    """Open a table of columns; those that are ``apart`` are features only where they are named."""
     stored = read_columns(path)
     names = stored.column_names
     if len(set(names)) < len(names):
@@ -33,15 +44,18 @@ def read(path: Path, *, columns: str | None, id_column: str | None) -> Table:
         raise DataError(f"{path}: two columns are called {twice!r}; rename one")
     if stored.num_rows == 0:
         raise DataError(f"{path}: holds no row of numbers")
-    id_name = id_column or next((name for name in names if name.lower() == "id"), ROW)
     if id_column is not None and id_column not in names:
         raise ParameterError(f"{path}: no column {id_column!r}; it has {in_words(names)}")
-    wanted = None if columns is None else chosen_names(path, names, columns)
-    found = _features(path, stored, wanted, id_name)
-    left_out = tuple(name for name in names if name not in found and name != id_name)
+    index = _index_of_pandas(stored)
+    id_name = id_column or _usual_ids(stored, index)
+    apart = [*apart, *(name for name in (id_name, index) if name is not None)]
+    wanted = None if columns is None else chosen_names(path, names, columns, apart)
+    found = _features(path, stored, wanted, apart) if has_features else []
+    kept = {*found, id_name}
+    left_out = tuple(name for name in names if name not in kept)
     ids = (
         np.arange(stored.num_rows)
-        if id_name == ROW
+        if id_name is None
         else unique_ids(path, id_name, as_array(stored.column(id_name)))
     )
     return Table(
@@ -52,7 +66,7 @@ def read(path: Path, *, columns: str | None, id_column: str | None) -> Table:
         n_rows=stored.num_rows,
         values=_values(path, stored, found) if found else None,
         features=in_words(found),
-        id_name=id_name,
+        id_name=ROW if id_name is None else id_name,
         ids=ids,
         column_names=tuple(names),
         read_column=lambda name: as_array(stored.column(name)),
@@ -61,24 +75,69 @@ def read(path: Path, *, columns: str | None, id_column: str | None) -> Table:
 
 
 def read_columns(path: Path) -> Any:
-    """Return the ``pyarrow.Table`` of a file."""
+    """Return the ``pyarrow.Table`` of a file; an index of pandas without a name is "index"."""
     ending = path.suffix.lower()
     if ending == ".parquet":
-        return require("pyarrow.parquet", extra=EXTRA).read_table(path)
-    if ending == ".feather":
-        return require("pyarrow.feather", extra=EXTRA).read_table(path)
+        stored = require("pyarrow.parquet", extra=EXTRA).read_table(path)
+    elif ending == ".feather":
+        stored = require("pyarrow.feather", extra=EXTRA).read_table(path)
+        stored.validate(full=True)  # its buffers are those of the file
+    else:
+        stored = _read_text(path, _DELIMITERS[ending])
+    names = stored.column_names
+    unnamed = "" if ending in _DELIMITERS else _UNNAMED
+    if INDEX in names or unnamed not in (names[:1] if ending in _DELIMITERS else names):
+        return stored
+    renamed = stored.rename_columns([INDEX if name == unnamed else name for name in names])
+    return renamed.replace_schema_metadata(stored.schema.metadata)
+
+
+def _read_text(path: Path, delimiter: str) -> Any:
     arrow = require("pyarrow.csv", extra=EXTRA)
-    first = _first_line(path, _DELIMITERS[ending])
+    first = _first_line(path, delimiter)
     named = not all(_is_number(cell) for cell in first)
-    return arrow.read_csv(
+    longest = min(_LONGEST[0] * len(first), _LONGEST[1])
+    stored = arrow.read_csv(
         path,
         read_options=arrow.ReadOptions(
             column_names=None if named else [str(i + 1) for i in range(len(first))],
-            block_size=max(_BLOCK, 64 * len(first) * 1024),
+            block_size=max(_BLOCK, min(longest, path.stat().st_size + 1)),
         ),
-        parse_options=arrow.ParseOptions(delimiter=_DELIMITERS[ending]),
+        parse_options=arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=arrow.ConvertOptions(strings_can_be_null=True),
     )
+    last = stored.column(-1)[-1].as_py() if stored.num_rows else None
+    if isinstance(last, str) and "\n" in last and _n_quotes(path) % 2:
+        row = stored.num_rows - 1
+        raise DataError(f"{path}: a quote in row {row} is not closed and takes all that follows")
+    return stored
+
+
+def _n_quotes(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(block.count(b'"') for block in iter(lambda: file.read(_BLOCK), b""))
+
+
+def _index_of_pandas(stored: Any) -> str | None:
+    """Return the column that was the index of a frame, if there is one."""
+    names = stored.column_names
+    listed = (stored.schema.pandas_metadata or {}).get("index_columns", [])
+    written = [INDEX if name == _UNNAMED else name for name in listed if isinstance(name, str)]
+    if len(written) == 1 and written[0] in names:
+        return str(written[0])
+    return INDEX if names[0] == INDEX else None
+
+
+def _usual_ids(stored: Any, index: str | None) -> str | None:
+    """Return the column that holds ids by its name, where each is there once if it is not "id"."""
+    names = stored.column_names
+    called = [name for name in names if name.lower() == "id"]
+    others = [index] if index is not None else names[:1] if names[0] == ROW else []
+    return next(iter(called + [name for name in others if _is_unique(stored.column(name))]), None)
+
+
+def _is_unique(column: Any) -> bool:
+    return column.null_count == 0 and len(column.unique()) == len(column)
 
 
 def as_array(column: Any) -> np.ndarray:
@@ -101,7 +160,7 @@ def _first_line(path: Path, delimiter: str) -> list[str]:
     raise DataError(f"{path}: holds no row of numbers")
 
 
-def _features(path: Path, stored: Any, wanted: list[str] | None, id_name: str) -> list[str]:
+def _features(path: Path, stored: Any, wanted: list[str] | None, apart: Sequence[str]) -> list[str]:
     kinds = {name: _kind(stored.schema.field(name).type) for name in stored.column_names}
     if wanted is not None:
         for name in wanted:
@@ -114,55 +173,57 @@ def _features(path: Path, stored: Any, wanted: list[str] | None, id_name: str) -
                 f"{in_words(wanted)}"
             )
         return wanted
+    kinds = {name: kind for name, kind in kinds.items() if name not in apart}
     vectors = [name for name, kind in kinds.items() if kind == "vectors"]
     if len(vectors) > 1:
         raise ParameterError(f"{path}: which vectors? --columns {' or '.join(vectors)}")
     if vectors:
         return vectors
     for name, kind in kinds.items():
-        if kind == "words" and name != id_name:
+        if kind == "words":
             _refuse_mistyped(path, name, stored.column(name))
-    return [name for name, kind in kinds.items() if kind == "numbers" and name != id_name]
+    filled = [name for name in kinds if stored.column(name).null_count < stored.num_rows]
+    return [name for name in filled if kinds[name] == "numbers"]
 
 
 def _kind(of: Any) -> str:
     types = require("pyarrow", extra=EXTRA).types
     if types.is_list(of) or types.is_large_list(of) or types.is_fixed_size_list(of):
         return "vectors" if _kind(of.value_type) == "numbers" else "words"
-    is_number = types.is_integer(of) or types.is_floating(of) or types.is_boolean(of)
-    return "numbers" if is_number or types.is_null(of) else "words"
+    kinds = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return "numbers" if any(is_one(of) for is_one in kinds) else "words"
 
 
 def _values(path: Path, stored: Any, names: list[str]) -> np.ndarray:
     if len(names) == 1 and _kind(stored.schema.field(names[0]).type) == "vectors":
         return _vectors(path, names[0], stored.column(names[0]))
-    columns = [np.asarray(stored.column(name).cast("float64").to_numpy()) for name in names]
-    return np.column_stack(columns)
+    columns = (stored.column(name).cast("float64", safe=False) for name in names)
+    return np.column_stack([np.asarray(column.to_numpy()) for column in columns])
 
 
 def _vectors(path: Path, name: str, column: Any) -> np.ndarray:
     """Return a column of vectors as (rows, numbers); rows without one are NaN."""
-    array = column.combine_chunks()
     compute = require("pyarrow.compute", extra=EXTRA)
-    lengths = compute.list_value_length(array).to_numpy(zero_copy_only=False)
+    lengths = compute.list_value_length(column).to_numpy()
     there = ~np.isnan(lengths.astype(float))
     sizes, counts = np.unique(lengths[there], return_counts=True)
-    if len(sizes) != 1:
-        usual = sizes[counts.argmax()] if len(sizes) else 0
-        odd = int(np.flatnonzero(there & (lengths != usual))[0]) if len(sizes) else 0
+    if not sizes.any():
+        raise DataError(f"{path}: {name!r} holds no vector")
+    if len(sizes) > 1:
+        usual = sizes[counts.argmax()]
+        odd = int(np.flatnonzero(there & (lengths != usual))[0])
         raise DataError(
             f"{path}: vectors of {name!r} have different lengths ({int(usual)} numbers, but "
             f"{lengths[odd]:g} in row {odd}); give rows of one length"
-            if len(sizes)
-            else f"{path}: {name!r} holds no vector"
         )
-    flat = compute.list_flatten(array)
-    numbers = flat.to_numpy(zero_copy_only=False).reshape(-1, int(sizes[0]))
+    # of each chunk: together they may be longer than 32-bit offsets reach
+    flat = [compute.list_flatten(part).to_numpy(zero_copy_only=False) for part in column.chunks]
+    numbers = flat[0] if len(flat) == 1 else np.concatenate(flat)
+    numbers = numbers.reshape(-1, int(sizes[0]))
     if there.all():
         return numbers
-    values = np.full(
-        (len(there), numbers.shape[1]), np.nan, dtype=np.result_type(numbers, np.float32)
-    )
+    kind = numbers.dtype if numbers.dtype.kind == "f" else np.result_type(numbers, np.float32)
+    values = np.full((len(there), numbers.shape[1]), np.nan, dtype=kind)
     values[there] = numbers
     return values
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import reading, require_file
 from diffclass_tables.io import anndata_tables, arrow_tables
-from diffclass_tables.io.tables import Table, in_words
+from diffclass_tables.io.tables import Table, checked_sparse, in_words
 
 _ENDS = (("source", "target"), ("from", "to"), ("i", "j"), ("u", "v"))
 _WEIGHTS = ("weight", "affinity", "value", "w")
@@ -37,13 +37,15 @@ def read_row_graph(source: str, table: Table) -> sp.csr_array:
     Raises
     ------
     DataError
-        Where it is not square, not symmetric, of other rows, or has negative weights.
+        Where it is not square, not symmetric, of other rows, has negative weights, or no edge.
     """
     place = Path(source)
     if source.startswith("obsp/"):
         if table.format != "AnnData":
             raise ParameterError(f"{table.path}: {source} is for .h5ad files; name a file")
-        return _checked(anndata_tables.read_graph(table.path, source[5:]), f"{table.path}", table)
+        with reading(table.path, "annotated data"):
+            graph = anndata_tables.read_graph(table.path, source[5:])
+            return _checked(graph, f"{table.path}", table)
     require_file(place)
     with reading(place, "a graph"):
         if place.suffix.lower() in arrow_tables.ENDINGS:
@@ -59,21 +61,27 @@ def read_row_graph(source: str, table: Table) -> sp.csr_array:
 
 
 def _checked(matrix: object, source: str, table: Table) -> sp.csr_array:
-    graph = sp.csr_array(matrix)
+    graph = checked_sparse(matrix)
     if graph.shape != (table.n_rows, table.n_rows):
         raise DataError(f"{source}: a graph of shape {graph.shape} for {table.n_rows} rows")
     if graph.dtype.kind not in "biuf":
         raise DataError(f"{source}: weights of {graph.dtype}; they are real numbers")
     graph = graph.astype(graph.dtype if graph.dtype in (np.float32, np.float64) else np.float64)
-    if not np.isfinite(graph.data).all() or graph.data.min(initial=0) < 0:
-        raise DataError(f"{source}: weights that are negative or not finite; mend or drop them")
+    _check_weights(graph.data, source)
+    if not graph.data.any():
+        raise DataError(f"{source}: the graph has no edge")
     difference = abs(graph - graph.T)
     if difference.nnz and difference.data.max() > 1e-5 * graph.data.max():
         raise DataError(
             f"{source}: the graph is not symmetric (weights differ by up to "
             f"{difference.data.max():.3g}); save (K + K.T) / 2 or K.maximum(K.T)"
         )
-    return sp.csr_array((graph + graph.T) / 2)
+    return sp.csr_array((graph + graph.T) * graph.dtype.type(0.5))
+
+
+def _check_weights(weights: np.ndarray, source: str) -> None:
+    if not np.isfinite(weights).all() or weights.min(initial=0) < 0:
+        raise DataError(f"{source}: weights that are negative or not finite; mend or drop them")
 
 
 def _of_edges(place: Path, table: Table) -> sp.csr_array:
@@ -95,6 +103,7 @@ def _of_edges(place: Path, table: Table) -> sp.csr_array:
         if weight is None
         else (arrow_tables.as_array(stored.column(weight)).astype(np.float64))
     )
+    _check_weights(weights, str(place))  # the larger of both directions would hide them
     shape = table.n_rows, table.n_rows
     graph = sp.csr_array(sp.coo_array((weights, (places[0], places[1])), shape=shape))
     return _checked(graph.maximum(graph.T), str(place), table)

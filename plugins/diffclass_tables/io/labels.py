@@ -11,7 +11,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import reading, require_file
 from diffclass_tables.io import arrow_tables
-from diffclass_tables.io.tables import ROW, Table, in_words
+from diffclass_tables.io.tables import INDEX, ROW, Table, in_words
 
 _CLASSES = ("class", "label", "category", "target", "class_name", "y")
 
@@ -25,8 +25,9 @@ def read_row_labels(
     ----------
     source : str or path-like
         The name of a column; or a file: ``.csv``, ``.tsv``, ``.parquet`` or ``.feather`` with a
-        column of ids (called as in the table, "id" or "row", which numbers them from 0) and one of
-        classes; or ``.npy`` or ``.npz`` with an entry for each row.
+        column of ids (called as in the table, "id", or "row", which numbers them from 0) and one of
+        classes; or ``.npy`` or ``.npz`` with an entry for each row. Of words that are ids in the
+        table, any column holds the ids.
     table : Table
     variable : str, optional
         Column or array of the classes; by default the only one, or one called "class", "label",
@@ -35,7 +36,7 @@ def read_row_labels(
     Returns
     -------
     ndarray of object of shape (n_rows,)
-        Classes as they are; None for no label: empty, missing, -1 among numbers.
+        Classes as they are; None for no label: empty, missing, "nan", -1.
 
     Raises
     ------
@@ -44,8 +45,8 @@ def read_row_labels(
     ParameterError
         For columns that are not there.
     """
-    if str(source) in table.column_names and not Path(source).exists():
-        return _plain(table.column(str(source)))
+    if str(source) in table.column_names and not Path(source).is_file():
+        return column_labels(table, str(source))
     place = Path(source)
     if not place.exists() and not place.suffix:
         raise ParameterError(
@@ -63,6 +64,11 @@ def read_row_labels(
         )
 
 
+def column_labels(table: Table, name: str) -> np.ndarray:
+    """Return the labels in a column of a table; see `read_row_labels`."""
+    return _plain(table.column(name))
+
+
 def _array(place: Path, variable: str | None) -> np.ndarray:
     found = np.load(place, allow_pickle=False)
     if isinstance(found, np.ndarray):
@@ -77,7 +83,7 @@ def _by_order(place: Path, values: np.ndarray, n_rows: int) -> np.ndarray:
     if values.shape != (n_rows,):
         raise DataError(
             f"{place}: labels of shape {values.shape} for {n_rows} rows; give one for each row, or "
-            "ids and classes"
+            "ids, in a column that is called as in the table, or 'row' for numbers from 0"
         )
     return _plain(values)
 
@@ -85,30 +91,66 @@ def _by_order(place: Path, values: np.ndarray, n_rows: int) -> np.ndarray:
 def _by_id(place: Path, table: Table, variable: str | None) -> np.ndarray:
     stored = arrow_tables.read_columns(place)
     names = list(stored.column_names)
-    ids = next((name for name in (table.id_name, "id", ROW) if name in names), None)
-    if ids == variable:
-        ids = None
+    ids = _id_column(table, [name for name in names if name != variable])
     class_column = _class_column(place, [name for name in names if name != ids], variable)
     values = arrow_tables.as_array(stored.column(class_column))
+    if ids is None and table.ids.dtype.kind in "OU":
+        others = (name for name in names if name != class_column)
+        ids = next((name for name in others if _holds_ids(stored.column(name), table)), None)
     if ids is None:
         return _by_order(place, values, table.n_rows)
     given = arrow_tables.as_array(stored.column(ids)).tolist()
-    by_number = ids == ROW and table.id_name != ROW
-    rows: dict[Any, int] = {i: i for i in range(table.n_rows)} if by_number else _by_text(table)
     found = np.full(table.n_rows, None, dtype=object)
-    for name, value in zip(given, _plain(values).tolist(), strict=True):
-        row = rows.get(name, rows.get(str(name)))
-        if row is None:
-            raise DataError(
-                f"{place}: {ids} {name!r} is none of the {table.n_rows} rows of {table.path}; "
-                "check which column holds the ids (--id)"
-            )
+    pairs = zip(given, _rows_called(place, ids, given, table), _plain(values), strict=True)
+    for name, row, value in pairs:
         if found[row] is not None and value is not None and found[row] != value:
             raise DataError(
                 f"{place}: {ids} {name!r} is labelled {found[row]!r} and {value!r}; keep one"
             )
         found[row] = value if value is not None else found[row]
     return found
+
+
+def _id_column(table: Table, names: list[str]) -> str | None:
+    """Return the column of ids by its name; the index of pandas numbers rows without ids."""
+    usual = [table.id_name, "id", ROW, *([INDEX] if table.id_name == ROW else [])]
+    by_lower = {name.lower(): name for name in reversed(names)}
+    found = [name for name in usual if name in names]
+    found += [by_lower[name.lower()] for name in usual if name.lower() in by_lower]
+    return next(iter(found), None)
+
+
+def rows_of_ids(place: Path, stored: Any, table: Table) -> tuple[str | None, np.ndarray]:
+    """Return the column of ids of a file, if it has one, and the row of each of its lines."""
+    ids = _id_column(table, list(stored.column_names))
+    if ids is not None:
+        given = arrow_tables.as_array(stored.column(ids)).tolist()
+        return ids, np.array(_rows_called(place, ids, given, table))
+    if stored.num_rows != table.n_rows:
+        raise DataError(
+            f"{place}: {stored.num_rows} lines for {table.n_rows} rows, and no column of ids; call "
+            "it as in the table, or 'row' for numbers from 0"
+        )
+    return None, np.arange(table.n_rows)
+
+
+def _rows_called(place: Path, ids: str, given: list[Any], table: Table) -> list[int]:
+    """Return the row of each id, or raise `DataError` for one that no row has."""
+    by_number = ids.lower() == ROW and table.id_name.lower() != ROW
+    rows: dict[Any, int] = {i: i for i in range(table.n_rows)} if by_number else _by_text(table)
+    found = [rows.get(name, rows.get(str(name), -1)) for name in given]
+    if -1 in found:
+        raise DataError(
+            f"{place}: {ids} {given[found.index(-1)]!r} is none of the {table.n_rows} rows of "
+            f"{table.path}; check which column holds the ids (--id)"
+        )
+    return found
+
+
+def _holds_ids(column: Any, table: Table) -> bool:
+    """Tell whether a column holds words that are all ids of a table."""
+    words = arrow_tables.as_array(column)
+    return words.dtype == object and set(words.tolist()) <= set(table.ids.tolist())
 
 
 def _by_text(table: Table) -> dict[Any, int]:
@@ -136,10 +178,12 @@ def _plain(values: np.ndarray) -> np.ndarray:
     """Return labels as objects, None for none."""
     found = np.array([None] * len(values), dtype=object)
     for row, value in enumerate(values.tolist()):
+        if isinstance(value, bytes):
+            value = value.decode(errors="replace")
         is_missing = value is None or value != value or value == -1
         if isinstance(value, str):
-            is_missing = value.strip() in ("", "-1")
+            is_missing = value.strip().lower() in ("", "-1", "nan")
         if not is_missing:
-            whole = isinstance(value, float) and value == int(value)
+            whole = isinstance(value, float) and value.is_integer()
             found[row] = int(value) if whole else value
     return found

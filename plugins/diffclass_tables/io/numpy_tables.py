@@ -19,14 +19,17 @@ def read_array(path: Path, *, columns: str | None, id_column: str | None) -> Tab
     """Open an array (rows, columns) on a memory map."""
     if columns is not None or id_column is not None:
         raise ParameterError(f"{path}: {_NO_COLUMNS}")
-    values = checked_values(path, np.load(path, mmap_mode="r", allow_pickle=False))
+    values = np.load(path, mmap_mode="r", allow_pickle=False)
+    if values.ndim == 1:  # results, of which evaluate reads the classes
+        return _table(path, "NumPy", None, "none", {"class": values}, None, len(values))
+    values = checked_values(path, values)
     return _table(path, "NumPy", values, "the array", {}, None)
 
 
 def read_archive(path: Path, *, columns: str | None, id_column: str | None) -> Table:
     """Open an archive: a table and, of one entry for each row, its columns; or a sparse matrix."""
     with np.load(path, allow_pickle=False) as archive:
-        if {"indptr", "indices", "data", "shape"} <= set(archive.files):
+        if {"format", "data", "shape"} <= set(archive.files):
             if columns is not None or id_column is not None:
                 raise ParameterError(f"{path}: {_NO_COLUMNS}")
             values = checked_values(path, sp.load_npz(path))
@@ -42,7 +45,14 @@ def read_archive(path: Path, *, columns: str | None, id_column: str | None) -> T
         raise ParameterError(f"{path}: which of {in_words(tables)} are features? --columns NAME")
     name = columns or (tables[0] if tables else None)
     values = None if name is None else checked_values(path, arrays.pop(name))
-    n_rows = len(values) if values is not None else max(len(a) for a in arrays.values() if a.ndim)
+    lengths = [len(array) for array in arrays.values() if array.ndim]
+    n_rows = max(lengths, default=0) if values is None else len(values)
+    for key in {*_IDS, id_column} & set(arrays):
+        if arrays[key].shape != (n_rows,):
+            raise DataError(
+                f"{path}: ids {key!r} of shape {arrays[key].shape} for {n_rows} rows; give one for "
+                "each row"
+            )
     others = {key: array for key, array in arrays.items() if array.shape == (n_rows,)}
     return _table(path, "NumPy", values, f"{name!r}", others, id_column, n_rows)
 
@@ -59,8 +69,9 @@ def _table(
     n = values.shape[0] if n_rows is None else n_rows
     if id_column is not None and id_column not in columns:
         raise ParameterError(f"{path}: no column {id_column!r}; it has {in_words(list(columns))}")
-    id_name = id_column or next((name for name in _IDS if name in columns), ROW)
+    id_name = id_column or next((name for name in _IDS if name in columns), None)
     if n == 0:
         raise DataError(f"{path}: holds no row")
-    ids = np.arange(n) if id_name == ROW else unique_ids(path, id_name, columns[id_name])
-    return Table(path, form, n, values, features, id_name, ids, tuple(columns), columns.__getitem__)
+    ids = np.arange(n) if id_name is None else unique_ids(path, id_name, columns[id_name])
+    name = ROW if id_name is None else id_name
+    return Table(path, form, n, values, features, name, ids, tuple(columns), columns.__getitem__)

@@ -18,7 +18,7 @@ from diffclass_tables.io.arrow_tables import EXTRA
 from diffclass_tables.io.tables import Table
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".npz", ".npy", ".h5ad")
-_PREFIX = "diffclass_"  # of columns among those of others
+PREFIX = "diffclass_"  # of columns among those of others
 
 
 def check_ending(path: Path, table_path: Path) -> None:
@@ -64,20 +64,21 @@ def write_rows(
     target, ending = Path(path), Path(path).suffix.lower()
     check_ending(target, table.path)
     with replacing(target, overwrite=overwrite) as temporary:
+        ids = "id" if table.id_name in columns else table.id_name
         if ending == ".npy":
             first = next(iter(columns.values())) if matrix is None else matrix
             np.save(temporary, _flat(first), allow_pickle=False)
         elif ending == ".npz":
             arrays = {name: _flat(values) for name, values in columns.items()}
-            made: dict[str, Any] = {table.id_name: _flat(table.ids), **arrays}
+            made: dict[str, Any] = {ids: _flat(table.ids), **arrays}
             np.savez(temporary, **made)
         elif ending == ".h5ad":
             shutil.copyfile(table.path, temporary)
-            named = {_PREFIX + name: _of_pandas(values) for name, values in columns.items()}
+            named = {PREFIX + name: _of_pandas(values) for name, values in columns.items()}
             matrices = {} if matrix is None else {"X_diffclass": matrix}
             anndata_tables.write_columns(temporary, {} if matrices else named, matrices)
         else:
-            _write_arrow(temporary, ending, {table.id_name: table.ids, **columns})
+            _write_arrow(temporary, ending, {ids: table.ids, **columns})
     return target
 
 
@@ -123,7 +124,7 @@ def _flat(values: np.ndarray) -> np.ndarray:
     if values.dtype != object:
         return values
     found = _joined(values).tolist()
-    if all(value is None or isinstance(value, int) for value in found):
+    if all(value is None or type(value) is int for value in found):
         return np.array([-1 if value is None else value for value in found])
     return np.array(["" if value is None else str(value) for value in found])
 

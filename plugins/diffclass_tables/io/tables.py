@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from diffclass.exceptions import DataError, ParameterError
 
 ROW = "row"  # what the id is called where a table has none: rows are numbered from 0
+INDEX = "index"  # of a frame of pandas, where it has no name
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +94,19 @@ def unique_ids(path: Path, name: str, ids: np.ndarray) -> np.ndarray:
     return ids
 
 
-def chosen_names(path: Path, names: Sequence[str], wanted: str) -> list[str]:
-    """Return the names that a list of names and patterns, with commas between, stands for."""
+def chosen_names(
+    path: Path, names: Sequence[str], wanted: str, apart: Sequence[str] = ()
+) -> list[str]:
+    """Return the names that a list of names and patterns, with commas between, stands for.
+
+    Patterns do not stand for those that are ``apart``.
+    """
+    if wanted in names:
+        return [wanted]
     found: dict[str, None] = {}
-    for pattern in wanted.split(","):
-        fitting = [pattern] if pattern in names else [n for n in names if fnmatchcase(n, pattern)]
+    for pattern in (part if part in names else part.strip() for part in wanted.split(",")):
+        others = [name for name in names if name not in apart]
+        fitting = [pattern] if pattern in names else [n for n in others if fnmatchcase(n, pattern)]
         if not fitting:
             raise ParameterError(f"{path}: no column {pattern!r}; it has {in_words(names)}")
         found |= dict.fromkeys(fitting)
@@ -107,7 +116,7 @@ def chosen_names(path: Path, names: Sequence[str], wanted: str) -> list[str]:
 def checked_values(path: Path, values: Any) -> Any:
     """Return features of shape (n, d), or raise `DataError` for anything else."""
     if sp.issparse(values):
-        values = sp.csr_array(values)
+        values = checked_sparse(values)
     if values.ndim != 2 or 0 in values.shape:
         raise DataError(f"{path}: an array of shape {values.shape}; features are (rows, columns)")
     if values.dtype.kind not in "biuf":
@@ -115,8 +124,20 @@ def checked_values(path: Path, values: Any) -> Any:
     return values
 
 
+def checked_sparse(matrix: Any) -> sp.csr_array:
+    """Return a sparse matrix as rows, or raise `ValueError` where its indices lead out of it."""
+    if hasattr(matrix, "check_format"):  # compiled loops follow them unasked
+        matrix.check_format(full_check=True)
+    return sp.csr_array(matrix)
+
+
 def open_table(
-    path: str | os.PathLike[str], *, columns: str | None = None, id_column: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    columns: str | None = None,
+    id_column: str | None = None,
+    has_features: bool = True,
+    apart: Sequence[str] = (),
 ) -> Table:
     """Open a table.
 
@@ -129,11 +150,16 @@ def open_table(
     columns : str, optional
         Features: names or patterns of columns, as "x*,y", or of one column of vectors; of ``.npz``
         the name of the array, of ``.h5ad`` "X" or an entry of obsm. By default the column of
-        vectors, if there is one, else all columns of numbers but the id; of ``.h5ad`` "X_pca" of
-        obsm, if it has that, else X.
+        vectors, if there is one, else all columns of numbers but the id and those without any
+        value; of ``.h5ad`` "X_pca" of obsm, if it has that, else X.
     id_column : str, optional
-        By default the column "id", if there is one, else rows are numbered from 0; of ``.h5ad`` the
-        names of the observations.
+        By default the column "id", if there is one, else the index of a frame that pandas wrote or
+        a first column "row", where each is there once, else rows are numbered from 0; of ``.h5ad``
+        the names of the observations.
+    has_features : bool, default=True
+        Whether features are looked for; results have none.
+    apart : sequence of str, optional
+        Columns that are features only where ``columns`` names them, as those of labels.
 
     Returns
     -------
@@ -147,15 +173,18 @@ def open_table(
     ParameterError
         For columns that are not there, or a missing library.
     """
+    from functools import partial
+
     from diffclass.libraries import reading, require_file
     from diffclass_tables.io import anndata_tables, arrow_tables, numpy_tables
 
     place = Path(path)
     require_file(place)
-    readers = {
+    columns_of = partial(arrow_tables.read, has_features=has_features, apart=apart)
+    readers: dict[str, Any] = {
         ".npy": numpy_tables.read_array, ".npz": numpy_tables.read_archive,
-        ".h5ad": anndata_tables.read,
-    } | dict.fromkeys(arrow_tables.ENDINGS, arrow_tables.read)  # fmt: skip
+        ".h5ad": partial(anndata_tables.read, has_features=has_features),
+    } | dict.fromkeys(arrow_tables.ENDINGS, columns_of)  # fmt: skip
     read = readers.get(place.suffix.lower())
     if read is None:
         raise DataError(f"{place}: no table; these are {', '.join(sorted(readers))} files")

@@ -17,15 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores, draw_per_class
 from diffclass.exceptions import DataError
 from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport
 from diffclass.label_diffusion import Measures, Prior, written_prior
 from diffclass.targets import decode_labels, encode_labels
+from diffclass_tables.io import RowScores
 from diffclass_tables.rows import Rows
 
+Classifier = DiffusionClassifier | BlockClassifier
 UNSURE = 0.1  # margins below it
+_CHUNK = 2**22  # posteriors that are calibrated at once
 _SHOWN = 12  # classes in lines
 
 
@@ -53,6 +57,7 @@ class RowReport(RunReport):
     unsure: int  # of the classified, with a margin below 0.1
     mean_margin: float
     class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
+    hint_weight: float | None = field(default=None, metadata=IF_KNOWN)  # of scores from elsewhere
     holdout: Scores | None = field(default=None, metadata=IF_KNOWN)
     files: tuple[str, ...] = field(default=(), metadata=HIDDEN)
 
@@ -66,6 +71,11 @@ class RowReport(RunReport):
         ]
         if self.class_sizes is not None:
             lines.append(f"class sizes   {self.class_sizes}")
+        if self.hint_weight is not None:
+            lines.append(
+                f"scores        count as {self.hint_weight * n / len(self.classes):.2g} labels of "
+                "each class"
+            )
         if self.unclassified:
             lines.append(f"unclassified  {self.unclassified:,} rows: no values, or out of reach")
         shown = sorted(self.classes, key=lambda one: -one.rows)
@@ -118,13 +128,13 @@ class ClassifiedRows:
     columns : dict of str to ndarray of shape (n_rows,)
         "class", None where there is none; "probability" of it and "margin", NaN there; with a
         level, "set": the classes that may be the row's own.
-    classifier : DiffusionClassifier
+    classifier : DiffusionClassifier or BlockClassifier
         Fitted.
     report : RowReport
     """
 
     columns: dict[str, np.ndarray]
-    classifier: DiffusionClassifier
+    classifier: Classifier
     report: RowReport
 
     @property
@@ -145,7 +155,8 @@ def classify_rows(
     rows: Rows,
     y: np.ndarray,
     *,
-    classifier: DiffusionClassifier | None = None,
+    scores: RowScores | None = None,
+    classifier: Classifier | None = None,
     labels_per_class: int | None = None,
     holdout: bool = False,
     seed: int = 0,
@@ -158,8 +169,10 @@ def classify_rows(
     rows : Rows
     y : ndarray of object of shape (n_rows,)
         Classes; None for none.
-    classifier : DiffusionClassifier, optional
-        Fitted here.
+    scores : RowScores, optional
+        From elsewhere, as the ``score_prior`` of `DiffusionClassifier`; see `read_row_scores`.
+    classifier : DiffusionClassifier or BlockClassifier, optional
+        Fitted here; the second without scores.
     labels_per_class : int, optional
         Labels of each class to fit on, drawn at random; the others are held out.
     holdout : bool, default=False
@@ -181,24 +194,25 @@ def classify_rows(
         As `DiffusionClassifier`.
     """
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
-    classifier.set_params(affinity=rows.affinity)
+    if isinstance(classifier, DiffusionClassifier):
+        classifier.set_params(affinity=rows.affinity)
     _say_of_labels(y, rows)
     given = y[rows.valid]
     classes, codes = encode_labels(given)
-    if len(classes) < 2:
+    if len(classes) < 2 and scores is None:
         raise DataError(
-            f"{rows.table.path}: {len(classes)} classes are labelled among its rows; label rows "
-            "of at least two"
+            f"{rows.table.path}: {'only one' if len(classes) else 'no'} class is labelled "
+            "among its rows; label rows of at least two"
         )
     fit = _fitted_on(codes, labels_per_class, holdout=holdout, seed=seed)
-    classifier.fit(rows.points, np.where(fit, given, None))
-    found = decode_labels(classifier.classes_, classifier.diffusion_.codes).astype(object)
-    reached = classifier.diffusion_.reached
+    prior = None if scores is None else scores.of(rows.valid)
+    hints = {} if prior is None else {"score_prior": prior}
+    classifier.fit(rows.points, np.where(fit, given, None), **hints)
+    codes_found = np.asarray(classifier.diffusion_.codes)
+    found = decode_labels(classifier.classes_, codes_found).astype(object)
+    reached = codes_found >= 0
     found[~reached] = None
-    probabilities = classifier.label_distributions_
-    best = np.take_along_axis(
-        probabilities, np.maximum(classifier.diffusion_.codes, 0)[:, None], axis=1
-    )[:, 0]
+    best, sets = _probabilities(classifier, codes_found, level)
     columns = {
         "class": rows.placed(found, None),
         "probability": rows.placed(np.where(reached, best, np.nan).astype(np.float32), np.nan),
@@ -207,8 +221,9 @@ def classify_rows(
         ),
     }
     if level is not None:
-        columns["set"] = rows.placed(_sets(classifier, level), None)
-    report = _report(rows, classifier, columns, codes, fit)
+        columns["set"] = rows.placed(sets, None)
+    places = np.searchsorted(classifier.classes_, classes)
+    report = _report(rows, classifier, columns, np.append(places, -1)[codes], fit)
     return ClassifiedRows(columns, classifier, report)
 
 
@@ -235,25 +250,37 @@ def _say_of_labels(y: np.ndarray, rows: Rows) -> None:
         )
 
 
-def _sets(classifier: DiffusionClassifier, level: float) -> np.ndarray:
-    members = classifier.transductive_set(level=level)
+def _probabilities(
+    classifier: Classifier, codes: np.ndarray, level: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probability of each row's class and, with a level, the classes of its set."""
+    calibration, raw = classifier.calibration_, classifier.raw_label_distributions_
     classes = classifier.classes_.tolist()
-    sets = np.empty(len(members), dtype=object)
-    for row, inside in enumerate(members):
-        sets[row] = [classes[k] for k in np.flatnonzero(inside)]
-    return sets
+    best = np.zeros(len(codes), dtype=np.float32)
+    sets = np.empty(len(codes), dtype=object)
+    step = max(1, _CHUNK // len(classes))
+    for start in range(0, len(codes), step):
+        some = slice(start, start + step)
+        block = calibration.apply(np.array(raw[some], dtype=np.float32))
+        best[some] = block[np.arange(len(block)), np.maximum(codes[some], 0)]
+        if level is not None:
+            inside = calibration.sets(block, level=level)
+            for row, member in enumerate(inside, start):
+                sets[row] = [classes[k] for k in np.flatnonzero(member)]
+    return best, sets
 
 
 def _report(
     rows: Rows,
-    classifier: DiffusionClassifier,
+    classifier: Classifier,
     columns: dict[str, np.ndarray],
     codes: np.ndarray,
     fit: np.ndarray,
 ) -> RowReport:
     diffusion = classifier.diffusion_
     names = classifier.classes_.tolist()
-    n_rows = np.bincount(diffusion.codes[diffusion.reached], minlength=len(names))
+    found = np.asarray(diffusion.codes)
+    n_rows = np.bincount(found[found >= 0], minlength=len(names))
     classes, all_codes = names, codes
     n_labels = np.bincount(all_codes[fit & (all_codes >= 0)], minlength=len(classes))
     held = (all_codes >= 0) & ~fit
@@ -272,14 +299,15 @@ def _report(
         unsure=int((columns["margin"] < UNSURE).sum()),
         mean_margin=float(classifier.margin_.mean()),
         class_sizes=None if classifier.class_prior is None else diffusion.weighting,
-        holdout=classification_scores(all_codes[held], diffusion.codes[held])
-        if held.any()
-        else None,
+        hint_weight=getattr(classifier, "hint_weight_", None),
+        holdout=classification_scores(all_codes[held], found[held]) if held.any() else None,
     )
 
 
-def _parameters(classifier: DiffusionClassifier) -> dict[str, Any]:
+def _parameters(classifier: Classifier) -> dict[str, Any]:
     values = classifier.get_params(deep=False)
+    for name in ("engine", "n_workers", "scratch"):  # where the work was done
+        values.pop(name, None)
     return {
         name: value if isinstance(value, str | int | float | bool | None) else repr(value)
         for name, value in values.items()

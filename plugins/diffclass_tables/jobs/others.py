@@ -130,7 +130,7 @@ def score_rows(
         raise ParameterError("anomalies are found among features; leave --graph out")
     model.fit(rows.points)
     scores = rows.placed(model.scores_.astype(np.float64), np.nan)
-    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")[:_LISTED]
+    order = np.flatnonzero(rows.valid)[np.argsort(-model.scores_, kind="stable")][:_LISTED]
     curve = None
     if truth is not None:
         marked = np.array([value not in (None, 0, "0", False) for value in truth.tolist()])
@@ -219,4 +219,6 @@ def _first(rows: Rows, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    """Return an id or a class as JSON can hold it: dates as text."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return plain if isinstance(plain, str | int | float | None) else str(plain)

@@ -138,7 +138,7 @@ def test_bad_data(folder, capsys):
         ("empty.csv", "", "the file is empty"),
         ("head.csv", "a,b\n", "no row of numbers"),
         ("equal.csv", "1,2\n" * 9, "all 9 points are equal"),
-        ("holes.csv", "1,\n" * 9, "missing value"),
+        ("holes.csv", "1,\n,2\n" * 9, "missing value"),
     ):
         (folder / name).write_text(text)
         fails(capsys, name, "-o", "out.csv", code=3, says=says)

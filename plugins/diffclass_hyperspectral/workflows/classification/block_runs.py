@@ -33,7 +33,6 @@ from diffclass.blocks import (
 )
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Size
-from diffclass.exceptions import ParameterError
 from diffclass.model_files import read_model, write_model
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
@@ -42,9 +41,6 @@ from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
 from diffclass_hyperspectral.workflows.classification.models import FEATURES
 
-_IN_BLOCKS = (
-    "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
-)  # fmt: skip
 _FEATURES = "diffclass scene features"
 _SECOND = "second_seed"  # folder of another graph in the scratch folder
 _WINDOW_SHARE = 0.25  # of the memory, for windows of a picture that is smoothed
@@ -115,7 +111,7 @@ class BlockRun:
         ClusterError
             If the scheduler does not answer.
         """
-        _check_in_blocks(classifier)
+        BlockClassifier.like(classifier).check_parameters()
         job = _job(scene, features, classifier)
         with ExitStack() as stack:
             opened = Scratch.opened(folder, job=job, resume=resume, keep=True)
@@ -162,10 +158,13 @@ class BlockRun:
         return self.scratch.load(f"{_SECOND}/class_map")
 
     def _classifier(self, model: DiffusionClassifier, scratch: Scratch | Path) -> BlockClassifier:
-        return BlockClassifier(
-            **_given(model), memory=self.memory, engine=self.engine, n_workers=self.n_workers,
+        return BlockClassifier.like(
+            model,
+            memory=self.memory,
+            engine=self.engine,
+            n_workers=self.n_workers,
             scratch=scratch,
-        )  # fmt: skip
+        )
 
     def plan(self, size: Size) -> BlockPlan:
         """Return how the points will be cut into blocks, and what that will take."""
@@ -175,21 +174,6 @@ class BlockRun:
     def n_machines(self) -> int:
         """How many share the work; each worker of a scheduler counts as one."""
         return 1 if self.engine is None else self.engine.n_workers
-
-
-def _check_in_blocks(classifier: DiffusionClassifier) -> None:
-    """Refuse parameters that need the whole graph in memory."""
-    default = DiffusionClassifier()
-    for name, value in classifier.get_params(deep=False).items():
-        if name not in _IN_BLOCKS and value != getattr(default, name):
-            raise ParameterError(
-                f"{name} = {value!r} needs the whole graph in memory; leave it out, or the blocks"
-            )
-    BlockClassifier(**_given(classifier)).check_parameters()
-
-
-def _given(classifier: DiffusionClassifier) -> dict[str, Any]:
-    return {name: getattr(classifier, name) for name in _IN_BLOCKS}
 
 
 def _job(scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier) -> dict[str, Any]:

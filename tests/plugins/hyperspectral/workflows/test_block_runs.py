@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from diffclass.blocks import Scratch, build, classifier, partition
+from diffclass.command_line import BYTES
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.point_graph import find_neighbors
 from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
-from diffclass_hyperspectral.commands._blocks import Size
 from diffclass_hyperspectral.features import components
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.workflows.classification import block_runs, runs
@@ -318,7 +318,7 @@ def test_windows_without_data_are_left_out(works, monkeypatch, rng):
     # windows of 16 rows, beside those that smoothing reaches; one has no data
     monkeypatch.setattr(GridDiffusion, "smooth", smoothed)
     row_bytes = 40 * (30 * 20 + 150)
-    share = (16 + 2 * GridDiffusion().reach) * row_bytes / Size().convert(BUDGET, None, None)
+    share = (16 + 2 * GridDiffusion().reach) * row_bytes / BYTES.convert(BUDGET, None, None)
     monkeypatch.setattr(block_runs, "_WINDOW_SHARE", share * 1.001)
     within = works("--memory", BUDGET, "--features", "spatial", "--overwrite")
     found, missing = np.load("map.npy"), np.isnan(cube[..., 0])
@@ -438,4 +438,4 @@ def test_an_interrupt_while_workers_build_leaves_nothing(fails, monkeypatch, too
     [("8GB", 8 * 10**9), ("500 mb", 5 * 10**8), ("2GiB", 2**31), ("1.5k", 1500), ("7", 7)],
 )
 def test_sizes(text, size):
-    assert Size().convert(text, None, None) == size
+    assert BYTES.convert(text, None, None) == size

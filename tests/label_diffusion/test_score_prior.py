@@ -1,0 +1,176 @@
+"""Scores from elsewhere as hints: against a naive walk, and on points whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from diffclass import DataError, DiffusionClassifier, ParameterError
+from diffclass.label_diffusion import Labels
+from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
+
+CENTRES = np.array([[0, 0], [6, 0], [3, 5]])
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 80)
+    return rng.normal(size=(240, 2)) + CENTRES[truth], truth
+
+
+def scores_of(truth, share_right, seed=0):
+    """Scores whose highest is right at a share of the points."""
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(len(truth)) > share_right
+    named = np.where(wrong, rng.integers(0, 3, len(truth)), truth)
+    return np.eye(3)[named] + 0.5 * rng.random((len(truth), 3))
+
+
+def naive(A, hints, labels, eta, n_steps):
+    """One step after the other: at hints the walk stops with eta, at labels surely."""
+    stops = np.zeros((len(A), 3))
+    going_on = np.ones((len(A), 1))
+    for point, code in enumerate(hints):
+        if code >= 0:
+            stops[point, code], going_on[point] = eta, 1 - eta
+    for point, code in labels.items():
+        stops[point], going_on[point] = np.eye(3)[code], 0
+    N = stops.copy()
+    for _ in range(n_steps):
+        N = stops + going_on * (A @ N)
+    return N
+
+
+@pytest.mark.parametrize("labels", [{}, {0: 0, 100: 1, 200: 2}])
+def test_hints_are_labels_at_which_the_walk_seldom_stops(blobs, labels):
+    X, truth = blobs
+    scores = scores_of(truth, 0.7)
+    scores[5] = np.nan
+    y = np.full(len(X), -1)
+    y[list(labels)] = list(labels.values())
+    found = DiffusionClassifier(tau=40, random_state=0).fit(X, y, score_prior=scores)
+    A = found.operator_.apply(np.eye(len(X)), 1)
+    hints = scores.argmax(axis=1)
+    hints[5] = -1
+    values = naive(A, hints, labels, found.hint_weight_, 40)
+    expected = values / values.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.raw_label_distributions_, expected, atol=1e-5)
+    assert found.hint_weight_ == ALONE or labels
+
+
+def test_without_labels_hints_are_mended_by_the_graph(blobs):
+    X, truth = blobs
+    scores = scores_of(truth, 0.6)
+    found = DiffusionClassifier(random_state=0).fit(X, None, score_prior=scores)
+    assert (scores.argmax(axis=1) == truth).mean() < 0.8
+    assert (found.transduction_ == truth).mean() > 0.97
+    assert found.classes_.tolist() == [0, 1, 2]
+    probabilities = found.label_distributions_
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
+    assert (found.predict(X) == truth).mean() > 0.97
+
+
+def test_labels_outweigh_scores_that_contradict_them(blobs):
+    X, truth = blobs
+    wrong = np.eye(3)[(truth + 1) % 3]
+    y = np.full(len(X), -1)
+    for k in range(3):
+        y[np.flatnonzero(truth == k)[:3]] = k
+    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=wrong)
+    assert (found.transduction_ == truth)[y < 0].mean() > 0.97
+    right = DiffusionClassifier(random_state=0).fit(X, y, score_prior=np.eye(3)[truth])
+    assert right.hint_weight_ > 3 * found.hint_weight_
+
+
+def test_the_scale_of_scores_is_of_no_matter(blobs):
+    X, truth = blobs
+    scores = scores_of(truth, 0.7)
+    fits = [DiffusionClassifier(random_state=0).fit(X, None, score_prior=s)
+            for s in (scores, 1e-6 * scores - 7, np.exp(30 * scores))]  # fmt: skip
+    for other in fits[1:]:
+        np.testing.assert_array_equal(fits[0].transduction_, other.transduction_)
+
+
+def test_columns_name_the_classes_and_may_name_more_than_the_labels(blobs):
+    X, truth = blobs
+    names = np.array(["corn", "soy", "wheat"])
+    scores = pd.DataFrame(scores_of(truth, 0.8)[:, [2, 0, 1]], columns=names[[2, 0, 1]])
+    y = np.full(len(X), None, dtype=object)
+    y[0], y[100] = "corn", "soy"
+    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
+    assert found.classes_.tolist() == names.tolist()
+    assert (found.transduction_ == names[truth]).mean() > 0.97
+    y[200] = "hops"  # a class that the scores do not know
+    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
+    assert found.classes_.tolist() == ["corn", "hops", "soy", "wheat"]
+    assert found.transduction_[200] == "hops"
+
+
+def test_only_labels_are_held_out(blobs):
+    X, truth = blobs
+    y = np.full(len(X), -1)
+    y[[0, 1, 80, 160]] = [0, 0, 1, 2]
+    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores_of(truth, 0.8))
+    assert len(found.calibration_.conformity) == 4  # also of classes that have one, and hints
+    alone = DiffusionClassifier(random_state=0).fit(X, None, score_prior=scores_of(truth, 0.8))
+    assert len(alone.calibration_.conformity) == 0
+
+
+def test_hints_reach_what_no_label_does():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 100])
+    truth = np.repeat([0, 1], 60)
+    y = np.full(120, -1)
+    y[:2] = 0, 0
+    scores = pd.DataFrame(np.eye(2)[truth], columns=[0, 1])
+    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
+    assert (found.transduction_ == truth).all()
+
+
+def test_an_order_of_the_points_is_of_no_matter(blobs):
+    X, truth = blobs
+    scores = scores_of(truth, 0.7)
+    order = np.random.default_rng(1).permutation(len(X))
+    one = DiffusionClassifier(random_state=0).fit(X, None, score_prior=scores)
+    other = DiffusionClassifier(random_state=0).fit(X[order], None, score_prior=scores[order])
+    np.testing.assert_array_equal(one.transduction_[order], other.transduction_)
+
+
+@pytest.mark.parametrize(
+    ("scores", "error", "says"),
+    [
+        (np.zeros((239, 3)), DataError, "a score for each of 240 points"),
+        (np.zeros(240), DataError, "a score for each"),
+        (np.zeros((240, 3)), DataError, "no row with one highest score"),
+        (np.full((240, 3), np.nan), DataError, "no row with one highest score"),
+        (np.eye(4)[np.zeros(240, int)], ParameterError, "4 columns, y 3 classes"),
+        (pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=["a", "b"]), DataError, "name them"),
+        (pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=[1, 1]), DataError, "two columns"),
+    ],
+)
+def test_what_is_no_score_is_refused(blobs, scores, error, says):
+    y = np.full(240, -1)
+    y[:3] = 0, 1, 2
+    with pytest.raises(error, match=says):
+        DiffusionClassifier().fit(blobs[0], y, score_prior=scores)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"label_mode": "free"}, {"join_features": True}, {"label_mode": "summed"}]
+)
+def test_what_does_not_go_with_scores(blobs, parameters):
+    with pytest.raises(ParameterError, match="score_prior"):
+        DiffusionClassifier(**parameters).fit(blobs[0], None, score_prior=np.eye(3)[blobs[1]])
+
+
+def test_hints_count_as_one_observation_of_each_class(blobs):
+    scores = scores_of(blobs[1], 0.9)
+    prior = ScorePrior(scores, np.full(240, -1))
+    labels = prior.labels(None, 0.1)
+    assert labels.per_class == 1
+    assert not labels.given.any()
+    assert (np.diff(labels.points) > 0).all()
+    plain = Labels.of(np.where(np.arange(240) < 3, np.arange(240), -1))
+    assert plain.given.all()

@@ -1,0 +1,252 @@
+"""Labels of rows: wherever they lie, they reach the rows they are of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_tables.io import open_table, read_row_labels
+
+from .writers import write_table
+
+pytest.importorskip("pyarrow")
+IDS = np.array([f"r{i}" for i in range(6)])
+X = np.arange(12.0).reshape(6, 2)
+EXPECTED = ["cat", None, "dog", None, None, "cat"]
+
+
+@pytest.fixture
+def table(folder):
+    write_table("t.npz", X, ids=IDS)
+    return open_table("t.npz")
+
+
+def write_frame(name, columns):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pa.table(columns), name)
+
+
+def of_text(folder, text, table, **options):
+    (folder / "l.csv").write_text(text)
+    return read_row_labels("l.csv", table, **options).tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,class\nr0,cat\nr2,dog\nr5,cat\n",
+        "class,id\ndog,r2\ncat,r0\ncat,r5\n",
+        "ID,Class\nr0,cat\nr2,dog\nr5,cat\n",
+        "row,class\n0,cat\n2,dog\n5,cat\n",
+        "id,label\nr0,cat\nr1,\nr2,dog\nr3,-1\nr4,NaN\nr5,cat\n",
+        "class\ncat\n-1\ndog\nnan\nnull\ncat\n",
+        'y\ncat\n""\ndog\n" "\n-1\ncat\n',
+        "id,class\nr0,cat\nr2,dog\nr5,cat\nr5,cat\nr0,\n",
+        "cell,class\nr5,cat\nr2,dog\nr0,cat\n",
+        "cell,class\nr5,cat\nr4,\nr3,\nr2,dog\nr1,\nr0,cat\n",
+        "x,id,category,y\n1,r0,cat,a\n2,r2,dog,b\n3,r5,cat,c\n",
+        '"id","class"\r\n"r0","cat"\r\n"r2","dog"\r\n"r5","cat"\r\n',
+        "﻿id,class\nr0,cat\nr2,dog\nr5,cat\n",
+    ],
+)
+def test_text(text, table, folder):
+    assert of_text(folder, text, table) == EXPECTED
+
+
+def test_the_index_of_pandas(folder):
+    pd = pytest.importorskip("pandas")
+    np.save("t.npy", X)
+    labels = pd.DataFrame({"class": ["cat", "dog", "cat"]}, index=[0, 2, 5])
+    labels.to_csv("l.csv")
+    labels.to_parquet("l.parquet")
+    for name in ("l.csv", "l.parquet"):
+        assert read_row_labels(name, open_table("t.npy")).tolist() == EXPECTED
+    frame = pd.DataFrame(X, columns=["x", "y"], index=IDS)
+    frame.to_csv("t.csv")
+    labels.index = [IDS[i] for i in labels.index]
+    labels.to_csv("l.csv")
+    labels.to_parquet("l.parquet")
+    for name in ("l.csv", "l.parquet"):
+        assert read_row_labels(name, open_table("t.csv")).tolist() == EXPECTED
+
+
+def test_a_variable(table, folder):
+    text = "id,mine,class\nr0,cat,x\nr2,dog,x\nr5,cat,x\n"
+    assert of_text(folder, text, table, variable="mine") == EXPECTED
+    assert of_text(folder, text, table) == ["x", None, "x", None, None, "x"]
+    text = "id,mine,other\nr0,cat,x\n"
+    with pytest.raises(ParameterError, match="which column holds the classes"):
+        of_text(folder, text, table)
+    with pytest.raises(ParameterError, match="no column 'none'"):
+        of_text(folder, text, table, variable="none")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.array([3, -1, 0, -1, -1, 3]), [3, None, 0, None, None, 3]),
+        (np.array([3, np.nan, 0, -1, np.nan, 3]), [3, None, 0, None, None, 3]),
+        (np.array(["a", "", "b", "-1", "nan", "a"]), ["a", None, "b", None, None, "a"]),
+        (np.array([b"a", b"", b"b", b"-1", b"", b"a"]), ["a", None, "b", None, None, "a"]),
+        (np.array([True, False, True, True, False, True]), [True, False, True, True, False, True]),
+        (np.array([0.5, np.inf, 2, -1, 0.5, 2]), [0.5, np.inf, 2, None, 0.5, 2]),
+        (np.array([255, 0, 1, 0, 0, 0], np.uint8), [255, 0, 1, 0, 0, 0]),
+    ],
+)
+@pytest.mark.parametrize("name", ["l.npy", "l.npz", "column"])
+def test_arrays(name, values, expected, folder):
+    write_table("t.npz", X, ids=IDS, columns={"mine": values} if name == "column" else None)
+    if name == "l.npy":
+        np.save(name, values)
+    elif name == "l.npz":
+        np.savez(name, y=values, other=X)
+    table = open_table("t.npz")
+    found = read_row_labels("mine" if name == "column" else name, table).tolist()
+    assert found == expected
+    assert list(map(type, found)) == list(map(type, expected))
+
+
+def kinds_of_columns():
+    import pyarrow as pa
+
+    return {
+        "text": (pa.array(EXPECTED), EXPECTED),
+        "large": (pa.array(EXPECTED, pa.large_string()), EXPECTED),
+        "view": (pa.array(EXPECTED, pa.string_view()), EXPECTED),
+        "bytes": (pa.array(EXPECTED, pa.binary()), EXPECTED),
+        "category": (pa.array(EXPECTED).dictionary_encode(), EXPECTED),
+        "numbers": (pa.array([2**53 + 1, None, 2, -1, 0, 1]), [2**53 + 1, None, 2, None, 0, 1]),
+        "small": (pa.array([1, None, 2, -1, 0, 1], pa.int8()), [1, None, 2, None, 0, 1]),
+        "codes": (pa.array([1, None, 2, 2, 1, 1]).dictionary_encode(), [1, None, 2, 2, 1, 1]),
+        "floats": (pa.array([1.0, None, np.nan, -1, 0.5, 1]), [1, None, None, None, 0.5, 1]),
+        "bool": (pa.array([True, None, False] * 2), [True, None, False] * 2),
+    }
+
+
+@pytest.mark.parametrize("kind", list(kinds_of_columns()))
+def test_kinds_of_columns(kind, folder):
+    column, expected = kinds_of_columns()[kind]
+    write_frame("t.parquet", {"id": IDS, "x": X[:, 0], "mine": column})
+    write_frame("l.parquet", {"class": column, "id": IDS})
+    table = open_table("t.parquet", apart=["mine"])
+    assert table.values.shape == (6, 1)
+    for source in ("mine", "l.parquet"):
+        assert read_row_labels(source, table).tolist() == expected
+
+
+def test_observations(folder):
+    anndata = pytest.importorskip("anndata")
+    pd = pytest.importorskip("pandas")
+    obs = pd.DataFrame(
+        {
+            "category": pd.Categorical(EXPECTED),
+            "words": ["cat", "", "dog", "", "", "cat"],
+            "whole": pd.array([1, None, 2, -1, 0, 1], "Int64"),
+            "yes": pd.array([True, None, False] * 2, "boolean"),
+            "floats": [1, np.nan, 2, -1, 0.5, 1],
+        },
+        index=IDS,
+    )
+    anndata.AnnData(X.astype(np.float32), obs=obs).write_h5ad("t.h5ad")
+    table = open_table("t.h5ad")
+    for name, expected in (
+        ("category", EXPECTED),
+        ("words", EXPECTED),
+        ("whole", [1, None, 2, None, 0, 1]),
+        ("yes", [True, None, False] * 2),
+        ("floats", [1, None, 2, None, 0.5, 1]),
+    ):
+        assert read_row_labels(name, table).tolist() == expected
+    obs[["words"]].to_csv("l.csv")
+    assert read_row_labels("l.csv", table, variable="words").tolist() == EXPECTED
+    with pytest.raises(DataError, match="no id in 'floats'"):
+        open_table("t.h5ad", id_column="floats")
+
+
+@pytest.mark.parametrize(("given", "table_ids"), [("3", [1, 2, 3]), (3, ["1", "2", "3"])])
+def test_numbers_as_text(given, table_ids, folder):
+    write_frame("t.parquet", {"id": table_ids, "x": [0, 1, 2]})
+    write_frame("l.parquet", {"id": [given], "class": ["a"]})
+    found = read_row_labels("l.parquet", open_table("t.parquet"))
+    assert found.tolist() == [None, None, "a"]
+
+
+def test_a_folder_called_as_a_column(folder):
+    (folder / "class").mkdir()
+    write_table("t.npz", X, columns={"class": np.array(["a", "b"] * 3)})
+    assert read_row_labels("class", open_table("t.npz")).tolist() == ["a", "b"] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("id,class\nr0,cat\nr9,dog\n", "'r9' is none of the 6 rows"),
+        ("id,class\nr0,cat\n,dog\n", "None is none of the 6 rows"),
+        ("id,class\nr0,cat\nr0,dog\n", "labelled 'cat' and 'dog'"),
+        ("row,class\n0,cat\n6,dog\n", "6 is none"),
+        ("row,class\n0,cat\n-1,dog\n", "-1 is none"),
+        ("class\ncat\ndog\n", r"shape \(2,\) for 6 rows"),
+        ("name,class\nu,cat\nv,dog\n", r"shape \(2,\) for 6 rows.*called as in the table"),
+        ("id,class,class\nr0,cat,dog\n", "2 times"),
+        ("", "empty"),
+        ("\n", "no row"),
+    ],
+)
+def test_wrong_labels(text, says, table, folder):
+    with pytest.raises(DataError, match=says):
+        of_text(folder, text, table)
+
+
+def test_wrong_sources(table, folder):
+    np.save("objects.npy", np.array(["a", None] * 3, dtype=object), allow_pickle=True)
+    np.save("two.npy", X)
+    np.save("short.npy", np.zeros(5))
+    (folder / "l.txt").write_text("cat")
+    for source, kind, says in (
+        ("objects.npy", DataError, "cannot be read as labels"),
+        ("two.npy", DataError, r"shape \(6, 2\)"),
+        ("short.npy", DataError, r"shape \(5,\)"),
+        ("l.txt", DataError, "labels of rows are"),
+        ("none.csv", DataError, "no such file"),
+        ("colour", ParameterError, "neither a file nor a column"),
+    ):
+        with pytest.raises(kind, match=says):
+            read_row_labels(source, table)
+
+
+def test_too_few_classes(rows, fails):
+    for text, says in (
+        ("row,class\n0,a\n1,a\n", "only one class is labelled"),
+        ("row,class\n0,\n1,-1\n", "no class is labelled"),
+        ("row,class\n", "no class is labelled"),
+        ("row,class\n0,a\n1,b\n", "left to be held out"),
+    ):
+        with open("few.csv", "w") as file:
+            file.write(text)
+        more = ("--labels-per-class", "1") if "held" in says else ()
+        words = ("classify", "points.npy", "--labels", "few.csv", "-o", "c.csv", *more)
+        fails(*words, code=3, says=says)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cluster",
+        "anomaly",
+        "suggest",
+        "classify",
+    ],
+)
+def test_labels_are_no_features(command, rows, works):
+    """A column of labels beside the features, of which most rows have none."""
+    _, truth = rows
+    numbers = np.unique(truth, return_inverse=True)[1]
+    columns = {"mine": ["" if i >= 12 else n for i, n in enumerate(numbers)]}
+    write_table("t.csv", rows[0], columns=columns)
+    option = "--truth" if command in ("cluster", "anomaly") else "--labels"
+    report = works(command, "t.csv", option, "mine", "-o", "found.csv")
+    assert report.get("facts", {"n_features": 5})["n_features"] == 5
+    assert report.get("n_without_values", 0) == 0
