@@ -40,6 +40,7 @@ GUIDES = {
     "diffclass/README.md": "The core",
     "diffclass/DECISIONS.md": "Decisions",
     "plugins/README.md": "Scenes and relabelling",
+    "plugins/TABLES.md": "Tables",
     "experiments/README.md": "Experiments",
     "tests/README.md": "Tests",
     "CHANGELOG.md": "Changes",

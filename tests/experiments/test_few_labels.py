@@ -21,6 +21,7 @@ from experiments.few_labels import (
     calibration,
     graph_peers,
     joined_features,
+    scores,
     tau,
     unequal,
 )
@@ -541,3 +542,25 @@ def test_features_beside_the_graph_become_rows_and_a_table():
     lines = joined_features.table([row | {"problem": "digits"} for row in rows])
     assert len(lines) == 4
     assert lines[2].startswith("| reporting | digits | equal | 5 | ")
+
+
+def test_scores_beside_labels_become_rows_and_a_table(monkeypatch):
+    monkeypatch.setattr(scores, "BUDGETS", (0, 3))
+    rows = scores.compute("three-blobs", 2)
+    assert {(row["scores"], row["labels_per_class"]) for row in rows} == {
+        (source, budget) for source in ("two labels", "ten labels", "misnamed") for budget in (0, 3)
+    }
+    for row in rows:
+        assert (row["half"], row["draws"]) == ("reporting", 2)
+        if row["labels_per_class"] == 0:
+            assert row["gain"] == pytest.approx(row["both"] - row["highest"])
+        else:
+            better = max(row["hints"], row["labels"])
+            assert row["gain"] == pytest.approx(row["both"] - better)
+    right = next(row for row in rows if row["scores"] == "ten labels")
+    wrong = next(row for row in rows if row["scores"] == "misnamed")
+    assert right["highest"] > 80 > 60 > wrong["highest"]
+    as_text = [{name: str(value) for name, value in row.items()} for row in rows]
+    lines = scores.table(as_text)
+    assert len(lines) == 2 + len(rows)
+    assert " | - | " in lines[2]

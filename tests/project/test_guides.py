@@ -20,6 +20,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
+from diffclass.extensions import TABLE_COMMANDS, own_points
 from diffclass_relabel import open_editor
 from diffclass_relabel.opening import default_session
 from diffclass_relabel.scene.workspace import SessionSettings
@@ -30,6 +31,7 @@ GUIDES = [
     for path in (
         *ROOT.glob("*.md"), *(ROOT / name / "README.md" for name in ("diffclass", "plugins")),
         *(ROOT / name / "README.md" for name in ("experiments", "tests")),
+        ROOT / "plugins" / "TABLES.md",
     ) if path.exists()
 ]  # fmt: skip
 SHELLS = {"", "console", "sh", "shell", "bash"}
@@ -99,7 +101,10 @@ def check_program(program, arguments, where):
 
 def check_options(arguments, where):
     """See that a command has the options that it is given."""
-    parameters = cli.diffclass.get_command(None, arguments[0]).params
+    commands = [cli.diffclass.get_command(None, arguments[0])]
+    if arguments[0] in own_points(TABLE_COMMANDS):
+        commands.append(own_points(TABLE_COMMANDS)[arguments[0]].load())
+    parameters = [parameter for command in commands for parameter in command.params]
     known = {option for parameter in parameters for option in parameter.opts}
     for option in (word for word in arguments[1:] if word.startswith("-")):
         assert option in known, f"{where}: diffclass {arguments[0]} has no {option}"

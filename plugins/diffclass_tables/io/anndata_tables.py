@@ -1,11 +1,13 @@
 """Annotated data of single cells (``.h5ad``), by ``anndata``.
 
 Observations are rows, their names the ids, ``obs`` the columns. Features are an entry of ``obsm``
-or X; neighbour graphs of ``obsp`` are graphs (`diffclass_tables.io.graphs`).
+or X; neighbour graphs of ``obsp`` are graphs (`diffclass_tables.io.graphs`). Files of versions
+before 0.7, whose ``obs`` is a single array, are read as a whole, and written in today's form.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,6 +73,14 @@ def write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.nd
     """Write columns into ``obs`` and matrices into ``obsm`` of a file that exists."""
     h5py = require("h5py", extra=EXTRA)
     elements = require("anndata.io", extra=EXTRA)
+    with h5py.File(path, "r") as file:
+        is_old = _is_old(h5py, file)
+    if is_old:
+        data = _read_old(path)
+        data.obs = data.obs.assign(**columns)
+        data.obsm.update(matrices)
+        data.write_h5ad(path)
+        return
     with h5py.File(path, "r+") as file:
         obs = elements.read_elem(file["obs"])
         for name, values in columns.items():
@@ -89,7 +99,21 @@ def _elements(path: Path, names: tuple[str | None, ...]) -> dict[str, Any]:
     with h5py.File(path, "r") as file:
         if "obs" not in file:
             raise DataError(f"{path}: no annotated data: it has no obs")
-        return {name: read_elem(file[name]) for name in names if name is not None and name in file}
+        if not _is_old(h5py, file):
+            there = [name for name in names if name is not None and name in file]
+            return {name: read_elem(file[name]) for name in there}
+    data = _read_old(path)
+    return {name: getattr(data, name) for name in names if name is not None}
+
+
+def _is_old(h5py: Any, file: Any) -> bool:
+    return isinstance(file["obs"], h5py.Dataset)
+
+
+def _read_old(path: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the old form, which is why it is read so
+        return require("anndata", extra=EXTRA).read_h5ad(path)
 
 
 def _plain(column: Any) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Single cells: types from a few labelled cells, and diffusion maps beside scanpy."""
