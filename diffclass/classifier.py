@@ -384,7 +384,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _rules(self, labels: Labels) -> DiffusionRules:
         return DiffusionRules.of(
             labels,
-            label_mode=self.label_mode,
+            label_mode=self.label_mode if labels.hints is None else "absorbing",
             tau=self.tau,
             class_prior=self.class_prior,
         )

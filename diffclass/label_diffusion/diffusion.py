@@ -273,7 +273,7 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
     with stage("diffusion"):
         found = map_at_tau(walk, rules)
         if rules.may_sum and found.is_by_cut:
-            walk = start_walk(operator, labels.only(labels.given), label_mode="summed")
+            walk = start_walk(operator, labels, label_mode="summed")
             walk.advance_map(SUMMED_TAU)
             stopped = EarlyStop(SUMMED_TAU, found.curve, n_steps=walk.time)
             summed = read_map(walk, stopped, rules)

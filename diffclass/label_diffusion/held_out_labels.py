@@ -70,8 +70,6 @@ def hold_out_labels(
     class as far as there are. Costs about 4 sqrt(tau) products with one column for each and the
     others of its group, or the steps of five diffusions.
     """
-    if diffusion.label_mode != "absorbing":  # then hints have not counted
-        labels = labels.only(labels.given)
     chosen = ChosenLabels.of(labels)
     if operator.knows_labels or diffusion.weighting in SIZED or not len(chosen.points):
         return HeldOutLabels.none(labels.n_classes)

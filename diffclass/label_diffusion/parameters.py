@@ -162,8 +162,6 @@ class DiffusionRules:
         Least and most shares of the classes.
     per_class : float
         Median number of observations per class.
-    has_single_labels : bool
-        Whether there is about one label of each class, hints left out.
     is_large : bool
         Whether looks take long, so that they begin once the labels cover the graph.
     """
@@ -172,7 +170,6 @@ class DiffusionRules:
     tau: int | StoppingRule
     sizes: ClassSizes | None
     per_class: float
-    has_single_labels: bool
     is_large: bool
 
     @classmethod
@@ -196,7 +193,6 @@ class DiffusionRules:
             checked_tau(tau),
             ClassSizes.of(class_prior, labels.n_classes),
             labels.per_class,
-            _are_single(labels),
             labels.n_points > LONG_WALK_POINTS,
         )
 
@@ -210,16 +206,9 @@ class DiffusionRules:
         """Whether summed labels are tried after absorbing ones, at a time that is allowed."""
         last = self.tau.max_time if isinstance(self.tau, StoppingRule) else None
         is_allowed = last is None or last >= SUMMED_TAU
-        is_auto = self.label_mode == "auto" and not self.is_large
-        return is_allowed and is_auto and self.has_single_labels
+        return is_allowed and self.label_mode == "auto" and self.per_class < 2 and not self.is_large
 
     @property
     def usual_share(self) -> float:
         """Share of the largest margin that tau has to keep, unless the rule states another."""
         return kept_share(self.first_mode, self.per_class)
-
-
-def _are_single(labels: Labels) -> bool:
-    """Say whether there is about one label of each class, hints left out."""
-    given = labels.only(labels.given)
-    return len(np.unique(given.codes)) == labels.n_classes and given.per_class < 2

@@ -12,11 +12,12 @@ whose hints contradict each other take one class.
 
 *With labels* the hints of a class count together as much as kappa of its labels,
 
-    eta = kappa n_classes / n,    kappa = (a / (1 - a))^2 / 40, at most 10,
+    eta = kappa n_classes / n,    kappa = (a / (1 - a))^2 / (20 sqrt(L)), at most 10,
 
-where a is the share of the labels that the map of the hints alone gets right (with one more right
-and one more wrong, so that few labels say little). Eta is at most 0.1. A weight that does not fall
-with n would drown the labels of a large graph. Measured in experiments/few_labels/scores.py.
+where L is the median number of labels per class, and a the share of the labels that the map of the
+hints alone gets right (with one more right and one more wrong, so that few labels say little). Eta
+is at most 0.1. A weight that does not fall with n would drown the labels of a large graph. Measured
+in experiments/few_labels/scores.py.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import UNLABELLED, encode_labels
 
 ALONE, MOST = 0.05, 0.1  # eta without labels, and at most
-_PER_SQUARE, _MOST_LABELS = 1 / 40, 10.0  # kappa by the squared odds of a, and at most
+_SQUARE, _MOST_LABELS = 20, 10.0  # of the odds of a, at which kappa is 1; and kappa at most
 
 
 class ScorePrior:
@@ -120,19 +121,17 @@ class ScorePrior:
         if labels is None:
             return self.labels(None, ALONE), ALONE
         alone = self.labels(None, ALONE)
-        codes = diffuse(
-            operator, alone, replace(rules, sizes=None, per_class=1.0, has_single_labels=False)
-        ).codes
+        codes = diffuse(operator, alone, replace(rules, sizes=None, per_class=1.0)).codes
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
         n_right = int(np.count_nonzero(codes[labels.points] == own))
         a = (n_right + 1) / (len(labels.points) + 2)
-        eta = min(_labels_worth(a) * len(self.classes) / len(self.hints), MOST)
+        eta = min(_labels_worth(a, labels.per_class) * len(self.classes) / len(self.hints), MOST)
         return self.labels(labels, eta), eta
 
 
-def _labels_worth(a: float) -> float:
+def _labels_worth(a: float, per_class: float) -> float:
     """Return kappa."""
-    return min(_PER_SQUARE * (a / (1 - a)) ** 2, _MOST_LABELS)
+    return min((a / (1 - a)) ** 2 / (_SQUARE * np.sqrt(per_class)), _MOST_LABELS)
 
 
 def _names(scores: Any, n_columns: int, labelled: np.ndarray) -> np.ndarray:

@@ -1,0 +1,110 @@
+"""The backend of Label Studio, asked by real requests as Label Studio asks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import httpx
+import numpy as np
+import pytest
+
+from diffclass.exceptions import DataError
+from diffclass_tables import open_table, read_rows
+from diffclass_tables.label_studio import Backend
+
+from .conftest import NAMES
+
+CONFIG = """<View><Image name="photo" value="$image"/>
+<Choices name="kind" toName="photo"><Choice value="ant"/><Choice value="bee"/></Choices></View>"""
+
+
+def task(row):
+    return {"id": 1000 + int(row), "data": {"id": int(row), "image": f"{row}.jpg"}}
+
+
+def labelled(row, name, action="ANNOTATION_CREATED"):
+    result = [{"from_name": "kind", "to_name": "photo", "type": "choices",
+               "value": {"choices": [name]}}]  # fmt: skip
+    return {"action": action, "task": task(row), "annotation": {"id": 5, "result": result}}
+
+
+@pytest.fixture
+def server(rows, free_port):
+    """The backend in a process of its own, as a user starts it."""
+    words = ["-m", "diffclass_tables.label_studio", "points.npy", "--port", str(free_port)]
+    process = subprocess.Popen([sys.executable, *words], stderr=subprocess.DEVNULL)
+    with httpx.Client(base_url=f"http://127.0.0.1:{free_port}", timeout=60) as client:
+        for _ in range(600):
+            try:
+                client.get("/health")
+                break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        yield client
+    process.terminate()
+    process.wait(30)
+
+
+@pytest.fixture
+def free_port():
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def test_labels_become_classes_of_all_tasks(rows, server):
+    _, truth = rows
+    assert server.get("/").json()["status"] == "UP"
+    answer = server.post("/setup", json={"project": "1.1", "schema": CONFIG, "hostname": "x"})
+    assert answer.json() == {"model_version": "diffclass-0"}
+    tasks = [task(row) for row in range(120)]
+    before = server.post("/predict", json={"tasks": tasks, "label_config": CONFIG}).json()
+    assert all(one["result"] == [] for one in before["results"])
+    scores = np.array([one["score"] for one in before["results"]])
+    assert np.count_nonzero(scores < 0.5) == 10  # what to label first
+    for row in range(9):
+        heard = server.post("/webhook", json=labelled(row, truth[row]))
+        assert (heard.status_code, heard.json()) == (201, {"changed": True})
+    after = server.post("/predict", json={"tasks": tasks, "label_config": CONFIG}).json()
+    assert after["model_version"] == "diffclass-9"
+    chosen = [one["result"][0] for one in after["results"]]
+    assert {(c["from_name"], c["to_name"], c["type"]) for c in chosen} == {
+        ("kind", "photo", "choices")
+    }
+    found = np.array([c["value"]["choices"][0] for c in chosen])
+    assert (found == truth).mean() > 0.95
+    assert all(0 <= c["score"] <= 1 for c in chosen)
+    scores = np.array([one["score"] for one in after["results"]])
+    assert np.count_nonzero(scores < 1e-4) >= 10
+
+
+def test_what_label_studio_does_not_send_is_refused(server):
+    assert server.post("/predict", content="no json").status_code == 400
+    answer = server.post("/setup", json={"schema": "<View><Text name='t'/></View>"})
+    assert answer.status_code == 400
+    assert "no Choices" in answer.json()["error"]
+    assert server.post("/setup", json={"schema": "<View>"}).status_code == 400
+    heard = server.post("/webhook", json=labelled(5000, "ant"))
+    assert heard.json() == {"changed": False}
+    unknown = server.post("/predict", json={"tasks": [task(5000), {"id": 3}]}).json()
+    assert [one["result"] for one in unknown["results"]] == [[], []]
+
+
+def test_labels_are_changed_and_taken_away(rows):
+    _, truth = rows
+    backend = Backend(read_rows(open_table("points.npy")))
+    for row in range(6):
+        backend.hear("ANNOTATION_CREATED", labelled(row, truth[row]))
+    wrong = NAMES[(NAMES.tolist().index(truth[0]) + 1) % 3]
+    backend.hear("ANNOTATION_UPDATED", labelled(0, wrong))
+    assert backend.labels[0] == wrong
+    backend.hear("ANNOTATIONS_DELETED", labelled(0, wrong))
+    assert backend.labels[0] is None
+    again = backend.predict([task(0)])[0]["result"][0]["value"]["choices"]
+    assert again == [truth[0]]
+    with pytest.raises(DataError, match="too long"):
+        backend.setup(" " * 2_000_000)
