@@ -23,9 +23,7 @@ ENDINGS = (*_DELIMITERS, ".parquet", ".feather")
 _BLOCK = 2**20  # bytes of text that are read at once, if rows are not longer
 _LONGEST = 2**16, 2**30  # of a cell, of a row: bytes
 _UNNAMED = "__index_level_0__"  # what pandas calls an index in Parquet
-_MISTYPED = (
-    0.5  # of the cells of a column of text: from this share of numbers on it is one of these
-)
+_MISTYPED = 0.5  # share of numbers in a column of text from which on a word is a mistake
 
 
 def read(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -258,3 +259,25 @@ def test_sparse_matrices_of_every_form(form, rows, folder):
     table = open_table("t.npz")
     assert table.format == "SciPy"
     np.testing.assert_array_equal(table.values.toarray(), X)
+
+
+def test_old_annotated_data_is_read_and_written_in_todays_form(rows, works):
+    """As anndata wrote it before version 0.7: obs and var are single arrays."""
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    X, truth = rows
+    cells = np.array(
+        [(f"c{i}".encode(), name.encode()) for i, name in enumerate(truth)],
+        dtype=[("index", "S8"), ("kind", "S8")],
+    )
+    genes = np.array([(f"g{i}".encode(),) for i in range(5)], dtype=[("index", "S8")])
+    with h5py.File("old.h5ad", "w") as file:
+        file["X"], file["obs"], file["var"] = X, cells, genes
+    before = Path("old.h5ad").read_bytes()
+    named = np.where(np.arange(120) < 12, truth, "")
+    write_csv("some.csv", {"id": [f"c{i}" for i in range(120)], "class": named})
+    works("classify", "old.h5ad", "--labels", "some.csv", "-o", "new.h5ad")
+    assert Path("old.h5ad").read_bytes() == before
+    found = anndata.read_h5ad("new.h5ad").obs
+    assert found.index[:2].tolist() == ["c0", "c1"]
+    assert np.mean(found["diffclass_class"].astype(str) == truth) > 0.95
+    assert found["kind"].astype(str).tolist() == truth.tolist()
