@@ -80,6 +80,11 @@ class _Labels:
         usual=True,
         type=click.IntRange(1),
     )
+    scores: Path | None = option(
+        "A map of the same classes from elsewhere, such as last year's, in the formats of labels: "
+        "its classes are hints beside the labels, and count the more the better they agree.",
+        hidden=True,
+    )
     label_variable: str | None = option(
         "Array to take from a .mat label file with several.", hidden=True
     )
@@ -251,7 +256,8 @@ def classify(
     cleaning.checked()
     _check_usage(scenes, labels, model, files, diffusion, part)
     rasters = output_names((files.output, *files.maps.values()), scenes)
-    inputs = [*scenes, *present(labels.labels, model.model, cleaning.segments), *part.files]
+    inputs = present(labels.labels, labels.scores, model.model, cleaning.segments)
+    inputs = [*scenes, *inputs, *part.files]
     check_outputs(
         rasters, [*present(files.report, files.save), *spectra_files(files.spectra)], inputs,
         numbers=present(*files.maps.values()), overwrite=running.overwrite,
@@ -396,7 +402,7 @@ def _by_labels(
     before: Callable[[Forecast], None],
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
-    from diffclass_hyperspectral import classify_with_holdout
+    from diffclass_hyperspectral import classify_with_holdout, read_tile_labels
     from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 
     cube, given = tiles.scene, fitting.labels
@@ -425,4 +431,5 @@ def _by_labels(
             before=before,
             blocks=blocks,
             stability=files.stability is not None,
+            hints=None if given.scores is None else read_tile_labels(given.scores, tiles),
         )

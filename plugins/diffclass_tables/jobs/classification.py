@@ -57,7 +57,8 @@ class RowReport(RunReport):
     unsure: int  # of the classified, with a margin below 0.1
     mean_margin: float
     class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
-    hint_weight: float | None = field(default=None, metadata=IF_KNOWN)  # of scores from elsewhere
+    # labels of each class that scores from elsewhere count as; None without any
+    hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
     holdout: Scores | None = field(default=None, metadata=IF_KNOWN)
     files: tuple[str, ...] = field(default=(), metadata=HIDDEN)
 
@@ -71,11 +72,8 @@ class RowReport(RunReport):
         ]
         if self.class_sizes is not None:
             lines.append(f"class sizes   {self.class_sizes}")
-        if self.hint_weight is not None:
-            lines.append(
-                f"scores        count as {self.hint_weight * n / len(self.classes):.2g} labels of "
-                "each class"
-            )
+        if self.hints_worth is not None:
+            lines.append(f"scores        count as {self.hints_worth:.2g} labels of each class")
         if self.unclassified:
             lines.append(f"unclassified  {self.unclassified:,} rows: no values, or out of reach")
         shown = sorted(self.classes, key=lambda one: -one.rows)
@@ -299,9 +297,14 @@ def _report(
         unsure=int((columns["margin"] < UNSURE).sum()),
         mean_margin=float(classifier.margin_.mean()),
         class_sizes=None if classifier.class_prior is None else diffusion.weighting,
-        hint_weight=getattr(classifier, "hint_weight_", None),
+        hints_worth=_hints_worth(classifier, int(rows.valid.sum())),
         holdout=classification_scores(all_codes[held], found[held]) if held.any() else None,
     )
+
+
+def _hints_worth(classifier: Classifier, n_points: int) -> float | None:
+    weight = getattr(classifier, "hint_weight_", None)
+    return None if weight is None else weight * n_points / len(classifier.classes_)
 
 
 def _parameters(classifier: Classifier) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def test_scores_alone_and_beside_labels(rows, scores, works):
     _, truth = rows
     assert np.mean(NAMES[scores.argmax(axis=1)] == truth) < 0.8
     report = works("classify", "points.npy", "--scores", "scores.csv", "-o", "alone.csv")
-    assert report["hint_weight"] == 0.05
+    assert report["hints_worth"] == pytest.approx(0.05 * 120 / 3)
     assert [one["labels"] for one in report["classes"]] == [0, 0, 0]
     assert right("alone.csv", truth) > 0.85
     both = ["--scores", "scores.csv", "--labels", "labels.csv"]

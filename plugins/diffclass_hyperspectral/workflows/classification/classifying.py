@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
+from diffclass.evaluation import match_classes
 from diffclass.exceptions import DataError, ScaleWarning
 from diffclass.jobs import check_classifier
 from diffclass.label_diffusion import decide
@@ -35,6 +37,7 @@ class LabelledPoints:
     points: np.ndarray  # float32 (n, p)
     valid: np.ndarray  # bool (rows, columns): which pixels these are
     features: SceneFeatures  # fitted to the scene
+    hints: np.ndarray | None = None  # class ids of another map (rows, columns), 0 for none
 
     def classified(
         self,
@@ -54,16 +57,47 @@ class LabelledPoints:
         check_classifier(classifier, len(self.points))
         y = np.where(ids > 0, ids, -1)[self.valid]
         groups = grouping(ids)[self.valid]
+        more: dict[str, Any] = {}
+        if isinstance(classifier, DiffusionClassifier):  # in blocks the graph lies on files
+            more = {"graph": graph, "score_prior": self._scores(y)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScaleWarning)  # the scales of components are meant
-            if graph is not None and isinstance(classifier, DiffusionClassifier):
-                classifier.fit(self.points, y, groups=groups, graph=graph)
-            else:  # in blocks it lies on files
-                classifier.fit(self.points, y, groups=groups)
+            classifier.fit(self.points, y, groups=groups, **more)
         table, wavelengths = self.labels.table, self.scene.wavelengths
         model = SceneModel(self.features, classifier, wavelengths, table)
         posteriors = classifier.raw_label_distributions_
         return SceneClassification.of_points(posteriors, classifier.diffusion_, self.valid, model)
+
+    def _scores(self, y: np.ndarray) -> np.ndarray | None:
+        """Return the scores that the hints are: 1 for the class of each pixel, of those of y."""
+        if self.hints is None:
+            return None
+        classes = np.unique(y[y >= 0])
+        scores = (self.hints[self.valid][:, None] == classes).astype(np.float32)
+        scores[~scores.any(axis=1)] = np.nan
+        return None if np.isnan(scores).all() else scores
+
+
+def hints_of(known: LabelImage, labels: LabelImage) -> np.ndarray:
+    """Return the classes of another map by the ids of labels, matched by names or else by ids.
+
+    ``known`` is of the labels' rows and columns; 0 where its class is none of theirs.
+    """
+    match = match_classes(
+        known.ids.ravel(),
+        labels.ids.ravel(),
+        given_names=known.table.given_names,
+        own_names=labels.table.given_names,
+        sides="the map and the labels",
+    )
+    found = np.zeros(known.ids.shape, dtype=np.int32)
+    for given, own in match.assignment.items():
+        found[known.ids == given] = own
+    if not found.any():
+        raise DataError(
+            f"{known.path}: none of its classes is one of {labels.path}; name them alike"
+        )
+    return found
 
 
 def labelled_points(

@@ -178,6 +178,8 @@ def summary_lines(
         lines.append(f"possible      {ambiguity_line(facts['ambiguity'])}")
     if facts.get("class_sizes"):
         lines.append(f"class sizes   {facts['class_sizes']}")
+    if "hints_worth" in facts:
+        lines.append(f"scores        count as {facts['hints_worth']:.2g} labels of each class")
     if facts["unclassified"]:
         lines.append(f"unclassified  {_unclassified(facts)}")
     if facts.get("beyond_classified") and facts["beyond_reach"]:

@@ -165,6 +165,8 @@ class FitReport(Facts):
     crossing_bound: float | None = None  # the least that is aimed at
     # how far sizes of the classes were met; None where none were given
     class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
+    # labels of each class that all hints of another map count as; None without any
+    hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -305,6 +307,7 @@ def report_fit(
         labels_used={i: int(n) for i, n in enumerate(used) if n},
         class_sizes=None if classifier.class_prior is None else _sizes_met(classifier),
         labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
+        hints_worth=_hints_worth(classifier, int(np.isfinite(result.margin).sum())),
     )
 
 
@@ -337,6 +340,11 @@ def report_classification(
         parameters=_parameters(result.model.classifier),
         fit=fit,
     )
+
+
+def _hints_worth(classifier: Classifier, n_points: int) -> float | None:
+    weight = getattr(classifier, "hint_weight_", None)
+    return None if weight is None else weight * n_points / len(classifier.classes_)
 
 
 def _sizes_met(classifier: Classifier) -> str:

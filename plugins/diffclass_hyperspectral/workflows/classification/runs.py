@@ -34,6 +34,7 @@ from diffclass_hyperspectral.workflows.classification.classifying import (
     LabelledPoints,
     apply_model,
     checked_labels,
+    hints_of,
     labelled_points,
 )
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
@@ -108,6 +109,7 @@ def classify_with_holdout(
     before: Callable[[Forecast], object] | None = None,
     blocks: BlockRun | None = None,
     stability: bool = False,
+    hints: LabelImage | None = None,
 ) -> ClassificationRun:
     """Classify a scene from labels, score it on those held out, and clean the map.
 
@@ -139,6 +141,10 @@ def classify_with_holdout(
     stability : bool, default=False
         Whether the scene is classified once more with another seed of the neighbour search, for
         ``result.stability``; it takes one more graph and its diffusion.
+    hints : LabelImage, optional
+        A map of the same classes from elsewhere, such as last year's, of the scene's rows and
+        columns: each class is a hint beside the labels; see ``score_prior`` of
+        `diffclass.DiffusionClassifier`. Not in blocks.
 
     Returns
     -------
@@ -155,6 +161,9 @@ def classify_with_holdout(
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     cleanup = Cleanup() if cleanup is None else cleanup
     labels = checked_labels(scene, labels, features, classifier)
+    if hints is not None and blocks is not None:
+        raise ParameterError("hints need the graph in memory; leave them out, or the blocks")
+    others = None if hints is None else hints_of(hints.on(scene), labels)
     spatial = features.spatial or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
     job_size, n_fits = (scene, features, classifier, labels.n_classes), max(1, len(kinds))
@@ -175,6 +184,7 @@ def classify_with_holdout(
         if blocks is None
         else blocks.points(scene, labels, clone(features))
     )
+    points = replace(points, hints=others)
     _say_of_labels(labels, points.valid, labels_per_class)
     job = _Job(
         points=points,

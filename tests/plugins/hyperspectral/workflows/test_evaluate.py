@@ -14,8 +14,10 @@ from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.evaluation import clustered_interval, reliability_curve, stratified_areas
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.workflows.classification import Cleanup
+from diffclass_hyperspectral.workflows.classification.classifying import hints_of
 from diffclass_hyperspectral.workflows.evaluation import (
     measure_certainty,
     probability_of_class,
@@ -369,3 +371,20 @@ def test_mean_spectra_of_the_map_are_labels_of_another_scene(classify, files, ti
     classify("--overwrite", labels="means.csv")
     again = np.load(files / "map.npy")
     assert (again == found).mean() > 0.9
+
+
+def test_another_map_is_a_hint_beside_the_labels(classify, files, tissue):
+    random = np.random.default_rng(0)
+    wrong = random.random(tissue.truth.shape) < 0.3
+    other = np.where(wrong, random.integers(1, 4, tissue.truth.shape), tissue.truth)
+    np.save(files / "other.npy", other)
+    words = ["--labels-per-class", "1", "--seed", "2"]
+    alone = classify(*words)["holdout"]["overall_accuracy"]
+    report = classify(*words, "--scores", "other.npy", "--overwrite")
+    assert report["holdout"]["overall_accuracy"] > max(alone, (other == tissue.truth).mean())
+    assert report["hints_worth"] > 0.05
+    named = LabelImage.from_array(10 * other, names={10: "nuclei", 20: "cytoplasm", 30: "stroma"})
+    hints = hints_of(named, read_labels(files / "truth.hdr"))
+    np.testing.assert_array_equal(hints, other)  # by name
+    with pytest.raises(DataError, match="none of its classes"):
+        hints_of(LabelImage.from_array(0 * other), read_labels(files / "truth.hdr"))
