@@ -16,8 +16,9 @@ whose hints contradict each other take one class.
 
 where L is the median number of labels per class, and a the share of the labels that the map of the
 hints alone gets right (with one more right and one more wrong, so that few labels say little). Eta
-is at most 0.1. A weight that does not fall with n would drown the labels of a large graph. Measured
-in experiments/few_labels/scores.py.
+is at most 0.1. A weight that does not fall with n would drown the labels of a large graph. Hints
+whose map is wrong more often than right (a < 1/2) are left out, unless a class has no label.
+Measured in experiments/few_labels/scores.py.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import UNLABELLED, encode_labels
 
 ALONE, MOST = 0.05, 0.1  # eta without labels, and at most
-_SQUARE, _MOST_LABELS = 20, 10.0  # of the odds of a, at which kappa is 1; and kappa at most
+_SQUARE = 20  # of the odds of a, at which kappa is 1 with one label per class
+_LEAST_RIGHT, _MOST_LABELS = 0.5, 10.0  # a, kappa
 
 
 class ScorePrior:
@@ -125,6 +127,8 @@ class ScorePrior:
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
         n_right = int(np.count_nonzero(codes[labels.points] == own))
         a = (n_right + 1) / (len(labels.points) + 2)
+        if a < _LEAST_RIGHT and len(labels.classes) == len(self.classes):
+            return labels, 0.0
         eta = min(_labels_worth(a, labels.per_class) * len(self.classes) / len(self.hints), MOST)
         return self.labels(labels, eta), eta
 
