@@ -20,6 +20,7 @@ __all__ = ["is_table"]
 _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".h5ad")
 _NUMPY = (".npy", ".npz")
 _OF_MAPS = ("evaluate",)
+_CSV_OF_SCENES = ("embed", "suggest")  # write it of scenes too, so that it tells nothing
 
 
 def is_table(path: str | os.PathLike[str]) -> bool:
@@ -80,8 +81,9 @@ def takes_a_table(command: str, arguments: Sequence[str], known: Sequence[click.
         return True
     axes = _axes(place)
     if axes is None:  # of no NumPy file that can be read, what else is named tells
-        others = (Path(word.rpartition("=")[2]).suffix.lower() for word in arguments)
-        return place.suffix.lower() in _NUMPY and any(ending in _ENDINGS for ending in others)
+        others = {Path(word.rpartition("=")[2]).suffix.lower() for word in arguments}
+        telling = set(_ENDINGS) - ({".csv"} if command in _CSV_OF_SCENES else set())
+        return place.suffix.lower() in _NUMPY and bool(others & telling)
     named = {word.partition("=")[0] for word in arguments}
     of_maps = command in _OF_MAPS or "--for-validation" in named
     return axes == 1 or (axes == 2 and not of_maps)

@@ -91,6 +91,8 @@ def test_the_first_file_decides(words, expected, files):
         ("suggest", "--for-validation 5 map.npy", False),
         ("suggest", "--for-validation=5 map.npy", False),
         ("suggest", "map.npy --number 5", True),
+        ("suggest", "none.npy --labels none.npy -o out.csv", False),
+        ("suggest", "none.npy --labels t.parquet -o out.csv", True),
     ],
 )
 def test_class_maps_are_no_tables(command, words, expected, files):
