@@ -11,6 +11,7 @@ from diffclass.jobs.reports import (
     Facts,
     RunCosts,
     RunReport,
+    hints_worth,
     plain,
     written_as,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "check_whole",
     "draw_map",
     "embedding_costs",
+    "hints_worth",
     "plain",
     "report_embedding",
     "written_as",

@@ -62,6 +62,17 @@ def plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
+def hints_worth(classifier: Any) -> float | None:
+    """Return as how many labels of each class the hints of a fitted classifier count together.
+
+    None for one without scores. It is kappa of `diffclass.label_diffusion.score_prior`.
+    """
+    weight = getattr(classifier, "hint_weight_", None)
+    if weight is None:
+        return None
+    return float(weight * len(classifier.operator_) / len(classifier.classes_))
+
+
 @dataclass(frozen=True)
 class RunCosts(Facts):
     """Time and memory of a run."""

@@ -27,7 +27,7 @@ from diffclass import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.libraries import require
 from diffclass_tables.io import open_table
-from diffclass_tables.jobs.others import suggest_rows
+from diffclass_tables.jobs.others import suggest_after, suggest_rows
 from diffclass_tables.rows import Rows, read_rows
 
 if TYPE_CHECKING:
@@ -94,13 +94,16 @@ class Backend:
 
     def _fit(self) -> None:
         self._is_stale, given = False, self.labels[self.rows.valid]
-        known = len({label for label in given if label is not None}) > 1
+        is_enough = len({label for label in given if label is not None}) > 1
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of points that few labels do not reach yet
-            graph = None if self._model is None else self._model.graph_
-            model = DiffusionClassifier(random_state=0, affinity=self.rows.affinity)
-            self._model = model.fit(self.rows.points, given, graph=graph) if known else self._model
-            found = suggest_rows(self.rows, self.labels if known else None, _N_FIRST)
+            if is_enough:
+                graph = None if self._model is None else self._model.graph_
+                model = DiffusionClassifier(random_state=0, affinity=self.rows.affinity)
+                self._model = model.fit(self.rows.points, given, graph=graph)
+                found = suggest_after(model, self.rows, self.labels, _N_FIRST)
+            else:
+                found = suggest_rows(self.rows, None, _N_FIRST)
         ids = [self._rows_by_id[str(row["id"])] for row in found.rows]
         self._first = {row: rank for rank, row in enumerate(ids)}
         self._places = np.cumsum(self.rows.valid) - 1

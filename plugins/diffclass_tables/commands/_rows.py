@@ -98,6 +98,11 @@ def table_argument() -> Callable[..., Any]:
     )
 
 
+def label_files(given: str | None) -> list[Path]:
+    """Return the file of labels, if that is what was given, and not a column or nothing."""
+    return [Path(given)] if given and Path(given).exists() else []
+
+
 def check_outputs(
     output: Path, others: list[Path], inputs: list[Path], running: RunOptions
 ) -> None:

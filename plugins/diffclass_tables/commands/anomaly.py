@@ -24,6 +24,7 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
+    label_files,
     table_argument,
 )
 
@@ -71,7 +72,7 @@ def anomaly(
     part.check()
     if part.graph is not None:
         raise click.UsageError("anomalies are found among features; leave --graph out")
-    truth = [Path(given.truth)] if given.truth and Path(given.truth).exists() else []
+    truth = label_files(given.truth)
     check_outputs(given.output, present(given.report), [table, *truth], running)
     with console.timing():
         with stage("opening"):

@@ -32,6 +32,7 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
+    label_files,
     table_argument,
 )
 
@@ -133,7 +134,7 @@ def classify(
         raise click.UsageError("give --labels, --scores or both")
     if given.labels is None:
         refuse_without_effect(["labels_per_class", "holdout", "label_variable"], "without --labels")
-    labels = [Path(given.labels)] if given.labels and Path(given.labels).exists() else []
+    labels = label_files(given.labels)
     inputs = [table, *labels, *present(given.scores), *part.files]
     check_outputs(given.output, present(given.report), inputs, running)
     with console.timing():

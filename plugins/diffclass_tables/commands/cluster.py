@@ -24,6 +24,7 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
+    label_files,
     table_argument,
 )
 
@@ -70,7 +71,7 @@ def cluster(
     from diffclass_tables.jobs.others import cluster_rows
 
     part.check()
-    truth = [Path(given.truth)] if given.truth and Path(given.truth).exists() else []
+    truth = label_files(given.truth)
     inputs = [table, *truth, *part.files]
     check_outputs(given.output, present(given.report), inputs, running)
     with console.timing():

@@ -28,6 +28,7 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
+    label_files,
     table_argument,
 )
 
@@ -91,7 +92,7 @@ def suggest(
         refuse_without_effect([*names_of(WalkOptions), "rule"], "without --labels")
     if given.output.suffix.lower() not in (".csv", ".tsv", ".parquet", ".feather"):
         raise click.UsageError("suggestions are written as .csv, .tsv, .parquet or .feather")
-    labels = [Path(given.labels)] if given.labels and Path(given.labels).exists() else []
+    labels = label_files(given.labels)
     inputs = [table, *labels, *part.files]
     check_outputs(given.output, present(given.report), inputs, running)
     with console.timing():

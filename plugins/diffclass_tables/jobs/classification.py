@@ -21,7 +21,7 @@ from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores, draw_per_class
 from diffclass.exceptions import DataError
-from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport
+from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport, hints_worth
 from diffclass.label_diffusion import Measures, Prior, written_prior
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
@@ -279,9 +279,8 @@ def _report(
     names = classifier.classes_.tolist()
     found = np.asarray(diffusion.codes)
     n_rows = np.bincount(found[found >= 0], minlength=len(names))
-    classes, all_codes = names, codes
-    n_labels = np.bincount(all_codes[fit & (all_codes >= 0)], minlength=len(classes))
-    held = (all_codes >= 0) & ~fit
+    n_labels = np.bincount(codes[fit & (codes >= 0)], minlength=len(names))
+    held = (codes >= 0) & ~fit
     return RowReport(
         path=str(rows.table.path),
         n_rows=rows.table.n_rows,
@@ -297,14 +296,9 @@ def _report(
         unsure=int((columns["margin"] < UNSURE).sum()),
         mean_margin=float(classifier.margin_.mean()),
         class_sizes=None if classifier.class_prior is None else diffusion.weighting,
-        hints_worth=_hints_worth(classifier, int(rows.valid.sum())),
-        holdout=classification_scores(all_codes[held], found[held]) if held.any() else None,
+        hints_worth=hints_worth(classifier),
+        holdout=classification_scores(codes[held], found[held]) if held.any() else None,
     )
-
-
-def _hints_worth(classifier: Classifier, n_points: int) -> float | None:
-    weight = getattr(classifier, "hint_weight_", None)
-    return None if weight is None else weight * n_points / len(classifier.classes_)
 
 
 def _parameters(classifier: Classifier) -> dict[str, Any]:

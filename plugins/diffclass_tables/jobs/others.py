@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -172,29 +172,52 @@ def suggest_rows(
     seed: int = 0,
 ) -> SuggestedRowsReport:
     """Choose rows to label next, or first without labels, the best first."""
-    ids = rows.table.ids[rows.valid]
     if y is None:
         found, scores = _first(rows, n_rows, seed)
-        now: list[Any] = [None] * len(found)
-        margins: list[float | None] = [None] * len(found)
-    else:
-        classifier = DiffusionClassifier(random_state=seed) if classifier is None else classifier
-        classifier.set_params(affinity=rows.affinity).fit(rows.points, y[rows.valid])
-        labelled = np.flatnonzero(encode_labels(y[rows.valid])[1] >= 0)
-        chosen = suggest(
-            classifier.walk_,
-            classifier.diffusion_,
-            labelled,
-            n_rows,
-            rule=rule,
-            features=None if rows.affinity or rule != "coverage" else rows.points,
-            random_state=seed,
-        )
-        found, scores = chosen.points, chosen.scores
-        classes = decode_labels(classifier.classes_, classifier.diffusion_.codes)
-        reached = classifier.diffusion_.reached
-        now = [_plain(classes[i]) if reached[i] else None for i in found]
-        margins = [float(classifier.margin_[i]) for i in found]
+        nothing = [None] * len(found)
+        return _suggested(rows, rule, found, scores, nothing, nothing)
+    classifier = DiffusionClassifier(random_state=seed) if classifier is None else classifier
+    classifier.set_params(affinity=rows.affinity).fit(rows.points, y[rows.valid])
+    return suggest_after(classifier, rows, y, n_rows, rule=rule, seed=seed)
+
+
+def suggest_after(
+    classifier: DiffusionClassifier,
+    rows: Rows,
+    y: np.ndarray,
+    n_rows: int,
+    *,
+    rule: str = "coverage",
+    seed: int = 0,
+) -> SuggestedRowsReport:
+    """Choose rows to label next, the best first, with a classifier fitted to rows and ``y``."""
+    labelled = np.flatnonzero(encode_labels(y[rows.valid])[1] >= 0)
+    chosen = suggest(
+        classifier.walk_,
+        classifier.diffusion_,
+        labelled,
+        n_rows,
+        rule=rule,
+        features=None if rows.affinity or rule != "coverage" else rows.points,
+        random_state=seed,
+    )
+    found = chosen.points
+    classes = decode_labels(classifier.classes_, classifier.diffusion_.codes)
+    reached = classifier.diffusion_.reached
+    now = [_plain(classes[i]) if reached[i] else None for i in found]
+    margins = [float(classifier.margin_[i]) for i in found]
+    return _suggested(rows, rule, found, chosen.scores, now, margins)
+
+
+def _suggested(
+    rows: Rows,
+    rule: str,
+    found: np.ndarray,
+    scores: np.ndarray,
+    now: Sequence[Any],
+    margins: Sequence[float | None],
+) -> SuggestedRowsReport:
+    ids = rows.table.ids[rows.valid]
     facts = zip(found.tolist(), np.asarray(scores).tolist(), now, margins, strict=True)
     return SuggestedRowsReport(
         rule=rule,

@@ -18,6 +18,7 @@ from diffclass.jobs import (
     MERGED,
     Facts,
     RunReport,
+    hints_worth,
 )
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
@@ -307,7 +308,7 @@ def report_fit(
         labels_used={i: int(n) for i, n in enumerate(used) if n},
         class_sizes=None if classifier.class_prior is None else _sizes_met(classifier),
         labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
-        hints_worth=_hints_worth(classifier, int(np.isfinite(result.margin).sum())),
+        hints_worth=hints_worth(classifier),
     )
 
 
@@ -340,11 +341,6 @@ def report_classification(
         parameters=_parameters(result.model.classifier),
         fit=fit,
     )
-
-
-def _hints_worth(classifier: Classifier, n_points: int) -> float | None:
-    weight = getattr(classifier, "hint_weight_", None)
-    return None if weight is None else weight * n_points / len(classifier.classes_)
 
 
 def _sizes_met(classifier: Classifier) -> str:
