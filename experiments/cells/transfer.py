@@ -14,7 +14,6 @@ root of the degrees.
 from __future__ import annotations
 
 import argparse
-import csv
 import subprocess
 import tempfile
 import warnings
@@ -28,7 +27,7 @@ from sklearn.semi_supervised import LabelSpreading
 from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.evaluation import draw_per_class
 from diffclass_tables import open_table, read_row_graph
-from experiments.markdown import Row, markdown_table
+from experiments.markdown import Row, markdown_table, write_rows
 
 OUTPUT = Path(__file__).with_name("transfer.csv")
 PEER = Path(__file__).with_name("peer.py")
@@ -120,10 +119,7 @@ def main() -> None:
         {"method": name, "mean": f"{np.mean(values):.4g}", "spread": f"{np.std(values):.3g}"}
         for name, values in found.items()
     ]
-    with OUTPUT.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(OUTPUT, rows)
     print("\n".join(table(rows)))
 
 

@@ -13,7 +13,6 @@ gate of `diffclass.label_diffusion.feature_opinion` were chosen on the choosing 
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +26,7 @@ from diffclass.targets import encode_labels
 from experiments.few_labels.draws import drawn
 from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.paired_table import paired
-from experiments.markdown import Row, markdown_table
+from experiments.markdown import Row, markdown_table, replace_rows
 from experiments.problems import HALVES, PROBLEMS, TITLES, Problem, default_operator, problem_of
 
 OUTPUT = Path(__file__).with_name("joined_features.csv")
@@ -113,31 +112,15 @@ def table(rows: Sequence[Row]) -> list[str]:
     return markdown_table(head, cells)
 
 
-def _merged(rows: list[dict[str, Any]]) -> list[Row]:
-    """Put the rows of one problem into the file, instead of those that it has of it."""
-    kept: list[Row] = []
-    if OUTPUT.exists():
-        with OUTPUT.open(newline="") as file:
-            kept = [row for row in csv.DictReader(file) if row["problem"] != rows[0]["problem"]]
-    kept += [
-        {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in row.items()} for row in rows
-    ]
-    order = [TITLES.get(name, name) for name in PROBLEMS]
-    kept.sort(key=lambda row: order.index(row["problem"]))
-    with OUTPUT.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept)
-    return kept
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--draws", type=int, default=10)
     arguments = parser.parse_args()
+    order = [TITLES.get(name, name) for name in PROBLEMS]
     for name in arguments.problems or OF_POINTS:
-        print("\n".join(table(_merged(compute(name, arguments.draws)))), flush=True)
+        rows = compute(name, arguments.draws)
+        print("\n".join(table(replace_rows(OUTPUT, rows, "problem", order.index))), flush=True)
 
 
 if __name__ == "__main__":

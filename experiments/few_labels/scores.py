@@ -24,7 +24,6 @@ CHOOSING; the others only report.
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -37,7 +36,7 @@ from diffclass import DiffusionClassifier
 from diffclass_hyperspectral.io.labels import label_regions
 from experiments.few_labels.draws import draw_labels
 from experiments.few_labels.paired_table import paired
-from experiments.markdown import Row, markdown_table
+from experiments.markdown import Row, markdown_table, replace_rows
 from experiments.problems import DATA, TITLES, Problem, problem_of
 
 OUTPUT = Path(__file__).with_name("scores.csv")
@@ -172,31 +171,15 @@ def _percent(value: str) -> str:
     return "-" if value == "nan" else f"{float(value):.1f}"
 
 
-def _merged(rows: list[dict[str, Any]]) -> list[Row]:
-    """Put the rows of one problem into the file, instead of those that it has of it."""
-    kept: list[Row] = []
-    if OUTPUT.exists():
-        with OUTPUT.open(newline="") as file:
-            kept = [row for row in csv.DictReader(file) if row["problem"] != rows[0]["problem"]]
-    kept += [
-        {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in row.items()} for row in rows
-    ]
-    order = [TITLES.get(name, name) for name in (*CHOOSING, *REPORTING)]
-    kept.sort(key=lambda row: order.index(row["problem"]))
-    with OUTPUT.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept)
-    return kept
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--draws", type=int, default=10)
     arguments = parser.parse_args()
+    order = [TITLES.get(name, name) for name in (*CHOOSING, *REPORTING)]
     for name in arguments.problems or (*CHOOSING, *REPORTING):
-        print("\n".join(table(_merged(compute(name, arguments.draws)))), flush=True)
+        rows = compute(name, arguments.draws)
+        print("\n".join(table(replace_rows(OUTPUT, rows, "problem", order.index))), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ those in rows.csv.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 
-from experiments.markdown import Row, markdown_table
+from experiments.markdown import Row, markdown_table, replace_rows
 
 N_FEATURES, N_SIGNAL, LABELS_PER_CLASS, BLOCK = 768, 64, 5, 50_000
 SIZES = ((100_000, 100, None), (1_000_000, 1000, "7.5GB"))
@@ -95,21 +94,6 @@ def table(rows: list[Row]) -> list[str]:
     return markdown_table(head, cells)
 
 
-def _merged(row: dict[str, Any]) -> list[Row]:
-    """Put a row into the file, instead of that of its size."""
-    kept: list[Row] = []
-    if OUTPUT.exists():
-        with OUTPUT.open(newline="") as file:
-            kept = [old for old in csv.DictReader(file) if old["rows"] != str(row["rows"])]
-    kept.append({k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in row.items()})
-    kept.sort(key=lambda one: int(one["rows"]))
-    with OUTPUT.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(row), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept)
-    return kept
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
@@ -119,7 +103,8 @@ def main() -> None:
     given = parser.parse_args()
     sizes = SIZES if given.rows is None else ((given.rows, given.classes, given.memory),)
     for size in sizes:
-        print("\n".join(table(_merged(run(given.folder, *size)))), flush=True)
+        row = run(given.folder, *size)
+        print("\n".join(table(replace_rows(OUTPUT, [row], "rows", int))), flush=True)
 
 
 if __name__ == "__main__":

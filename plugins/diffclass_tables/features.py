@@ -91,7 +91,7 @@ def row_points(
     n, d = values.shape
     if n_components is not None and not 1 <= n_components <= min(n, d):
         raise ParameterError(f"n_components = {n_components}; {path} has {n} rows and {d} features")
-    k = n_components or (MOST_FEATURES if d > MOST_FEATURES and n > MANY_ROWS else d)
+    k = n_compared(n, d, n_components)
     with stage("features"):
         valid = _checked_rows(values, path, metric)
 
@@ -118,9 +118,14 @@ def usual_metric(values: Any) -> str:
     return "cosine" if is_unit else "euclidean"
 
 
+def n_compared(n: int, d: int, n_components: int | None) -> int:
+    """Return by how many numbers each of n rows of d features is compared."""
+    return n_components or (MOST_FEATURES if d > MOST_FEATURES and n > MANY_ROWS else d)
+
+
 def points_cost(n: int, d: int, n_components: int | None) -> Cost:
     """Return what `row_points` costs: a block, and the points, which are kept."""
-    k = n_components or (MOST_FEATURES if d > MOST_FEATURES and n > MANY_ROWS else d)
+    k = n_compared(n, d, n_components)
     return Cost(12 * min(n * d, _BLOCK) + 4 * n * k, 4 * n * k)
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_tables.features import MANY_ROWS, MOST_FEATURES, RowPoints, row_points
+from diffclass_tables.features import RowPoints, n_compared, row_points
 from diffclass_tables.io import Table
 
 
@@ -49,8 +49,7 @@ class Rows:
 def size_of(table: Table, n_neighbors: int, n_components: int | None, n_classes: int = 0) -> Size:
     """Return what the costs of a job on a table's rows depend on."""
     n, d = table.n_rows, 0 if table.values is None else table.values.shape[1]
-    k = n_components or (MOST_FEATURES if d > MOST_FEATURES and n > MANY_ROWS else d)
-    return Size(n, k, n_neighbors, n_classes)
+    return Size(n, n_compared(n, d, n_components), n_neighbors, n_classes)
 
 
 def read_rows(
