@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         common_options,
         forecast_sayer,
     )
+    from diffclass.command_line.dispatch import is_table
     from diffclass.command_line.doctor import version_line
     from diffclass.command_line.map_options import MapOptions
     from diffclass.command_line.option_groups import (
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from diffclass.command_line.results import check_picture, costs_of, give_report, present
     from diffclass.command_line.walk_options import NameIn, WalkOptions
 
-_HOMES = ("option_groups", "console", "results", "walk_options", "map_options", "doctor")
+_HOMES = (
+    "option_groups", "console", "results", "walk_options", "map_options", "doctor", "dispatch",
+)  # fmt: skip
 __all__ = [
     "BOUND_MISSED",
     "BYTES",
@@ -52,6 +55,7 @@ __all__ = [
     "force_option",
     "forecast_sayer",
     "give_report",
+    "is_table",
     "names_of",
     "option",
     "options",

@@ -8,7 +8,7 @@ the median of their provisional maps. Then each question is asked once: contradi
 margin curve, five points to label next (the first time, with their eigenpairs). Refined maps are
 the same in both. Processor seconds of one thread go to standard output and to domains.csv.
 
-The thresholds of `diffclass_relabel.scene.workspace` rest on them.
+The thresholds of `diffclass_relabel.workspace.workspace` rest on them.
 """
 
 from __future__ import annotations

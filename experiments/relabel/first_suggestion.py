@@ -22,8 +22,8 @@ import numpy as np
 from diffclass.relabel import RelabelSession, background
 from diffclass_hyperspectral import Scene, open_tiles
 from diffclass_relabel.queries.answers import LEAST_DISTANCE
-from diffclass_relabel.scene.preparing import warm_up
-from diffclass_relabel.scene.workspace import SessionSettings, Workspace
+from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
+from diffclass_relabel.workspace.preparing import warm_up
 from experiments.datasets import make_hyperspectral_scene
 from experiments.relabel.latency import LENGTH, Shape, place
 from experiments.scaling.million import N_BANDS, N_CLASSES, fields
@@ -31,12 +31,12 @@ from experiments.scaling.million import N_BANDS, N_CLASSES, fields
 N_NEXT = 5
 
 
-def workspace_of(shape: Shape) -> Workspace:
+def workspace_of(shape: Shape) -> SceneWorkspace:
     """Return a made scene of that size, ready for labels."""
     truth = fields(max(shape))[: shape[0], : shape[1]]
     cube = make_hyperspectral_scene(truth, n_bands=N_BANDS)
-    return Workspace.from_scene(
-        open_tiles([Scene.from_array(cube, path="fields", format="made")]), SessionSettings()
+    return SceneWorkspace.from_scene(
+        open_tiles([Scene.from_array(cube, path="fields", format="made")]), SceneSettings()
     )
 
 
@@ -50,7 +50,7 @@ def paint(
     session.apply({"op": "stroke", "class": class_id, "points": points})
 
 
-def seconds_of_suggestions(workspace: Workspace, session: RelabelSession) -> str:
+def seconds_of_suggestions(workspace: SceneWorkspace, session: RelabelSession) -> str:
     """Ask for ten points and tell how long it took."""
     places = np.column_stack(np.unravel_index(workspace.pixels, workspace.shape))
     clock, processor = time.perf_counter(), time.process_time()

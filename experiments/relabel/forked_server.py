@@ -30,7 +30,7 @@ class Nursery:
     ----------
     scene : Path
     settings : dict
-        Of `diffclass_relabel.scene.workspace.SessionSettings`.
+        Of `diffclass_relabel.workspace.workspace.SceneSettings`.
     environment : dict
     """
 
@@ -137,20 +137,19 @@ class ForkedReplay(_Forked):
 
 def main(scene: Path, settings: dict[str, Any]) -> None:
     """Prepare the scene, then fork servers as they are asked for."""
-    from diffclass_relabel import scene as chapter
-    from diffclass_relabel.scene.workspace import SessionSettings, Workspace
-    from diffclass_relabel.session import editor
+    from diffclass_relabel import workspace as chapter
+    from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 
-    workspace = Workspace.open(scene, SessionSettings(**settings))
+    workspace = SceneWorkspace.open(scene, SceneSettings(**settings))
     chapter.warm_up(workspace)
     chapter.warm_up = lambda prepared: None
 
-    def opened(cls: type, *_: Any, on_scene: Any = None, **__: Any) -> Workspace:
-        if on_scene is not None:
-            on_scene(workspace.scene)
+    def opened(cls: type, *_: Any, on_opened: Any = None, **__: Any) -> SceneWorkspace:
+        if on_opened is not None:
+            on_opened(workspace.tiles)
         return workspace
 
-    editor.Workspace.open = classmethod(opened)  # type: ignore[assignment]
+    SceneWorkspace.open = classmethod(opened)  # type: ignore[assignment]
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that were killed
     assert threading.active_count() == 1, threading.enumerate()
     for line in sys.stdin:

@@ -26,21 +26,21 @@ from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import Scene, open_tiles
 from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.hub.states import session_state
-from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
+from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 
 OUTPUT = Path(__file__).with_name("many_strokes.csv")
 WINDOW = 50
 LENGTH = 8  # pixels of a stroke
 
 
-def workspace_of(rows: int, columns: int) -> tuple[Workspace, np.ndarray]:
+def workspace_of(rows: int, columns: int) -> tuple[SceneWorkspace, np.ndarray]:
     """Return a made scene of that size, ready for labels, and the class of each pixel."""
     tissue = make_tissue_scene(rows, columns, n_bands=32)
     scene = Scene.from_array(tissue.cube, path=f"{rows}x{columns}", format="made")
-    settings = SessionSettings(label_mode="summed", tau=12)
-    return Workspace.from_scene(open_tiles([scene]), settings), tissue.truth.ravel()
+    settings = SceneSettings(label_mode="summed", tau=12)
+    return SceneWorkspace.from_scene(open_tiles([scene]), settings), tissue.truth.ravel()
 
 
 def strokes_on(truth: np.ndarray, count: int) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ first use, so that importing the plugin costs nothing. The chapters, from the pa
 - `queries`: what a page can ask, and how each answer is computed
 - `door`: who may connect, at which address; connected pages
 - `session`: operations are checked, applied, logged and shown
-- `scene`, `maps`: features, graph and pixels; rasters of bytes
+- `workspace`, `maps`: features, graph and pixels; rasters of bytes
 - `protocol`, `files`: the shapes of messages; logs and what lies next to them
 """
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from diffclass_relabel.files import SessionLog
     from diffclass_relabel.hosts import build_app
     from diffclass_relabel.notebook import RelabelWidget
-    from diffclass_relabel.scene import SessionSettings, Workspace
     from diffclass_relabel.session import SessionEditor, open_editor
+    from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace
 
 __all__ = [
     "RelabelWidget",
+    "SceneWorkspace",
     "SessionEditor",
     "SessionLog",
-    "SessionSettings",
-    "Workspace",
+    "TableWorkspace",
     "build_app",
     "open_editor",
 ]
@@ -39,8 +39,8 @@ _HOMES = {
     "RelabelWidget": "notebook",
     "SessionEditor": "session",
     "SessionLog": "files",
-    "SessionSettings": "scene",
-    "Workspace": "scene",
+    "SceneWorkspace": "workspace",
+    "TableWorkspace": "workspace",
     "build_app": "hosts",
     "open_editor": "session",
 }

@@ -27,19 +27,18 @@ from diffclass_relabel.protocol import Failed, Preparing, PreparingStep
 
 if TYPE_CHECKING:
     from diffclass.costs import Forecast
-    from diffclass_hyperspectral import Scene
     from diffclass_relabel.files import SessionLog
     from diffclass_relabel.hub import SessionHub
-    from diffclass_relabel.scene import SessionSettings
     from diffclass_relabel.session import SessionEditor
+    from diffclass_relabel.workspace import SessionSettings
 
 # stages of the library and the plugin, in their order, and what a page calls them
 STEPS = {
     "libraries": "Start the program",
-    "opening": "Read the scene",
-    "features": "Features of the spectra",
+    "opening": "Read the file",
+    "features": "Features",
     "replay": "Labels so far",
-    "graph": "Graph of similar pixels",
+    "graph": "Graph of neighbours",
     "loops": "Compiled loops",
     "map": "First map",
 }
@@ -184,17 +183,17 @@ def prepared_editor(
     """
     with stage("libraries"):
         import diffclass_relabel.hub  # noqa: F401  all that a session will need
-        from diffclass_relabel.scene import forecast_session, warm_up
         from diffclass_relabel.session import open_editor
+        from diffclass_relabel.workspace import forecast_session, warm_up
 
-    def expect(found: Scene, settings: SessionSettings) -> None:
+    def expect(found: Any, settings: SessionSettings) -> None:
         forecast = forecast_session(found, settings, log.n_operations)
         preparation.expect(forecast.seconds or {})
         if before is not None:
             before(forecast)
 
     later = preparation.on_editor is not None
-    editor = open_editor(scenes, log, on_scene=expect, build=not later, **options)
+    editor = open_editor(scenes, log, on_opened=expect, build=not later, **options)
     if preparation.on_editor is not None:
         preparation.on_editor(editor)
         editor.workspace.build()

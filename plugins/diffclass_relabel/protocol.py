@@ -99,21 +99,36 @@ class TilePlace(TypedDict):
     columns: int
 
 
-class SceneInfo(TypedDict):
-    """The scene: size and bands."""
+class BandInfo(TypedDict):
+    """The bands of a scene."""
 
-    name: str
-    rows: int
-    columns: int
     n_bands: int
     wavelengths: list[float] | None
     unit: str | None
     good: list[int]
     bands_true: list[int]
     bands_false: list[int]
+
+
+class TableInfo(TypedDict):
+    """A table, whose rows have a pixel of the raster each."""
+
+    n_rows: int
+    images: Annotated[bool, "Whether rows have pictures, at picture.png?row=PIXEL."]
+    text: Annotated[bool, "Whether rows have texts."]
+
+
+class SceneInfo(TypedDict):
+    """The raster, and what its pixels are: those of a scene, or rows of a table."""
+
+    name: str
+    rows: int
+    columns: int
     block: Annotated[int, "Side of the blocks of pixels that are classified as one; 1: none."]
     coarse_answers: Annotated[bool, "Whether answers and warped walks are of the aggregates too."]
     tiles: Annotated[list[TilePlace], "Several scenes; the first counts where they overlap."]
+    bands: Annotated[BandInfo | None, "Of a scene."]
+    table: Annotated[TableInfo | None, "Whose rows they are."]
 
 
 class Geography(TypedDict):
@@ -329,6 +344,21 @@ class ClassSpectraAnswer(TypedDict):
 
     version: Annotated[int, "Of the labels."]
     classes: list[ClassSpectrum]
+
+
+class RowFacts(TypedDict):
+    """What users see of a row of a table."""
+
+    pixel: int
+    name: Annotated[str, "Its id, or number from 0."]
+    text: str | None
+    values: Annotated[list[list[str]], "Name and value of each column."]
+
+
+class RowsAnswer(TypedDict):
+    """The rows at pixels, in their order."""
+
+    rows: list[RowFacts]
 
 
 StrokeShare = TypedDict(

@@ -23,7 +23,7 @@ from diffclass.command_line import main as cli
 from diffclass.extensions import TABLE_COMMANDS, own_points
 from diffclass_relabel import open_editor
 from diffclass_relabel.opening import default_session
-from diffclass_relabel.scene.workspace import SessionSettings
+from diffclass_relabel.workspace import SceneSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [
@@ -113,7 +113,7 @@ def check_options(arguments, where):
 def paint(arguments):
     """Begin the session that the page would begin, with a stroke of each of two classes."""
     given = cli.diffclass.get_command(None, "relabel").make_context("relabel", arguments).params
-    settings = {field.name: given[field.name] for field in fields(SessionSettings)}
+    settings = {field.name: given[field.name] for field in fields(SceneSettings)}
     scenes = given["scenes"]
     log = default_session(scenes)
     with closing(open_editor(scenes, log, settings=settings)) as editor:

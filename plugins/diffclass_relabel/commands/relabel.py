@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,36 +14,13 @@ from diffclass.command_line import (
     command,
     common_options,
     force_option,
-    forecast_sayer,
     option,
     options,
 )
 from diffclass_hyperspectral.commands._scenes import ScenePart, match_option
-
-if TYPE_CHECKING:
-    from diffclass_relabel.door import Gate
+from diffclass_relabel.commands._session import Address, Diffusion
 
 _SMALLER = "ask for fewer --components or --neighbors, or label a part of the scene with --roi"
-
-
-class _Time(click.ParamType):
-    """A number of steps, or the name of the rule that chooses it."""
-
-    name = "steps|auto|margin"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
-        """Return "auto", "margin" or a positive int."""
-        if value in ("auto", "margin"):
-            return str(value)
-        try:
-            steps = int(value)
-        except ValueError:
-            steps = 0
-        if steps < 1:
-            self.fail(f'{value!r} is neither a number of steps nor "auto" or "margin"', param, ctx)
-        return steps
 
 
 @dataclass(frozen=True)
@@ -73,10 +48,10 @@ class _Given:
 
 
 @dataclass(frozen=True)
-class _Diffusion:
-    """The settings of a new session."""
+class _Features:
+    """What pixels are compared by in a new session."""
 
-    title = "Graph and diffusion"
+    title = "Features"
     features: str | None = option(
         "Components of the spectra, alone (default) or together with smoothed ones: means "
         "within fields.",
@@ -86,89 +61,24 @@ class _Diffusion:
         "Number of components; by default 20, or as many as the scene has bands.",
         type=click.IntRange(1),
     )
-    neighbors: int | None = option(
-        "Neighbours of a pixel in the graph; 12 by default.", type=click.IntRange(1)
-    )
-    label_mode: str | None = option(
-        "How labels count. summed, free: they diffuse away, and count over the whole walk or "
-        "at its end. absorbing: they stay. auto (default): as classify chooses, or summed for a "
-        "tau that is given.",
-        type=click.Choice(["auto", "summed", "free", "absorbing"]),
-    )
-    tau: int | str | None = option(
-        'Diffusion time in steps, or the rule that chooses it: "auto" (default), for all '
-        'labels anew as classify does, or "margin", once.',
-        type=_Time(),
-    )
-    max_time: int | None = option(
-        "Last time to choose from; by default 1024 for up to 65,536 pixels, falling to 256.",
-        hidden=True,
-        type=click.IntRange(1),
-    )
-    seed: int | None = option(
-        "Seed of random choices; 0 by default.", hidden=True, type=click.IntRange(0, 2**32 - 1)
-    )
-
-
-@dataclass(frozen=True)
-class _Address:
-    """Where browsers find the page."""
-
-    title = "Address of the page"
-    host: str = option("Address to bind to; see --public.", default="127.0.0.1")
-    port: int = option(
-        "Port to bind to; 0: that of the session's last server if it is free, or any other.",
-        type=click.IntRange(0, 65535),
-        default=0,
-    )
-    public: bool = option(
-        "Allow a --host that other machines can reach. Whoever has the address with its token "
-        "can then see the scene, change the labels, take in label files of this machine and fetch "
-        "the results, and the connection is not encrypted: anyone on the network in between can "
-        "read along. Better: an SSH tunnel.",
-    )
-    base_url: str | None = option(
-        "Address at which browsers find the page behind a proxy or a tunnel, as "
-        "https://labels.example.org/relabel/: it is printed instead of being opened, and "
-        "pages of that origin are let in.",
-        metavar="URL",
-    )
-    allowed_hosts: tuple[str, ...] = option(
-        "Another name under which the page may be opened, with its port as in the address "
-        "bar: localhost:9000. May be repeated.",
-        names=("--allow-host",),
-        metavar="HOST",
-        multiple=True,
-    )
-    no_browser: bool = option("Do not open the page, only print its address.")
-
-    def gate(self) -> Gate:
-        """Return who can reach the page; port and token are those of the session in the end."""
-        from diffclass_relabel.door import BaseUrl, Gate, checked_host, is_loopback
-
-        if not (self.public or is_loopback(self.host)):
-            raise click.UsageError(
-                f"--host {self.host} lets other machines in: say so with --public (see --help)"
-            )
-        base = None if self.base_url is None else BaseUrl.parsed(self.base_url)
-        names = frozenset(map(checked_host, self.allowed_hosts))
-        return Gate(self.host, self.port, self.public, base, names)
 
 
 @command(epilog="Example: diffclass relabel scene.tif")
 @click.argument("scenes", metavar="[SCENE]...", type=FILE, nargs=-1)
 @options(_Given, "given")
-@options(_Diffusion, "diffusion")
+@options(_Features, "features")
+@options(Diffusion, "diffusion")
 @options(ScenePart, "part")
-@options(_Address, "address")
+@options(Address, "address")
 @common_options
 def relabel(
     scenes: tuple[Path, ...],
     *,
     given: _Given,
-    diffusion: _Diffusion,
+    features: _Features,
+    diffusion: Diffusion,
     part: ScenePart,
-    address: _Address,
+    address: Address,
     console: Console,
 ) -> None:
     """Label SCENE with strokes in the browser; the class map follows at once.
@@ -183,20 +93,13 @@ def relabel(
     secret token, is printed at once; the page shows how far the scene is prepared. Ctrl-C ends the
     server (exit code 130); nothing is lost.
     """
-    from diffclass.libraries import require, require_file
+    from diffclass.libraries import require_file
 
-    for library in ("starlette", "uvicorn", "websockets"):
-        require(library, extra="relabel")
-    gate = address.gate()
+    serving = address.serving(console, _SMALLER, force=given.force)
     from diffclass_relabel.files import holds_scenes
-    from diffclass_relabel.hosts import Serving
     from diffclass_relabel.opening import default_session
 
-    logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    before = forecast_sayer(console, _SMALLER, force=given.force)
-    with_browser = not (address.no_browser or address.base_url)
-    serving = Serving(console, gate, with_browser=with_browser, before=before)
-    settings = asdict(diffusion) | part.words
+    settings = asdict(features) | asdict(diffusion) | part.words
     files = {name: getattr(given, name) for name in ("labels", "label_variable", "reference")}
     if given.match is not None and given.labels is None and given.reference is None:
         raise click.UsageError("--match is for the classes of --labels or --reference; name one")

@@ -15,6 +15,7 @@ from diffclass.command_line import (
     common_options,
     force_option,
     forecast_sayer,
+    is_table,
     option,
     options,
     overwrite_option,
@@ -25,7 +26,6 @@ from diffclass_hyperspectral.commands._scenes import ONE_MAP, ScenePart, output_
 from diffclass_hyperspectral.io.file_names import is_for_each
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral import TiledScene
     from diffclass_relabel.protocol import Result
     from diffclass_relabel.session import SessionEditor
 
@@ -35,7 +35,8 @@ _SMALLER = "close other programs, or replay it on a machine with more memory"
 @dataclass(frozen=True)
 class _Given:
     scenes: tuple[Path, ...] = option(
-        "The scene that was labelled; of several the option is repeated, in their order.",
+        "The scene or table that was labelled; of several scenes the option is repeated, in their "
+        "order.",
         names=("--scene",),
         type=FILE,
         multiple=True,
@@ -43,13 +44,14 @@ class _Given:
     )
     output: Path = option(
         "Class map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson; of several scenes as "
-        "classify's.",
+        "classify's. Of a table: class, probability and margin of each row, .csv, .tsv, .parquet, "
+        ".feather, .npz, .h5ad.",
         short="-o",
         required=True,
     )
     margin: Path | None = option("Margins: .img, .tif, .png, .npy.")
     probability: Path | None = option("Posteriors, one band per class: .img, .tif, .npy.")
-    labels: Path | None = option("The painted labels: .img, .tif, .png, .npy.")
+    labels: Path | None = option("The painted labels: .img, .tif, .png, .npy; of a table as -o.")
     report: Path | None = option("Report as JSON.")
     force: bool = force_option()
     overwrite: bool = overwrite_option()
@@ -65,6 +67,29 @@ class _Given:
         }
         return {what: path for what, path in named.items() if path is not None}
 
+    def check_scenes(self, inputs: list[Path], report: list[Path]) -> None:
+        """Refuse outputs of scenes that cannot be written or would replace an input."""
+        from diffclass_hyperspectral.io.maps import check_outputs
+
+        rasters = output_names([*self.images.values()], self.scenes)
+        numbers = present(self.margin, self.probability)
+        check_outputs(rasters, report, inputs, numbers=numbers, overwrite=self.overwrite)
+
+    def check_table(self, inputs: list[Path], report: list[Path]) -> None:
+        """Refuse outputs of a table that cannot be written or would replace an input."""
+        from diffclass.output import check_apart, require_writable
+        from diffclass_tables.io import check_ending
+
+        if self.margin is not None or self.probability is not None:
+            raise click.UsageError("--margin and --probability are columns of -o of a table")
+        for path in self.images.values():
+            check_ending(path, self.scenes[0])
+        files = [
+            require_writable(path, overwrite=self.overwrite)
+            for path in (*self.images.values(), *report)
+        ]
+        check_apart(files, inputs)
+
 
 @command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
 @click.argument("session", metavar="LOG", type=FILE)
@@ -79,27 +104,31 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     the session's; name the files where they lie elsewhere now.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.io.maps import check_outputs
     from diffclass_relabel.queries import export
     from diffclass_relabel.session import replayed
 
     inputs, report = [session, *given.scenes, *part.files], present(given.report)
-    rasters = output_names([*given.images.values()], given.scenes)
-    numbers = present(given.margin, given.probability)
-    check_outputs(rasters, report, inputs, numbers=numbers, overwrite=given.overwrite)
+    over_table = is_table(given.scenes[0])
+    if over_table:
+        given.check_table(inputs, report)
+    else:
+        given.check_scenes(inputs, report)
 
-    def check_places(tiles: TiledScene) -> None:
-        if not (tiles.is_mosaic or is_for_each(given.output)):
+    def check_places(found: Any) -> None:
+        if not (over_table or found.is_mosaic or is_for_each(given.output)):
             raise click.UsageError(ONE_MAP)
 
     with console.timing():
         before = forecast_sayer(console, _SMALLER, force=given.force)
+        words = {name: value for name, value in part.words.items() if value is not None}
+        if over_table and words:
+            raise click.UsageError(f"--{next(iter(words))} is for scenes; leave it out of a table")
         editor = replayed(
-            session, given.scenes, opening=part.words, on_scenes=check_places, before=before
+            session, given.scenes, opening=words, on_opened=check_places, before=before
         )
-        # labels are written as they were painted
-        maps = [path for what, path in given.images.items() if what != "labels"]
-        place_maps(console, maps, editor.workspace.scene)
+        if not over_table:  # labels are written as they were painted
+            maps = [path for what, path in given.images.items() if what != "labels"]
+            place_maps(console, maps, editor.workspace.scene)
         with stage("writing"):
             for what, path in given.images.items():
                 export(editor, what, path, overwrite=given.overwrite)

@@ -128,7 +128,7 @@ class Opening:
         pages_told = preparation.on_editor
 
         def begun(editor: SessionEditor) -> None:
-            remember(self.scenes, self.log.path, editor.workspace.scene.shape)
+            remember(self.scenes, self.log.path, editor.workspace.extent)
             if pages_told is not None:
                 pages_told(editor)
 

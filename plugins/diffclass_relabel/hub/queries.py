@@ -38,6 +38,7 @@ class Queries:
             "spectrum": (read, self._spectrum),
             "class_spectra": (read, self._class_spectra),
             "histograms": (read, lambda **given: answers.histograms(pictures, **given)),
+            "rows": (read, lambda pixels: answers.rows_at(editor, pixels)),
             "segment": (read, lambda pixel: answers.segment(editor, pixel)),
             "history": (read, editor.history),
             "why": (self._on_graph, lambda pixel: answers.why(editor, pixel)),

@@ -148,12 +148,16 @@ class SessionHub:
             self._workers.give_up((client, ask))
 
     async def picture(self, query: Mapping[str, str]) -> bytes:
-        """Return the scene as a PNG, by the fields "preset", "bands", "limits" and "calm".
+        """Return the raster as a PNG, by the fields "preset", "bands", "limits" and "calm".
+
+        With a field "row", the image of the row of a table at that pixel.
 
         See `diffclass_relabel.queries.Pictures` and `diffclass_relabel.queries.Contrast`.
         """
+        if "row" in query:
+            return await self._workers.read_scene(self._pictures.thumbnail, query["row"])
         contrast = Contrast.parsed(query.get("limits"), query.get("calm"))
-        preset, bands = query.get("preset", "true"), query.get("bands")
+        preset, bands = query.get("preset", self._facts["presets"][0]["name"]), query.get("bands")
         return await self._workers.read_scene(self._pictures.png, preset, bands, contrast)
 
     async def hear(self, client: Client, text: str) -> None:

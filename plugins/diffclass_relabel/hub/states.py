@@ -6,58 +6,80 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.scenes import color_bands
 from diffclass_relabel.protocol import (
+    BandInfo,
     ClassState,
     Geography,
     SceneFacts,
+    SceneInfo,
     SessionFacts,
     StrokeState,
+    TableInfo,
     TilePlace,
 )
 from diffclass_relabel.queries import (
     drawn_bands,
     file_name,
     formats_of,
-    preset_labels,
+    presets_of,
 )
-from diffclass_relabel.scene import Workspace, sizes_text
 from diffclass_relabel.session import SessionEditor
+from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspace, sizes_text
 
 MOST_STROKES = 500  # that a page gets
 
 
 def scene_facts(workspace: Workspace) -> SceneFacts:
     """Return the parts "scene", "geo", "presets" and "exports" of the greeting."""
-    scene = workspace.scene
+    over_scene = workspace if isinstance(workspace, SceneWorkspace) else None
     rows, columns = workspace.shape
+    info: SceneInfo = {
+        "name": workspace.name,
+        "rows": rows,
+        "columns": columns,
+        "block": workspace.block,
+        "coarse_answers": workspace.coarse_answers,
+        "tiles": [] if over_scene is None else _tiles(over_scene),
+        "bands": None if over_scene is None else _bands(over_scene.scene),
+        "table": _table(workspace) if isinstance(workspace, TableWorkspace) else None,
+    }
+    presets = presets_of(workspace)
     return {
-        "scene": {
-            "name": scene.path.name,
-            "rows": rows,
-            "columns": columns,
-            "n_bands": scene.n_bands,
-            "wavelengths": None if scene.wavelengths is None else scene.wavelengths.tolist(),
-            "unit": "nm",
-            "good": drawn_bands(scene).astype(int).tolist(),
-            "bands_true": list(color_bands(scene, "true")),
-            "bands_false": list(color_bands(scene, "false")),
-            "block": workspace.block,
-            "coarse_answers": workspace.coarse_answers,
-            "tiles": _tiles(workspace),
-        },
-        "geo": _geo(workspace),
-        "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
+        "scene": info,
+        "geo": None if over_scene is None else _geo(over_scene.scene),
+        "presets": [{"name": name, "label": label} for name, label in presets.items()],
         "exports": [
             {
                 "what": what,
                 "suffix": suffix,
                 "label": label,
-                "name": file_name(workspace.tiles, what, suffix),
+                "name": file_name(workspace, what, suffix),
             }
-            for what, formats in formats_of(scene).items()
+            for what, formats in formats_of(workspace).items()
             for suffix, label in formats.items()
         ],
+    }
+
+
+def _bands(scene: Scene) -> BandInfo:
+    return {
+        "n_bands": scene.n_bands,
+        "wavelengths": None if scene.wavelengths is None else scene.wavelengths.tolist(),
+        "unit": "nm",
+        "good": drawn_bands(scene).astype(int).tolist(),
+        "bands_true": list(color_bands(scene, "true")),
+        "bands_false": list(color_bands(scene, "false")),
+    }
+
+
+def _table(workspace: TableWorkspace) -> TableInfo:
+    contents = workspace.contents
+    return {
+        "n_rows": len(workspace.features),
+        "images": contents.images is not None,
+        "text": contents.text is not None,
     }
 
 
@@ -142,7 +164,7 @@ def _strokes(editor: SessionEditor) -> list[StrokeState]:
     ]
 
 
-def _tiles(workspace: Workspace) -> list[TilePlace]:
+def _tiles(workspace: SceneWorkspace) -> list[TilePlace]:
     tiles = workspace.tiles.tiles
     if len(tiles) == 1:
         return []
@@ -158,8 +180,8 @@ def _tiles(workspace: Workspace) -> list[TilePlace]:
     ]
 
 
-def _geo(workspace: Workspace) -> Geography | None:
-    place = workspace.scene.georeference
+def _geo(scene: Scene) -> Geography | None:
+    place = scene.georeference
     if place is None:
         return None
     a, b, c, d, e, f = place.transform

@@ -37,7 +37,7 @@ _OPEN: weakref.WeakValueDictionary[Path, RelabelWidget] = weakref.WeakValueDicti
 
 
 class RelabelWidget(anywidget.AnyWidget):
-    """Paint labels on a scene in a notebook; the class map follows, and both are here in Python.
+    """Label a scene or a table in a notebook; the classes follow, and both are here in Python.
 
     The cell returns at once and the page shows how far the scene is prepared. Every operation is on
     disk before it is answered: the same call continues the session, and ``diffclass replay`` and
@@ -46,7 +46,8 @@ class RelabelWidget(anywidget.AnyWidget):
     Parameters
     ----------
     scene : path-like or sequence of them
-        As for `diffclass_hyperspectral.open_scene`; several share one graph and one page.
+        As for `diffclass_hyperspectral.open_scene`; several share one graph and one page. Or a
+        table, as for `diffclass_tables.open_table`.
     session : path-like, optional
         Session file; by default as for ``diffclass relabel``. A widget that has it open is closed.
     labels : path-like, optional
@@ -59,7 +60,7 @@ class RelabelWidget(anywidget.AnyWidget):
     height : int, default=720
         Of the page, pixels.
     **settings
-        Fields of `SessionSettings`, for a new session.
+        Fields of `SceneSettings` or `TableSettings`, for a new session.
 
     Raises
     ------
@@ -113,18 +114,23 @@ class RelabelWidget(anywidget.AnyWidget):
 
     @property
     def labels(self) -> np.ndarray:
-        """Class id of every labelled pixel, shape (rows, columns), int32; 0 elsewhere."""
-        return self._running.editor().labels.ids.astype(np.int32)
+        """Class id of every labelled pixel, shape (rows, columns), int32; 0 elsewhere.
+
+        Of a table: of every row, shape (n_rows,).
+        """
+        editor = self._running.editor()
+        return editor.workspace.by_point(editor.labels.ids.astype(np.int32))
 
     @property
     def class_map(self) -> np.ndarray:
         """Class id of every pixel, shape (rows, columns), int32, brought up to date.
 
-        0 where no label arrives or there are no data.
+        0 where no label arrives or there are no data. Of a table: of every row, shape (n_rows,).
         """
-        shown = self._running.updated().map
-        assert shown is not None
-        return np.where(shown.ids == NO_DATA, 0, shown.ids).astype(np.int32)
+        editor = self._running.updated()
+        assert editor.map is not None
+        ids = editor.map.ids
+        return editor.workspace.by_point(np.where(ids == NO_DATA, 0, ids).astype(np.int32))
 
     @property
     def session(self) -> RelabelSession:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diffclass_relabel.queries.answers import class_spectra, drawn_bands, spectrum_at
-from diffclass_relabel.queries.backdrops import Contrast, Pictures, preset_labels
+from diffclass_relabel.queries.backdrops import Contrast, Pictures, presets_of
 from diffclass_relabel.queries.exports import (
     Downloads,
     describe_session,
@@ -29,6 +29,6 @@ __all__ = [
     "file_name",
     "formats_of",
     "predict",
-    "preset_labels",
+    "presets_of",
     "spectrum_at",
 ]

@@ -13,7 +13,6 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel import Contradiction, Stroke
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import LabelImage, Scene
-from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_relabel import protocol
 from diffclass_relabel.maps import NO_DATA, as_bytes, pack_frame
 from diffclass_relabel.protocol import (
@@ -23,13 +22,14 @@ from diffclass_relabel.protocol import (
     CurveAnswer,
     HistogramsAnswer,
     ReadLabelsAnswer,
+    RowFacts,
+    RowsAnswer,
     SegmentAnswer,
     SentFile,
     SuggestAnswer,
     WhyAnswer,
 )
 from diffclass_relabel.queries.backdrops import Pictures
-from diffclass_relabel.scene import Workspace, runs_of
 from diffclass_relabel.session import (
     NO_REFERENCE,
     FileClass,
@@ -37,6 +37,7 @@ from diffclass_relabel.session import (
     SessionEditor,
     label_import,
 )
+from diffclass_relabel.workspace import TableWorkspace, Workspace, runs_of
 
 _MOST_ITEMS = 500
 _MOST_SHARES = 20
@@ -104,8 +105,8 @@ def suggestions(
         rule=rule,
         asked=[workspace.point_of(pixel) for pixel in passed],
         features=workspace.features,
-        coordinates=np.column_stack(np.unravel_index(workspace.pixels, workspace.shape)),
-        min_distance=LEAST_DISTANCE,
+        coordinates=workspace.coordinates,
+        min_distance=0.0 if workspace.coordinates is None else LEAST_DISTANCE,
     )
     return {
         "pixels": workspace.pixels[found.points].tolist(),
@@ -247,6 +248,23 @@ def _file_class(one: FileClass) -> protocol.FileClass:
     }
 
 
+def rows_at(editor: SessionEditor, pixels: Sequence[int]) -> RowsAnswer:
+    """Return what users see of the rows of a table at pixels.
+
+    - `ParameterError` where there is no row
+    """
+    workspace = editor.workspace
+    if not isinstance(workspace, TableWorkspace):
+        raise ParameterError(f"{workspace.name} is a scene: its pixels are no rows of a table")
+    contents, facts = workspace.contents, list[RowFacts]()
+    for pixel in pixels:
+        row = int(workspace.row_numbers[workspace.point_of(pixel)])
+        values = [list(pair) for pair in contents.values(row)]
+        name, text = contents.name(row), contents.words(row)
+        facts.append({"pixel": pixel, "name": name, "text": text, "values": values})
+    return {"rows": facts}
+
+
 def _first_pixel(editor: SessionEditor, stroke: Stroke) -> int:
     return int(editor.workspace.pixels[stroke.points[0]])
 
@@ -326,7 +344,7 @@ def read_sent(
     """
     with folder_of(files) as folder:
         first = folder / _main_file([file.name for file in files])
-        labels = read_scene_labels(workspace.tiles, first, variable=variable)
+        labels = workspace.read_labels(first, variable=variable)
     return replace(labels, path=Path(first.name))
 
 
@@ -346,12 +364,12 @@ def folder_of(files: list[SentFile]) -> Iterator[Path]:
 def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:
     """Read the labels of a file of this machine; a relative path begins at the scene's folder."""
     place = place_beside(workspace, path)
-    return read_scene_labels(workspace.tiles, place, variable=variable)
+    return workspace.read_labels(place, variable=variable)
 
 
 def place_beside(workspace: Workspace, path: str) -> Path:
     """Return the place of a file of this machine; a relative path begins at the scene's folder."""
-    return workspace.tiles.tiles[0].scene.path.parent / Path(path).expanduser()
+    return workspace.paths[0].parent / Path(path).expanduser()
 
 
 def _main_file(names: Sequence[str]) -> str:

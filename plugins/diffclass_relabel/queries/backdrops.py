@@ -23,7 +23,7 @@ from diffclass.plots import stretch_contrast
 from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.scenes import COLOR_WAVELENGTHS, bands_by_name, color_bands
 from diffclass_relabel.protocol import ChannelHistogram
-from diffclass_relabel.scene import Workspace
+from diffclass_relabel.workspace import TableWorkspace, Workspace
 
 _COLORFUL = 33.0  # on the scale of Hasler and Suesstrunk: "moderately colourful"
 _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
@@ -121,8 +121,10 @@ def channel_histogram(values: np.ndarray) -> ChannelHistogram:
 
 
 _KEPT = 8  # pictures
+_KEPT_THUMBNAILS = 5000
 _KEPT_CHANNELS = 2  # of them the numbers too, so that a stretch by hand reads no band again
 PRESETS = ("true", "false", "mnf")
+ROW_PRESETS = {"diffusion": "Three diffusion coordinates", "features": "Three features"}
 _LABELS = {"true": "True colour", "false": "False colour, near infrared"}
 DEFAULT_CONTRAST = Contrast()
 _NEAR = 50.0  # nanometres within which a band shows what the wavelength would
@@ -135,6 +137,8 @@ class Pictures:
         self._workspace = workspace
         self._kept = functools.lru_cache(_KEPT)(self._made)
         self._channels = functools.lru_cache(_KEPT_CHANNELS)(self._read)
+        if isinstance(workspace, TableWorkspace):
+            self._thumbnails = functools.lru_cache(_KEPT_THUMBNAILS)(workspace.contents.thumbnail)
 
     def png(
         self, preset: str, bands: str | None = None, contrast: Contrast = DEFAULT_CONTRAST
@@ -144,6 +148,16 @@ class Pictures:
         - `ParameterError` where there are no such bands, or there is no such preset
         """
         return self._kept(preset, bands, contrast)
+
+    def thumbnail(self, pixel: str) -> bytes:
+        """Return the image of the row of a table at a pixel.
+
+        - `DiffclassError` where there is none
+        """
+        workspace = self._workspace
+        if not isinstance(workspace, TableWorkspace) or not (pixel.isascii() and pixel.isdecimal()):
+            raise ParameterError(f"row = {pixel[:40]!r}; there is no such row of a table")
+        return self._thumbnails(int(workspace.row_numbers[workspace.point_of(int(pixel))]))
 
     def histograms(self, preset: str, bands: str | None = None) -> list[ChannelHistogram]:
         """Return the histograms of red, green and blue; errors as in `png`."""
@@ -160,8 +174,15 @@ class Pictures:
         return band_channels(self._workspace, parsed_bands(bands))
 
 
+def presets_of(workspace: Workspace) -> dict[str, str]:
+    """Return what to call each preset; see `preset_labels`."""
+    if isinstance(workspace, TableWorkspace):
+        return dict(ROW_PRESETS)
+    return preset_labels(workspace.scene)
+
+
 def preset_labels(scene: Scene) -> dict[str, str]:
-    """Return what to call each preset.
+    """Return what to call each preset of a scene.
 
     - returns: label by preset. "True colour" is said only where bands within 50 nm of red, green
       and blue exist, or bands of these names; bands that are guessed go by their numbers, from 1.
@@ -186,8 +207,14 @@ def _bands_label(scene: Scene, preset: str) -> str:
 
 def preset_channels(workspace: Workspace, preset: str) -> np.ndarray:
     """Return the numbers behind the picture of a preset, shape (rows, columns, 3)."""
-    if preset not in PRESETS:
-        raise ParameterError(f"there is no preset {preset[:40]!r}; there are {', '.join(PRESETS)}")
+    presets = ROW_PRESETS if isinstance(workspace, TableWorkspace) else PRESETS
+    if preset not in presets:
+        raise ParameterError(f"there is no preset {preset[:40]!r}; there are {', '.join(presets)}")
+    if isinstance(workspace, TableWorkspace):
+        three = _three(workspace.directions if preset == "diffusion" else workspace.features)
+        # by rank: a small cluster far away would leave the others no colours
+        ranks = np.argsort(np.argsort(three, axis=0, kind="stable"), axis=0)
+        return workspace.raster((ranks / len(ranks)).astype(np.float32), fill=np.nan)
     if preset == "mnf":
         return workspace.raster(_three(workspace.features), fill=np.nan)
     return band_channels(workspace, color_bands(workspace.scene, preset))

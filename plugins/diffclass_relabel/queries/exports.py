@@ -13,22 +13,16 @@ from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.output import write_json
 from diffclass.temporary_folders import TemporaryFolder
-from diffclass_hyperspectral import (
-    Cleanup,
-    Scene,
-    TiledScene,
-    save_model,
-    write_class_map,
-    write_raster,
-)
+from diffclass_hyperspectral import Cleanup, save_model, write_class_map, write_raster
 from diffclass_hyperspectral.io.file_names import NAME, is_for_each
 from diffclass_hyperspectral.io.maps import place_of
 from diffclass_hyperspectral.io.readers import SpectralLibrary, write_library
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.queries.answers import class_spectra
 from diffclass_relabel.queries.models import session_model
-from diffclass_relabel.scene import sizes_text
+from diffclass_relabel.queries.row_exports import ROW_FORMATS, write_row_result
 from diffclass_relabel.session import SessionEditor, class_table
+from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspace, sizes_text
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
 # what the page offers; equivalent endings (.hdr, .dat) work too
@@ -69,25 +63,30 @@ DEFAULT_NAMES = {
 _RASTERS = ("labels", "map", "margin", "probability", "prediction")
 
 
-def formats_of(scene: Scene) -> dict[Result, dict[str, str]]:
-    """Return the results that can be exported of a scene, each with its formats by ending."""
-    has_place = scene.georeference is not None
+def formats_of(workspace: Workspace) -> dict[Result, dict[str, str]]:
+    """Return the results that can be exported, each with its formats by ending."""
+    if isinstance(workspace, TableWorkspace):
+        of_data = {".h5ad"} if workspace.paths[0].suffix.lower() != ".h5ad" else set()
+        return {
+            what: {ending: label for ending, label in formats.items() if ending not in of_data}
+            for what, formats in ROW_FORMATS.items()
+        }
+    has_place = workspace.scene.georeference is not None
     return {what: formats for what, formats in FORMATS.items() if has_place or what != "polygons"}
 
 
-def file_name(tiles: TiledScene, what: str, suffix: str | None = None) -> str:
-    """Return the name of an exported file: scene, result and ending.
+def file_name(workspace: Workspace, what: str, suffix: str | None = None) -> str:
+    """Return the name of an exported file: scene or table, result and ending.
 
     Of scenes without a common grid "{}" stands for the name of each, where it is a raster.
-
-    >>> from diffclass_hyperspectral import Scene, open_tiles
-    >>> file_name(open_tiles([Scene.from_array(np.ones((2, 2, 3)), path="Salinas A.mat")]), "map")
-    'Salinas_A_map.img'
     """
-    plain = DEFAULT_NAMES[what] if suffix is None else what + suffix
-    if what in _RASTERS and not tiles.is_mosaic:
-        return f"{NAME}_{plain}"
-    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", tiles.scene.path.stem).lstrip(".-")[:60]
+    if isinstance(workspace, SceneWorkspace):
+        plain = DEFAULT_NAMES[what] if suffix is None else what + suffix
+        if what in _RASTERS and not workspace.tiles.is_mosaic:
+            return f"{NAME}_{plain}"
+    else:
+        plain = what + (suffix or (".json" if what == "report" else ".csv"))
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", Path(workspace.name).stem).lstrip(".-")[:60]
     return f"{stem}_{plain}" if stem else plain
 
 
@@ -117,7 +116,11 @@ def export(
             f"there is nothing called {str(what)[:40]!r} to export; there are "
             f"{', '.join(DEFAULT_NAMES)}"
         )
-    tiles = editor.workspace.tiles
+    workspace = editor.workspace
+    if isinstance(workspace, TableWorkspace):
+        return _export_rows(editor, workspace, what, path, overwrite=overwrite)
+    assert isinstance(workspace, SceneWorkspace)
+    tiles = workspace.tiles
     if what in _RASTERS and not (tiles.is_mosaic or is_for_each(path)):
         raise ParameterError(
             f"{path.name}: the scenes lie on no common map grid, so it is a file for each; put "
@@ -146,6 +149,22 @@ def export(
         place = {"map_info": scene.map_info} if what == "labels" else place_of(scene, file)
         written += write(file, part, **options, **place)
     return tuple(written)
+
+
+def _export_rows(
+    editor: SessionEditor, workspace: TableWorkspace, what: Result, path: Path, *, overwrite: bool
+) -> tuple[Path, ...]:
+    """Write a result of a table."""
+    if what not in ROW_FORMATS:
+        raise ParameterError(f"{what} is no result of a table; there are {', '.join(ROW_FORMATS)}")
+    _check_labelled(editor)
+    if what == "labels":
+        return write_row_result(editor, workspace, what, path, overwrite=overwrite)
+    editor.refine()
+    if what == "report":
+        _check_ending(path, what)
+        return _write_report(editor, path, overwrite=overwrite)
+    return write_row_result(editor, workspace, what, path, overwrite=overwrite)
 
 
 # writes a part of a picture to a file, with where it lies
@@ -198,7 +217,7 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
     labelled, missing = editor.labels.counts, len(workspace.missing)
     mapped = np.bincount(workspace.raster(session.map_ids).ravel(), minlength=256)
     return {
-        "scenes": [str(tile.scene.path) for tile in workspace.tiles.tiles],
+        "scenes": [str(path) for path in workspace.paths],
         "sha256": workspace.fingerprint,
         "session": str(editor.log.path),
         "settings": workspace.settings.to_header(),
@@ -294,7 +313,7 @@ class Downloads:
     ) -> list[str]:
         """Write one result and return the names of its files, the one to read first."""
         if name is None:
-            name = file_name(editor.workspace.tiles, what) if what in DEFAULT_NAMES else ""
+            name = file_name(editor.workspace, what) if what in DEFAULT_NAMES else ""
         if name and not _NAME.fullmatch(name):
             raise ParameterError(
                 f"name = {name[:40]!r}; a file name has letters, digits, dots, - and _ only"

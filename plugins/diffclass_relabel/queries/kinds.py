@@ -25,6 +25,8 @@ from diffclass.relabel import (
 from diffclass_relabel import protocol
 
 MOST_SUGGESTIONS = 200
+MOST_ROWS = 500
+_FEW_ROWS = f"at most {MOST_ROWS} pixels"
 
 
 Pixel = Annotated[int, whole_number(0, LARGEST_NUMBER, "pixels")]
@@ -74,6 +76,13 @@ class ClassSpectra(Query, frozen=True):
     """Mean and spread of the spectra of each class's labelled pixels."""
 
     answer = protocol.ClassSpectraAnswer
+
+
+class Rows(Query, frozen=True):
+    """What users see of the rows of a table at pixels."""
+
+    answer = protocol.RowsAnswer
+    pixels: Annotated[list[Pixel], Meta(max_length=MOST_ROWS, description=_FEW_ROWS)]
 
 
 class Histograms(Query, frozen=True):

@@ -19,8 +19,8 @@ from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
 from diffclass_hyperspectral.workflows.classification import SceneModel
 from diffclass_relabel.protocol import PredictAnswer, SentFile
 from diffclass_relabel.queries.answers import folder_of, in_own_classes, place_beside
-from diffclass_relabel.scene import sizes_text
 from diffclass_relabel.session import Reference, SessionEditor, class_table
+from diffclass_relabel.workspace import SceneWorkspace, Workspace, sizes_text
 
 
 def session_model(editor: SessionEditor) -> SceneModel:
@@ -33,7 +33,8 @@ def session_model(editor: SessionEditor) -> SceneModel:
         raise ParameterError(
             "the walk is warped by an earlier map, which a model cannot hold; unwarp it first"
         )
-    scene, settings = workspace.scene, workspace.settings
+    of = _scene_of(workspace)
+    scene, settings = of.scene, of.settings
     with editor.lock:
         ids, table = editor.labels.ids.astype(np.int32), class_table(session.classes)
     labels = _image(ids, table, editor.log.path)
@@ -74,10 +75,17 @@ def _predicted(editor: SessionEditor, path: Path) -> Reference:
 
     - `DataError` as `diffclass_hyperspectral.classify_with_model`
     """
-    workspace = editor.workspace
+    workspace = _scene_of(editor.workspace)
     result = classify_with_model(workspace.scene, path).result
     labels = _image(result.class_map, result.table, Path(path.name))
     return Reference(labels, labels.ids.ravel()[workspace.pixels])
+
+
+def _scene_of(workspace: Workspace) -> SceneWorkspace:
+    """Return the workspace of a scene, which models are for."""
+    if not isinstance(workspace, SceneWorkspace):
+        raise ParameterError(f"{workspace.name} is a table; models are for scenes")
+    return workspace
 
 
 def _image(ids: np.ndarray, table: ClassTable, path: Path) -> LabelImage:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy.ndimage import label
 
 from diffclass.evaluation import (
     ClassMatch,
@@ -41,11 +40,10 @@ from diffclass_relabel.protocol import (
     NumbersAnswer,
     ReferenceMatch,
 )
-from diffclass_relabel.scene import Workspace
 from diffclass_relabel.session import NO_REFERENCE, Reference, SessionEditor
+from diffclass_relabel.workspace import SceneWorkspace, Workspace
 
 N_PARTS = 3
-_EIGHT = np.ones((3, 3), dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ def held_out(
     Costs a diffusion of all labels for each of the three parts, where the session's answers come
     from.
     """
-    pieces, part_of = _dealt(ids)
+    pieces, part_of = _dealt(ids, workspace)
     y = ids.ravel()[workspace.pixels].astype(np.int64)
     piece = pieces.ravel()[workspace.pixels]
     part = part_of[piece]
@@ -93,12 +91,12 @@ def held_out(
     return HeldOut(y[tested], found[tested], piece[tested])
 
 
-def _dealt(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _dealt(ids: np.ndarray, workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of each pixel's piece, 0 for none, and the part of each piece, or -1."""
     pieces = np.zeros(ids.shape, dtype=np.int64)
     parts = [-1]
     for class_id in np.unique(ids[ids > 0]):
-        own, n_own = label(ids == class_id, structure=_EIGHT)
+        own, n_own = workspace.pieces_of(ids == class_id)
         pieces[own > 0] = own[own > 0] + len(parts) - 1
         parts += [i % N_PARTS for i in range(n_own)] if n_own > 1 else [-1]
     return pieces, np.array(parts)
@@ -276,10 +274,11 @@ class Numbers:
 
     def _pixel_area(self) -> float | None:
         """Return the square metres of a pixel, None where they are not known."""
-        place = self._editor.workspace.scene.georeference
+        workspace = self._editor.workspace
+        place = workspace.scene.georeference if isinstance(workspace, SceneWorkspace) else None
         if place is None:
             return None
-        width = metres_of_a_pixel(place, self._editor.workspace.shape[0])
+        width = metres_of_a_pixel(place, workspace.shape[0])
         if width is None:
             return None
         a, b, _, d, e, _ = place.transform

@@ -23,13 +23,13 @@ from diffclass.relabel import AddClass, Change, Operation, decoded, name_of
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, hash_of
 from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap, as_bytes
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
-from diffclass_relabel.scene import Workspace
 from diffclass_relabel.session.label_files import (
     NO_REFERENCE,
     Reference,
 )
-from diffclass_relabel.session.operations import PIXEL_OPERATIONS, completed, on_points
+from diffclass_relabel.session.operations import PIXEL_OPERATIONS, completed, on_points, with_runs
 from diffclass_relabel.session.timeline import Timeline, Unseen, described
+from diffclass_relabel.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class SessionEditor:
         try:
             return self._done_or_again(sent, lines)
         except ParameterError as error:
-            refusal = _for_users(str(error), sent.operation)
+            refusal = self._for_users(str(error), sent.operation)
             self._note_refusal(refusal, sent, lines)
             refused = ParameterError(refusal)
             refused.__cause__ = error
@@ -206,7 +206,7 @@ class SessionEditor:
             return Applied({}, self.version, added=known[number])
         refused = self._refused.get((client, number))
         done, step = self._applied(sent.operation, client, sent.seen, refused)
-        kept = to_builtins(done)
+        kept = to_builtins(with_runs(done, self.workspace.to_log))
         sender = {} if client is None else {"client": client, "seq": number}
         source = {} if sent.labels is None else {"labels": sent.labels}
         at = round(time.time(), 3)
@@ -351,7 +351,8 @@ class SessionEditor:
             self._refused[entry["client"], entry["seq"]] = entry["refused"]
             return
         try:
-            operation = decoded(entry["op"], PIXEL_OPERATIONS)
+            logged = decoded(entry["op"], PIXEL_OPERATIONS)
+            operation = with_runs(logged, self.workspace.from_log)
             kept, on_engine = on_points(operation, self.workspace, self.session.classes)
             step = described(kept, self.session, self.workspace.pixels)
             self.session.apply(on_engine)
@@ -362,6 +363,11 @@ class SessionEditor:
             ) from error
         self._timeline.note(step, kept, self.session, entry.get("at", 0.0))
         self._note(kept, entry.get("client"), entry.get("seq"))
+
+    def _for_users(self, message: str, operation: Any) -> str:
+        """Return a refusal of the engine in the page's words: no operations' names, no points."""
+        plain = message.removeprefix(f"{_name_of(operation)}: ")
+        return re.sub(r"\bpoints\b", self.workspace.things, plain)
 
     def _is_done(self, sent: Sent) -> bool:
         return sent.number in self._done.get(sent.client or "", ())
@@ -409,8 +415,3 @@ def _name_of(operation: Any) -> Any:
     if isinstance(operation, Operation):
         return name_of(operation)
     return operation.get("op") if isinstance(operation, dict) else None
-
-
-def _for_users(message: str, operation: Any) -> str:
-    """Return a refusal of the engine in the words of the page: no operations' names, no points."""
-    return re.sub(r"\bpoints\b", "pixels", message.removeprefix(f"{_name_of(operation)}: "))

@@ -15,11 +15,11 @@ import numpy as np
 from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import LARGEST_CLASS_ID, AddClass, ClassInfo, Operation, free_name
-from diffclass_hyperspectral import ClassEntry, ClassTable, LabelImage, read_tile_labels
+from diffclass_hyperspectral import ClassEntry, ClassTable, LabelImage
 from diffclass_hyperspectral.io.labels import given_name
 from diffclass_relabel.protocol import NewClass
-from diffclass_relabel.scene import Workspace, runs_of
 from diffclass_relabel.session.operations import BatchOverPixels, PaintPixels, PixelEdit
+from diffclass_relabel.workspace import Workspace, runs_of
 
 NO_REFERENCE = "there is no reference; start diffclass relabel with --reference FILE"
 
@@ -31,7 +31,7 @@ def names_of(classes: Iterable[ClassInfo]) -> dict[int, str | None]:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The known classes of a scene's points."""
+    """The known classes of a session's points."""
 
     labels: LabelImage
     ids: np.ndarray  # int32 (n,); the image's id of each point; 0 = not known
@@ -54,7 +54,7 @@ class Reference:
         - `DataError`, `ParameterError` as `diffclass_hyperspectral.read_tile_labels`, and where no
           labelled pixel has data
         """
-        labels = read_tile_labels(path, workspace.tiles, variable=variable).on(workspace.scene)
+        labels = workspace.read_labels(os.fspath(path), variable=variable, spectra=False)
         ids = labels.ids.ravel()[workspace.pixels]
         if not (ids > 0).any():
             raise ParameterError(f"{path}: no labelled pixel has data; give a reference that has")
@@ -175,7 +175,7 @@ def label_import(
     - `DataError` where the image does not lie on the scene, or ``by`` is names and none is in
       common
     """
-    labels = labels.on(workspace.scene)
+    labels = workspace.placed(labels)
     infos = list(classes)
     _check_ids(labels)
     has_data = workspace.points >= 0

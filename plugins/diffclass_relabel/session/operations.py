@@ -7,11 +7,12 @@ by `decoded`; `on_points` then gives what the log keeps of it and what the engin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Literal
+from collections.abc import Callable, Iterable
+from typing import Annotated, Literal, cast
 
 import numpy as np
 from msgspec import Meta, field
+from msgspec.structs import replace
 
 from diffclass.label_diffusion import sizes_of
 from diffclass.relabel import (
@@ -33,8 +34,7 @@ from diffclass.relabel import (
     printable_text,
     table_of,
 )
-from diffclass_hyperspectral.workflows.class_sizes import measures_of
-from diffclass_relabel.scene import Workspace, runs_of
+from diffclass_relabel.workspace import Workspace, runs_of
 
 LONGEST_SIZES = 20_000
 Runs = Annotated[
@@ -118,13 +118,23 @@ def _sizes(
 ) -> list[ClassSize] | Literal["uniform"] | None:
     if text is None:
         return None
-    found = sizes_of(text, {info.id: info.name for info in classes}, measures_of(workspace.scene))
+    found = sizes_of(text, {info.id: info.name for info in classes}, workspace.measures)
     return found if isinstance(found, str) else [ClassSize(*size) for size in found]
 
 
 def _runs_and_points(runs: list[int], workspace: Workspace) -> tuple[list[int], np.ndarray]:
     pixels = workspace.pixels_of_runs(runs)
     return runs_of(pixels), np.unique(workspace.points[pixels])
+
+
+def with_runs(operation: Operation, change: Callable[[list[int]], list[int]]) -> Operation:
+    """Return an operation with its runs of pixels, or those of its parts, changed."""
+    if isinstance(operation, PaintPixels | ErasePixels):
+        return replace(operation, pixels=change(operation.pixels))
+    if isinstance(operation, BatchOverPixels):
+        parts = [cast(PixelEdit, with_runs(one, change)) for one in operation.operations]
+        return replace(operation, operations=parts)
+    return operation
 
 
 def completed(operation: Operation, session: RelabelSession) -> Operation:

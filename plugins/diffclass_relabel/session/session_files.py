@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,17 @@ from diffclass import __version__
 from diffclass.costs import Forecast
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import Operation
-from diffclass_hyperspectral import Scene, TiledScene
-from diffclass_hyperspectral.features.scene_features import check_components
-from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in
-from diffclass_relabel.scene import SessionSettings, Workspace, forecast_session
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.label_files import Reference, label_import, new_classes_warning
-from diffclass_relabel.session.operations import on_points
+from diffclass_relabel.session.operations import on_points, with_runs
+from diffclass_relabel.workspace import (
+    SessionSettings,
+    Workspace,
+    forecast_session,
+    open_workspace,
+    settings_kind,
+)
 
 
 def open_editor(
@@ -35,18 +38,20 @@ def open_editor(
     label_variable: str | None = None,
     reference: str | os.PathLike[str] | None = None,
     match: str | None = None,
-    on_scene: Callable[[Scene, SessionSettings], None] | None = None,
+    on_opened: Callable[[Any, SessionSettings], None] | None = None,
     build: bool = True,
 ) -> SessionEditor:
-    """Open a scene, or several as one, with a session file that exists, or begin a new one.
+    """Open scenes or a table with a session file that exists, or begin a new one.
 
     Parameters
     ----------
     scenes : path-like or sequence of them
+        A scene, several as one, or a table.
     session_file : path-like or SessionLog
         Closed if the session cannot be opened.
     settings : mapping, optional
-        Those of `SessionSettings` that are asked for; a session that exists has to have the same.
+        Those of `SceneSettings` or `TableSettings` that are asked for; a session that exists has
+        to have the same.
     labels : path-like, optional
         Label image, shapes or a spectral library. A new session begins with them, one stroke per
         class; to one that exists they are added as one operation, unless they were before.
@@ -57,8 +62,8 @@ def open_editor(
     match : {"names", "ids", "overlap"}, optional
         How classes of these two files are matched with the session's; see `label_import` and
         `Reference.match`.
-    on_scene : callable, optional
-        Called with the scene and the session's settings before anything is computed.
+    on_opened : callable, optional
+        Called with the scenes or the table and the session's settings before anything is computed.
     build : bool, default=True
         Whether the graph is there in the end; else maps wait until ``workspace.build`` was called.
 
@@ -73,28 +78,27 @@ def open_editor(
     wanted = {name: value for name, value in (settings or {}).items() if value is not None}
     log = session_file if isinstance(session_file, SessionLog) else SessionLog(session_file)
 
-    def expect(found: TiledScene) -> None:
-        if not log.is_begun:
-            check_components(kept.components, found.scene)
-        if on_scene is not None:
-            on_scene(found.scene, kept)
+    def expect(found: Any) -> None:
+        if on_opened is not None:
+            on_opened(found, kept)
 
     try:
-        kept = SessionSettings(**wanted)
+        kind = settings_kind(scenes)
+        _check_names(wanted, kind)
+        kept = kind(**wanted)
         if log.is_begun:
-            kept = SessionSettings.from_header(log.header)
-            _check_settings(kept, wanted, log)
-        workspace = Workspace.open(
+            kept = _kept_settings(kind.from_header(log.header), wanted, log)
+        workspace = open_workspace(
             scenes,
             kept,
             fingerprint=log.header.get("sha256", "") if log.is_begun else None,
-            on_scenes=expect,
+            on_opened=expect,
             build=build,
         )
         known = None if reference is None else Reference.read(reference, workspace, match=match)
         if not log.is_begun:
             operations = _first_operations(workspace, labels, label_variable)
-            log.begin(session_header(workspace, labels), steps_of(operations))
+            log.begin(session_header(workspace, labels), steps_of(operations, workspace))
         editor = SessionEditor(workspace, log, known)
         if labels is not None and not log.holds_labels(labels):
             _add_labels(editor, labels, label_variable, match)
@@ -106,11 +110,10 @@ def open_editor(
 
 def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None = None) -> Line:
     """Return the first line of a workspace's session file."""
-    scene = workspace.scene
     return {
-        "scenes": [str(tile.scene.path.absolute()) for tile in workspace.tiles.tiles],
+        "scenes": [str(path.absolute()) for path in workspace.paths],
         "sha256": workspace.fingerprint,
-        "shape": list(scene.shape),
+        "shape": list(workspace.extent),
         **workspace.settings.to_header(),
         "labels": None if labels is None else str(Path(labels).absolute()),
         "version": __version__,
@@ -118,10 +121,11 @@ def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None =
     }
 
 
-def steps_of(operations: Iterable[Operation]) -> list[Line]:
+def steps_of(operations: Iterable[Operation], workspace: Workspace) -> list[Line]:
     """Return operations as steps of a session file."""
     now = round(time.time(), 3)
-    return [{"at": now, "op": to_builtins(operation)} for operation in operations]
+    kept = (with_runs(operation, workspace.to_log) for operation in operations)
+    return [{"at": now, "op": to_builtins(operation)} for operation in kept]
 
 
 def _first_operations(
@@ -129,7 +133,7 @@ def _first_operations(
 ) -> Sequence[Operation]:
     if labels is None:
         return []
-    given = read_scene_labels(workspace.tiles, labels, variable=variable)
+    given = workspace.read_labels(os.fspath(labels), variable=variable)
     operations = label_import(given, workspace).steps
     trial = workspace.new_session()  # what is refused must not get into the file
     for operation in operations:
@@ -137,13 +141,22 @@ def _first_operations(
     return operations
 
 
-def _check_settings(kept: SessionSettings, wanted: Mapping[str, Any], log: SessionLog) -> None:
+def _check_names(wanted: Mapping[str, Any], kind: type[SessionSettings]) -> None:
+    for name in wanted.keys() - {one.name for one in fields(kind)}:
+        raise ParameterError(f"{name} is no setting of a session over a {kind.of}; leave it out")
+
+
+def _kept_settings(
+    kept: SessionSettings, wanted: Mapping[str, Any], log: SessionLog
+) -> SessionSettings:
+    """Return the settings of a session that exists, with what only shows it as it is wanted now."""
     for name, value in wanted.items():
-        if getattr(kept, name) != value:
+        if getattr(kept, name) != value and name not in kept.shown_only:
             raise ParameterError(
                 f"{log.path}: the session was begun with {name} {getattr(kept, name)!r}, not "
                 f"{value!r}; leave the option out, or begin another session with --session"
             )
+    return replace(kept, **{name: wanted[name] for name in kept.shown_only & set(wanted)})
 
 
 def _add_labels(
@@ -154,7 +167,7 @@ def _add_labels(
 ) -> None:
     """Add the labels of a file; what names and ids do not settle is new, and said."""
     workspace, classes = editor.workspace, editor.session.classes
-    given = read_scene_labels(workspace.tiles, labels, variable=variable)
+    given = workspace.read_labels(os.fspath(labels), variable=variable)
     found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
     if (found.asks or match == "overlap") and editor.session.strokes:
         editor.update()  # the map may tell where the labels do not
@@ -169,34 +182,34 @@ def replayed(
     scenes: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     opening: Mapping[str, str | None] | None = None,
-    on_scenes: Callable[[TiledScene], None] | None = None,
+    on_opened: Callable[[Any], None] | None = None,
     before: Callable[[Forecast], object] | None = None,
 ) -> SessionEditor:
     """Return a session with all operations of its file repeated, and its refined map.
 
     - `session_file`: may be in use
-    - `scenes`: the same; files and formats may differ
+    - `scenes`: the same scenes or table; files and formats may differ
     - `opening`: variable, bands, mask and roi where they are called otherwise than in the session;
       None for those that are not
-    - `on_scenes`: called with the scenes, before that
+    - `on_opened`: called with the scenes or the table, before that
     - `before`: called with the forecast of memory and time before anything is computed
     - `DataError` where a file cannot be read, or the scene is another one
     """
     log = ReadOnlyLog(session_file)
     given: dict[str, Any] = dict(opening or {})
     given = {name: value for name, value in given.items() if value is not None}
-    settings = replace(SessionSettings.from_header(log.header), **given)
+    settings = replace(settings_kind(scenes).from_header(log.header), **given)
 
-    def expect(found: TiledScene) -> None:
-        if on_scenes is not None:
-            on_scenes(found)
+    def expect(found: Any) -> None:
+        if on_opened is not None:
+            on_opened(found)
         if before is not None:
             done = [entry["op"] for entry in done_in(log.entries)]
             n_classes = sum(map(_classes_added, done))
-            before(forecast_session(found.scene, settings, len(done), n_classes=n_classes))
+            before(forecast_session(found, settings, len(done), n_classes=n_classes))
 
-    workspace = Workspace.open(
-        scenes, settings, fingerprint=log.header.get("sha256", ""), on_scenes=expect
+    workspace = open_workspace(
+        scenes, settings, fingerprint=log.header.get("sha256", ""), on_opened=expect
     )
     editor = SessionEditor(workspace, log)
     editor.refine()

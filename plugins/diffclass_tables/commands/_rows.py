@@ -27,7 +27,7 @@ OUTPUT = ".csv, .tsv, .parquet, .feather, .npz; of an .h5ad file also a copy of 
 
 
 @dataclass(frozen=True)
-class RowOptions:
+class FeatureOptions:
     """Which columns of a table are compared, and how."""
 
     title = "Rows and their features"
@@ -52,6 +52,12 @@ class RowOptions:
         hidden=True,
         type=click.IntRange(1),
     )
+
+
+@dataclass(frozen=True)
+class RowOptions(FeatureOptions):
+    """The same, or a graph in their place."""
+
     graph: str | None = option(
         "A graph of one's own in place of the features: .npz, .mtx, an edge list with columns "
         "source, target and weight, or obsp/NAME of an .h5ad file.",

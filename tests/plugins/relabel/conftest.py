@@ -17,9 +17,9 @@ from diffclass_hyperspectral import ClassTable, write_class_map
 from diffclass_relabel.door.security import Gate
 from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.hosts.servers import SessionServer, bound_socket
-from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
+from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 
 from .browser import Tab, chromium
 from .clients import PageClient
@@ -59,8 +59,8 @@ def scene_folder(tmp_path_factory, tissue):
 @pytest.fixture(scope="session")
 def workspace(scene_folder):
     # a time that is given: the map of some labels is known as soon as it is shown
-    settings = SessionSettings(components=6, label_mode="summed", tau=12)
-    return Workspace.open(scene_folder / "scene.hdr", settings)
+    settings = SceneSettings(components=6, label_mode="summed", tau=12)
+    return SceneWorkspace.open(scene_folder / "scene.hdr", settings)
 
 
 @pytest.fixture

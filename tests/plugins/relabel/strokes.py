@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass_relabel.scene.pixels import runs_of
+from diffclass_relabel.workspace.pixels import runs_of
 
 
 def truth_stroke(tissue, class_id, count=12, *, start=0):

@@ -22,8 +22,8 @@ from diffclass_hyperspectral import open_scene, open_tiles, read_labels, write_r
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_relabel.queries.exports import export
-from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 from diffclass_relabel.session.session_files import open_editor
+from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 
 MODES = ["summed", "free", "absorbing"]
 
@@ -423,8 +423,8 @@ def test_a_real_scene_has_one_map(data_folder, rng, label_mode, tau):
     """Salinas-A, spatial features, eighteen strokes of the true classes."""
     folder = data_folder / "salinas_a"
     scene = open_tiles([folder / "SalinasA_corrected.mat"])
-    settings = SessionSettings(features="spatial", label_mode=label_mode)
-    workspace = Workspace.from_scene(scene, settings)
+    settings = SceneSettings(features="spatial", label_mode=label_mode)
+    workspace = SceneWorkspace.from_scene(scene, settings)
     truth = read_labels(folder / "SalinasA_gt.mat").ids.ravel()[workspace.pixels].astype(int)
     session = workspace.new_session()
     for class_id in np.unique(truth[truth > 0]).tolist():

@@ -116,7 +116,7 @@ function otherKeys({ session, ui, walk, toggleSpectra, toggleHelp }: Parts): Sho
     [["w"], "why this class, under the pointer", { w: () => ui.hover && ui.inspect(ui.hover) }],
     [["Alt"], "click: why this class"],
     [["j"], "paint the class under the pointer", { j: () => ui.hover && ui.setClass(session.classAt(ui.hover)?.id ?? ui.classId) }],
-    [["q"], "spectra of the classes", { q: toggleSpectra }],
+    [["q"], "spectra of the classes; of a table: rows to answer", { q: toggleSpectra }],
     [["t"], "live on or off", { t: () => session.toggleLive() }],
     [["r"], "update now", { r: () => session.updateMap() }],
     [["d"], "dark or light", { d: toggleTheme }],

@@ -19,6 +19,8 @@ import { Tabs } from "./panels/tabs";
 import { toolbar } from "./panels/toolbar";
 import { startTour } from "./panels/tour";
 import { makeProbe } from "./probe";
+import { RowGrid } from "./panels/row_grid";
+import { RowPanel } from "./panels/row_panel";
 import { makeWorkbench, type Workbench } from "./workbench";
 import { Session } from "./session/session";
 import { Socket } from "./session/socket";
@@ -40,7 +42,7 @@ function makeWalk({ view, overlay, suggestions }: Workbench, showSuggestions: ()
 }
 
 /** The lists in the lower right. */
-function makeTabs({ session, ui, overlay, suggestions }: Workbench, compare: Compare, walking: ReturnType<typeof makeWalk>): Tabs {
+function makeTabs({ session, ui, overlay, suggestions, rows }: Workbench, compare: Compare, walking: ReturnType<typeof makeWalk>): Tabs {
   const { go } = walking;
   const why = new WhyPanel(session, go);
   const audit = new AuditPanel(session, go, (found) => tabs.setCount("Audit", found));
@@ -48,7 +50,7 @@ function makeTabs({ session, ui, overlay, suggestions }: Workbench, compare: Com
   const history = new HistoryPanel(session, compare);
   const numbers = new NumbersPanel(session);
   const tabs = new Tabs([
-    { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, walking) },
+    { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, rows, walking) },
     { name: "Audit", title: "Labels that the others contradict", element: audit.element },
     { name: "Why", title: "Which strokes decide a pixel's class", element: why.element },
     { name: "Strokes", title: "All strokes", element: strokes.element, shown: () => strokes.show() },
@@ -68,7 +70,10 @@ function start(transport: Transport): void {
   const session = new Session(new Socket(transport));
   // Without a scene its controls would control nothing.
   document.body.classList.add("without-scene");
-  session.on("scene", () => document.body.classList.remove("without-scene"));
+  session.on("scene", ({ scene }) => {
+    document.body.classList.remove("without-scene");
+    document.body.classList.toggle("over-table", scene.table !== null);
+  });
   const ui = new UiState();
   const bench = makeWorkbench(session, ui);
   const { layers, stage, painter, pointer } = bench;
@@ -79,6 +84,8 @@ function start(transport: Transport): void {
   const spectraPanel = new SpectraPanel(session, ui, spectra);
   const spectrum = new SpectrumPanel(session, ui, spectra, picture, () => spectraPanel.toggle());
   const classes = new ClassList(session, ui);
+  const rowGrid = new RowGrid(session, ui, bench.rows, bench.suggestions, bench.overlay);
+  const rowPanel = new RowPanel(session, ui, bench.rows, () => rowGrid.toggle());
   const compare = new Compare(session);
   compare.on("shown", (compared) => painter.compare(compared));
   const walking = makeWalk(bench, () => tabs.show("Suggest"));
@@ -86,7 +93,7 @@ function start(transport: Transport): void {
 
   const shortcuts = pageKeys({
     ...bench, walk: walking.walk,
-    toggleCompare: () => compare.toggle(), toggleSpectra: () => spectraPanel.toggle(), toggleHelp: () => help.toggle(),
+    toggleCompare: () => compare.toggle(), toggleSpectra: () => (session.scene?.table ? rowGrid : spectraPanel).toggle(), toggleHelp: () => help.toggle(),
   });
   const help = new Help(shortcuts);
   const keys = keysOf(shortcuts);
@@ -94,15 +101,15 @@ function start(transport: Transport): void {
 
   stage.element.append(
     new StatusMessages(session).element, new PreparationPanel(session.socket).element, new SceneChooser(session.socket).element,
-    spectraPanel.element, compare.divider,
+    spectraPanel.element, rowGrid.element, compare.divider,
   );
   document.body.append(
     toolbar(session, () => help.toggle()),
     el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } },
       toolPanel(bench.tools, ui), layerPanel(layers), compare.element, picture.element, mapPanel(session)),
     stage.element,
-    el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
-    statusLine(session, ui),
+    el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, rowPanel.element, tabs.element),
+    statusLine(session, ui, bench.rows),
     bench.cursor.spoken,
     help.element,
   );

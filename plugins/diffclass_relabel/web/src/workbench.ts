@@ -8,6 +8,7 @@ import { View } from "./canvas/view";
 import { PixelMenu } from "./panels/menu";
 import { PageSettings } from "./panels/page_settings";
 import type { Session } from "./session/session";
+import { RowContents } from "./session/row_contents";
 import { Suggestions } from "./session/suggestions";
 import { KeyCursor } from "./tools/key_cursor";
 import { Pointer } from "./tools/pointer";
@@ -21,7 +22,8 @@ export function makeWorkbench(session: Session, ui: UiState) {
   const layers = new Layers();
   const stage = new Stage(view);
   const suggestions = new Suggestions(session);
-  const painter = new Painter(stage.base, session, view, layers);
+  const rows = new RowContents(session);
+  const painter = new Painter(stage.base, session, view, layers, rows);
   const overlay = new Overlay(stage.top, view, layers, suggestions);
   // After the painter, which tells the view of a scene first.
   const settings = new PageSettings(session, ui, layers, view);
@@ -34,7 +36,7 @@ export function makeWorkbench(session: Session, ui: UiState) {
   const cursor = new KeyCursor(stage.area, context, tool);
   // A mark has done its work once something is painted at it; a tool may set another.
   stage.area.addEventListener("pointerdown", () => overlay.mark(null), { capture: true });
-  return { session, ui, view, layers, stage, suggestions, painter, overlay, settings, tools, tool, pointer, cursor };
+  return { session, ui, view, layers, rows, stage, suggestions, painter, overlay, settings, tools, tool, pointer, cursor };
 }
 
 export type Workbench = ReturnType<typeof makeWorkbench>;

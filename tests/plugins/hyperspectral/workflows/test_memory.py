@@ -93,7 +93,7 @@ def test_it_grows_with_the_pixels_and_not_with_the_scene(spatial):
         assert large[name] - base == pytest.approx(4 * (small[name] - base), rel=0.1)
     more_bands = forecast(1000, bands=300, spatial=spatial)
     assert more_bands.peak == pytest.approx(forecast(1000, spatial=spatial).peak, rel=0.01)
-    assert more_bands.peak < 1000 * 1000 * 300 * 4 * 4
+    assert more_bands.peak - base < 1000 * 1000 * 300 * 4 * 4  # base: whatever ran here before
 
 
 def test_pieces_that_are_decompressed_together_count():

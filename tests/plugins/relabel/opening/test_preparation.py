@@ -18,8 +18,8 @@ from diffclass_relabel.door.security import Gate
 from diffclass_relabel.files import ReadOnlyLog, read_session
 from diffclass_relabel.hosts.servers import SessionServer, bound_socket
 from diffclass_relabel.opening import STEPS, Preparation
-from diffclass_relabel.scene import preparing
 from diffclass_relabel.session import SessionEditor, open_editor
+from diffclass_relabel.workspace import preparing
 
 from ..clients import PageClient
 from ..strokes import three_classes
@@ -257,7 +257,7 @@ import sys
 from numba.core import event
 from diffclass_relabel.session.session_files import open_editor
 from diffclass_relabel.queries.answers import audit, curve, preview_frame, suggestions, why
-from diffclass_relabel.scene.preparing import warm_up
+from diffclass_relabel.workspace.preparing import warm_up
 settings = {"components": 6, "label_mode": sys.argv[3]}
 editor = open_editor(sys.argv[1], sys.argv[2], settings=settings)
 warm_up(editor.workspace)
@@ -323,7 +323,7 @@ def test_the_address_comes_before_anything_is_loaded(scene_folder, tmp_path, pro
 def test_loops_that_are_not_on_disk_are_expected_to_be_compiled(n_kept, monkeypatch):
     monkeypatch.setattr(preparing, "n_kept_loops", lambda: n_kept)
     scene = Scene.from_array(np.zeros((50, 50, 4), dtype=np.uint8))
-    seconds = preparing.forecast_session(scene, preparing.SessionSettings(), 0).seconds
+    seconds = preparing.forecast_session(scene, preparing.SceneSettings(), 0).seconds
     assert "libraries" not in seconds  # they are loaded by then
     compiling = seconds["graph"] + seconds["loops"]
     assert compiling > 25 if n_kept == 0 else compiling < 20

@@ -26,7 +26,7 @@ def percentiles(scene, bands, percents):
 
 def test_a_stretch_by_hand(painted, workspace):
     tab, scene = painted, workspace.scene
-    bands = tab.js("diffclass.scene.bands_true")
+    bands = tab.js("diffclass.scene.bands.bands_true")
     tab.key("i")  # the picture alone
     tab.find(".stretch summary").click()
     low = tab.find("[aria-label='Red, low']")
@@ -83,7 +83,7 @@ def test_limits_are_dragged_in_the_histogram_and_never_pass_each_other(painted, 
     tab.page.mouse.move(middle, box["y"] + 10, steps=4)
     tab.page.mouse.up()
     tab.find("select[aria-label='Limits in']").select_option("values")
-    band = tab.js("diffclass.scene.bands_true")[1]
+    band = tab.js("diffclass.scene.bands.bands_true")[1]
     ends = percentiles(workspace.scene, [band], [0.2, 99.8])[0]
     found = float(tab.find("[aria-label='Green, low']").input_value())
     assert found == pytest.approx(ends.mean(), abs=0.02 * np.ptp(ends))
@@ -95,7 +95,7 @@ def test_a_click_in_the_spectrum_chooses_a_band(painted, workspace):
     tab = painted
     plot = tab.find(".right .spectrum")
     wavelengths = workspace.scene.wavelengths
-    before = tab.js("diffclass.scene.bands_true")
+    before = tab.js("diffclass.scene.bands.bands_true")
     box = plot.bounding_box()
 
     def click(band):

@@ -18,7 +18,7 @@ from diffclass_relabel.queries.backdrops import (
     calmed,
     preset_labels,
 )
-from diffclass_relabel.scene.workspace import fingerprint_of
+from diffclass_relabel.workspace.scenes import fingerprint_of
 
 from ..conftest import HOLES
 

@@ -11,9 +11,9 @@ import pytest
 from diffclass import DiffusionClassifier
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_relabel.files.session_log import SessionLog
-from diffclass_relabel.scene.workspace import SessionSettings
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
+from diffclass_relabel.workspace import SceneSettings
 
 from ..clients import PATIENCE
 from ..strokes import three_classes
@@ -21,7 +21,7 @@ from ..strokes import three_classes
 
 @pytest.fixture
 def editor(workspace, tmp_path):
-    workspace = replace(workspace, settings=SessionSettings(components=6))
+    workspace = replace(workspace, settings=SceneSettings(components=6))
     log = SessionLog(tmp_path / "auto.jsonl")
     log.begin(session_header(workspace))
     yield SessionEditor(workspace, log)

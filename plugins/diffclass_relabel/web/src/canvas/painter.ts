@@ -2,6 +2,8 @@
 
 import { oncePerFrame } from "../base/events";
 import { overlap, type Window } from "../base/raster";
+import type { RowContents } from "../session/row_contents";
+import { RowPictures } from "./row_pictures";
 import { NO_DATA } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { allBorders, WindowCache } from "./contours";
@@ -40,13 +42,17 @@ export class Painter {
   #wasPreview = false;
   #hadMap = false;
   #compared: Compared | null = null;
+  readonly #pictures: RowPictures;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
     private readonly session: Session,
     private readonly view: View,
     private readonly layers: Layers,
+    rows: RowContents,
   ) {
+    this.#pictures = new RowPictures(session, view, rows);
+    rows.on("changed", () => session.scene?.table?.images && this.request());
     this.#context = canvas.getContext("2d")!;
     this.#map = new MapLayer(session, view);
     this.#other = new MapLayer(session, view);
@@ -120,6 +126,7 @@ export class Painter {
     if (this.session.shownMap) this.#drawMap(this.#map);
     if (this.session.shownMap) this.#draw(this.#doubt, this.layers.opacity("doubt"));
     this.#drawLabels();
+    if (this.layers.opacity("raw") > 0) this.#pictures.draw(this.#context);
     this.#draw(this.#changes, this.layers.opacity("changes"));
   }
 

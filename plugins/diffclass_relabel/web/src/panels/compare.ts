@@ -143,7 +143,7 @@ export class Compare extends Emitter<Events> {
       if (id === now[pixel]) same++;
     });
     if (isReference) return known ? `${((100 * same) / known).toFixed(1)} % agree` : "";
-    return `${count(known - same)} pixels differ`;
+    return `${count(known - same)} ${this.session.thing}s differ`;
   }
 
   #move(share: number): void {

@@ -1,6 +1,6 @@
 // The session in numbers: accuracy and its course, the confusion matrix, the classes, the last change.
 
-import { choice, count, el, muted, svg, textButton } from "../base/dom";
+import { choice, count, el, muted, plural, svg, textButton } from "../base/dom";
 import { debounce, OneAtATime } from "../base/events";
 import { type AccuracyFacts, type AccuracyPoint, type AreaFacts, type ChangeFacts, type ClassNumbers, type ForeignClass, NO_DATA, type NumbersAnswer, type ReferenceMatch } from "../session/protocol.generated";
 import type { Session } from "../session/session";
@@ -152,7 +152,7 @@ export class NumbersPanel {
   #change(change: ChangeFacts): HTMLElement {
     const mark = (id: number) => (id === 0 || id === NO_DATA ? muted("no class") : markOf(this.session, id));
     const facts = [
-      `${count(change.pixels)} pixels changed`,
+      `${plural(change.pixels, this.session.thing)} changed`,
       ...(change.overall === null ? [] : [`overall ${signed(100 * change.overall, 1)} points`]),
       `mean probability ${signed(change.probability, 3)}`,
       `mean margin ${signed(change.margin, 3)}`,

@@ -50,13 +50,14 @@ export class PicturePanel extends Emitter<Events> {
 
   #open(scene: SceneInfo, presets: Preset[]): void {
     if (this.#select.options.length) return; // after a reconnection the choice stays
-    this.#select.append(...presets.map(({ name, label }) => new Option(label, name)), new Option("Three bands\u2026", FREE));
+    this.#select.append(...presets.map(({ name, label }) => new Option(label, name)), ...(scene.bands ? [new Option("Three bands\u2026", FREE)] : []));
     const stored = this.settings.picture;
     const known = stored && [...this.#select.options].some(({ value }) => value === stored.preset) ? stored : null;
     if (known) this.#select.value = known.preset;
-    this.#inputs.forEach((input, k) => {
-      input.max = String(scene.n_bands);
-      input.value = String((known?.bands[k] ?? scene.bands_true[k]) + 1);
+    const { bands } = scene;
+    if (bands) this.#inputs.forEach((input, k) => {
+      input.max = String(bands.n_bands);
+      input.value = String((known?.bands[k] ?? bands.bands_true[k]) + 1);
     });
     this.#choose(known?.stretch);
   }
@@ -70,11 +71,11 @@ export class PicturePanel extends Emitter<Events> {
 
   /** Bands of the picture, from 0; none where it is made of components. */
   #chosen(): number[] {
-    const scene = this.session.scene!;
-    if (this.#select.value === "true") return scene.bands_true;
-    if (this.#select.value === "false") return scene.bands_false;
-    if (this.#select.value !== FREE) return [];
-    return this.#inputs.map((input) => Math.min(Math.max(Math.round(Number(input.value)) || 1, 1), scene.n_bands) - 1);
+    const { bands } = this.session.scene!;
+    if (bands && this.#select.value === "true") return bands.bands_true;
+    if (bands && this.#select.value === "false") return bands.bands_false;
+    if (!bands || this.#select.value !== FREE) return [];
+    return this.#inputs.map((input) => Math.min(Math.max(Math.round(Number(input.value)) || 1, 1), bands.n_bands) - 1);
   }
 
   #source(): { preset: string } | { bands: string } {
@@ -97,9 +98,9 @@ export class PicturePanel extends Emitter<Events> {
   }
 
   #note(): void {
-    const scene = this.session.scene!;
+    const { bands } = this.session.scene!;
     this.#inputs.forEach((input, k) => {
-      this.#notes[k].textContent = scene.wavelengths ? bandName(scene, Number(input.value) - 1).split(", ")[1] ?? "" : "";
+      this.#notes[k].textContent = bands?.wavelengths ? bandName(bands, Number(input.value) - 1).split(", ")[1] ?? "" : "";
     });
   }
 }

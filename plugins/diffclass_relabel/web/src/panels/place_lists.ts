@@ -3,6 +3,7 @@
 import { choice, count, el, iconButton, keycap, muted, textButton } from "../base/dom";
 import { pixelsOf, type Place } from "../base/raster";
 import type { ContradictedStroke, StrokeShare, StrokeState } from "../session/protocol.generated";
+import type { RowContents } from "../session/row_contents";
 import type { Session } from "../session/session";
 import { type Rule, RULES, type Suggestions } from "../session/suggestions";
 import { markOf } from "./class_marks";
@@ -19,7 +20,13 @@ function line({ title = "", isChosen = false, act }: { title?: string; isChosen?
   return row;
 }
 
-export function suggestionPanel(session: Session, suggestions: Suggestions, { go, walk }: { go: Go; walk: (direction: 1 | -1) => void }): HTMLElement {
+/** What a list calls a pixel: its place, or the row of a table there. */
+function placeName(session: Session, rows: RowContents, pixel: number): string {
+  const { row, column } = session.placeOf(pixel);
+  return session.scene?.table ? (rows.factsOf(pixel)?.name ?? "") : `${row}, ${column}`;
+}
+
+export function suggestionPanel(session: Session, suggestions: Suggestions, rows: RowContents, { go, walk }: { go: Go; walk: (direction: 1 | -1) => void }): HTMLElement {
   const list = el("div", { class: "items" });
   const rule = choice("Rule", Object.entries(RULES).map(([name, [text, title]]) => [name, text, title]), () => {
     suggestions.rule = rule.value as Rule;
@@ -29,19 +36,19 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, { go
   const ask = textButton("Suggest", "Ask for new suggestions", () => void suggestions.ask());
   const previous = iconButton("previous", "Previous suggestion (b)", () => walk(-1));
   const next = iconButton("next", "Next suggestion (n)", () => walk(1));
-  const empty = el("p", { class: "muted empty" }, "The pixels whose labels would tell most. Walk through them with ", keycap("n"), " and ", keycap("b"), ".");
+  const empty = el("p", { class: "muted empty" }, "Where labels would tell most. Walk through them with ", keycap("n"), " and ", keycap("b"), ".");
 
   const show = () => {
     const places = suggestions.places();
     ask.disabled = suggestions.busy;
     ask.textContent = suggestions.busy ? "Looking\u2026" : "Suggest";
     empty.hidden = places.length > 0;
-    list.replaceChildren(...places.map(({ place, pixel, done }, k) => {
+    list.replaceChildren(...places.map(({ pixel, done }, k) => {
       const label = session.labels.shown[pixel];
       const row = line({ isChosen: k === suggestions.current, act: () => go(suggestions.select(k)) },
         el("span", { class: "key", text: String(k + 1) }),
         markOf(session, done ? label : (session.map?.ids[pixel] ?? 0)),
-        el("span", { class: "muted end", text: done ? "labelled" : `${place.row}, ${place.column}` }),
+        el("span", { class: "muted end", text: done ? "labelled" : placeName(session, rows, pixel) }),
       );
       row.classList.toggle("done", done);
       return row;
@@ -49,6 +56,7 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, { go
     list.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
   };
   suggestions.on("changed", show);
+  rows.on("changed", show);
   session.on("changed", show);
   return el("div", {}, el("div", { class: "panel-bar" }, rule, ask, el("div", { class: "group" }, previous, next)), empty, list);
 }
@@ -91,7 +99,7 @@ export class AuditPanel {
     const margin = item.margin.toFixed(2);
     const found = line({ title: `Row ${place.row}, column ${place.column}, margin ${margin}, stroke ${item.stroke}`, isChosen, act },
       markOf(session, item.class), muted("or"), markOf(session, item.says),
-      el("span", { class: "muted end", title: "contradicted pixels, largest margin" }, `${item.count} px`, el("span", { class: "strength", text: ` ${margin}` })));
+      el("span", { class: "muted end", title: "contradicted pixels, largest margin" }, `${item.count} ${session.scene?.table ? "rows" : "px"}`, el("span", { class: "strength", text: ` ${margin}` })));
     return el("div", {}, found, isChosen ? this.#actions(item) : null);
   }
 
@@ -138,7 +146,7 @@ export class StrokePanel {
     const isChosen = number === this.#chosen;
     const act = () => { this.#chosen = number; this.go(this.session.placeOf(first)); this.show(); };
     const found = line({ title: `Show stroke ${number}`, isChosen, act },
-      el("span", { class: "key", text: String(number) }), markOf(this.session, id), el("span", { class: "muted end", text: `${count(pixels)} px` }));
+      el("span", { class: "key", text: String(number) }), markOf(this.session, id), el("span", { class: "muted end", text: `${count(pixels)} ${this.session.scene?.table ? "rows" : "px"}` }));
     return el("div", {}, found, isChosen ? this.#actions(number, id) : null);
   }
 
@@ -171,7 +179,7 @@ export class WhyPanel {
     if (!answer) return;
     this.#empty.hidden = true;
     this.#head.hidden = false;
-    this.#head.replaceChildren(markOf(session, session.map?.ids[pixel] ?? 0), muted(` at row ${place.row}, column ${place.column}`));
+    this.#head.replaceChildren(markOf(session, session.map?.ids[pixel] ?? 0), muted(session.scene?.table ? "" : ` at row ${place.row}, column ${place.column}`));
     const seen = answer.shares.filter(({ share }, k) => k === 0 || share >= LEAST);
     if (seen.length) this.#list.replaceChildren(...seen.map((share) => this.#row(share)));
     else this.#list.replaceChildren(el("p", { class: "muted empty", text: "No stroke has reached this pixel." }));

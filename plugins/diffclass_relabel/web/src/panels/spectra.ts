@@ -50,7 +50,7 @@ export class Spectra extends Emitter<{ changed: void }> {
 
   async #askClasses(): Promise<void> {
     const version = this.session.state?.version;
-    if (version === undefined || version === this.#version) return;
+    if (!this.session.scene?.bands || version === undefined || version === this.#version) return;
     const answer = await this.session.ask({ ask: "class_spectra" });
     if (!answer) return;
     [this.classes, this.#version] = [answer.classes, version];
@@ -60,7 +60,7 @@ export class Spectra extends Emitter<{ changed: void }> {
   async #askPointed(): Promise<void> {
     const { hover } = this.ui;
     const pixel = hover && this.session.pixelOf(hover);
-    if (pixel === null || pixel === this.pointed?.pixel) return;
+    if (!this.session.scene?.bands || pixel === null || pixel === this.pointed?.pixel) return;
     const answer = await this.session.ask({ ask: "spectrum", pixel });
     if (!answer) return;
     this.pointed = answer;
@@ -86,6 +86,7 @@ export class SpectrumPanel {
   constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra, private readonly picture: PicturePanel, enlarge: () => void) {
     const tools = el("span", { class: "channels", attributes: { role: "group", "aria-label": "Colour of the picture whose band a click in the plot chooses" } }, ...this.#channels);
     this.element = section("Spectrum", this.#plot.canvas);
+    this.element.classList.add("of-scene");
     this.element.querySelector("h2")!.append(this.#note, tools, iconButton("chart", "Spectra of the classes (q)", enlarge, "icon small"), this.#fold());
     this.#setChannel(0);
     this.#channels.forEach((button, k) => button.addEventListener("keydown", (event) => this.#step(event, k)));
@@ -115,7 +116,7 @@ export class SpectrumPanel {
   }
 
   #name(button: HTMLElement, k: number): void {
-    const at = this.#bands[k] === undefined ? "" : `: ${bandName(this.session.scene!, this.#bands[k])}`;
+    const at = this.#bands[k] === undefined ? "" : `: ${bandName(this.session.scene!.bands!, this.#bands[k])}`;
     button.title = `${CHANNELS[k]}${at}; click in the plot, or press an arrow, to choose its band`;
     button.setAttribute("aria-label", `${CHANNELS[k]}${at}`);
   }
@@ -128,24 +129,24 @@ export class SpectrumPanel {
   /** Arrows on a channel's button: the next good band. */
   #step(event: KeyboardEvent, channel: number): void {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    const scene = this.session.scene;
-    if (!by || !scene || this.#bands[channel] === undefined) return;
+    const bands = this.session.scene?.bands;
+    if (!by || !bands || this.#bands[channel] === undefined) return;
     event.preventDefault();
     event.stopPropagation();
     let band = this.#bands[channel] + by;
-    while (band >= 0 && band < scene.n_bands && !scene.good[band]) band += by;
+    while (band >= 0 && band < bands.n_bands && !bands.good[band]) band += by;
     this.#setChannel(channel);
-    if (band >= 0 && band < scene.n_bands) this.picture.setBand(channel, band);
+    if (band >= 0 && band < bands.n_bands) this.picture.setBand(channel, band);
   }
 
   #point(band: number | null): void {
-    this.#note.textContent = band === null ? this.#where() : bandName(this.session.scene!, band);
+    this.#note.textContent = band === null ? this.#where() : bandName(this.session.scene!.bands!, band);
     this.#note.title = band === null ? "Row and column of the pixel in the ink's colour" : "";
   }
 
   #draw(): void {
-    const { scene } = this.session;
-    if (!scene) return;
+    const bands = this.session.scene?.bands;
+    if (!bands) return;
     const focus = this.#focus();
     const shown = this.spectra.shown;
     const curves: Curve[] = shown.map(({ spectrum, color }) => ({
@@ -157,7 +158,7 @@ export class SpectrumPanel {
     }));
     const { pointed } = this.spectra;
     if (pointed) curves.push({ values: pointed.values, color: this.#plot.ink, width: 1.75 });
-    this.#plot.draw(scene, curves, this.#bands);
+    this.#plot.draw(bands, curves, this.#bands);
     this.#point(null);
   }
 
@@ -186,7 +187,7 @@ export class SpectraPanel {
 
   constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra) {
     const title = "Spectra of the classes";
-    this.element = el("section", { class: "spectra", attributes: { "aria-label": title } },
+    this.element = el("section", { class: "spectra of-scene", attributes: { "aria-label": title } },
       el("div", { class: "spectra-head" }, el("h2", { text: title }),
         el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the chosen one" }, this.#spread, "Spread, 10\u201390 %"),
         iconButton("remove", "Close (q)", () => this.toggle(), "icon small")),
@@ -207,8 +208,8 @@ export class SpectraPanel {
   }
 
   #draw(): void {
-    const { scene } = this.session;
-    if (!scene || this.element.hidden) return;
+    const bands = this.session.scene?.bands;
+    if (!bands || this.element.hidden) return;
     const { shown, pointed } = this.spectra;
     // of many classes only the chosen one has a spread: more of them would hide each other
     const isSpread = ({ class: id }: ClassSpectrum) => this.#spread.checked && (shown.length <= FEW || id === this.ui.classId);
@@ -216,7 +217,7 @@ export class SpectraPanel {
       values: spectrum.mean, spread: isSpread(spectrum) ? spectrum : undefined, color, width: 1.75,
     }));
     if (pointed) curves.push({ values: pointed.values, color: this.#plot.ink, width: 1.25 });
-    this.#plot.draw(scene, curves, []);
+    this.#plot.draw(bands, curves, []);
     this.#showLegend();
   }
 

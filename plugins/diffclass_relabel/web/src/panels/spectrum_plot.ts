@@ -1,7 +1,7 @@
 // Spectra against wavelength on a canvas: axes, lines with gaps, bands of spread, marks of channels.
 
 import { el } from "../base/dom";
-import type { SceneInfo } from "../session/protocol.generated";
+import type { BandInfo } from "../session/protocol.generated";
 
 const LEFT = 34; // CSS pixels for the numbers
 const RIGHT = 8;
@@ -45,7 +45,7 @@ interface Handlers {
 
 export class SpectrumPlot {
   readonly canvas: HTMLCanvasElement;
-  #scene: SceneInfo | null = null;
+  #bands: BandInfo | null = null;
 
   constructor(name: string, on: Handlers) {
     this.canvas = el("canvas", { class: "spectrum", attributes: { role: "img", "aria-label": name } });
@@ -66,17 +66,17 @@ export class SpectrumPlot {
   }
 
   /** Draws curves, the last one on top, and where red, green and blue of the picture lie. */
-  draw(scene: SceneInfo, curves: Curve[], bands: number[]): void {
+  draw(bands: BandInfo, curves: Curve[], marked: number[]): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    this.#scene = scene;
+    this.#bands = bands;
     if (width === 0) return;
     const context = sharpContext(this.canvas, width, height);
     const style = getComputedStyle(this.canvas);
     context.font = `10.5px ${style.fontFamily}`;
     const range = rangeOf(curves);
-    const axes = makeAxes(scene, range ?? [0, 1], width, height);
-    drawAxes(context, scene, range, axes, width, height, style.getPropertyValue("--muted"), style.getPropertyValue("--line"));
-    drawMarks(context, axes, height, bands);
+    const axes = makeAxes(bands, range ?? [0, 1], width, height);
+    drawAxes(context, bands, range, axes, width, height, style.getPropertyValue("--muted"), style.getPropertyValue("--line"));
+    drawMarks(context, axes, height, marked);
     for (const curve of curves) {
       context.globalAlpha = SPREAD_OPACITY;
       if (curve.spread) fillBetween(context, curve.spread.low, curve.spread.high, axes, curve.color);
@@ -90,20 +90,20 @@ export class SpectrumPlot {
 
   /** The good band nearest to the pointer. */
   #bandAt(event: MouseEvent): number | null {
-    if (!this.#scene) return null;
+    if (!this.#bands) return null;
     const box = this.canvas.getBoundingClientRect();
-    const { x } = makeAxes(this.#scene, [0, 1], box.width, box.height);
+    const { x } = makeAxes(this.#bands, [0, 1], box.width, box.height);
     const away = (band: number) => Math.abs(x(band) - (event.clientX - box.left));
-    const good = this.#scene.good.flatMap((is, band) => (is ? [band] : []));
+    const good = this.#bands.good.flatMap((is, band) => (is ? [band] : []));
     return good.length ? good.reduce((best, band) => (away(band) < away(best) ? band : best)) : null;
   }
 }
 
 /** What a band is called: its wavelength where that is known, else its number. */
-export function bandName(scene: SceneInfo, band: number): string {
-  const length = scene.wavelengths?.[band];
+export function bandName(bands: BandInfo, band: number): string {
+  const length = bands.wavelengths?.[band];
   if (length === undefined) return `band ${band + 1}`;
-  return `band ${band + 1}, ${length < 10 ? length.toFixed(2) : Math.round(length)} ${scene.unit ?? ""}`;
+  return `band ${band + 1}, ${length < 10 ? length.toFixed(2) : Math.round(length)} ${bands.unit ?? ""}`;
 }
 
 function rangeOf(curves: Curve[]): Range | null {
@@ -128,8 +128,8 @@ function sharpContext(canvas: HTMLCanvasElement, width: number, height: number):
   return context;
 }
 
-function makeAxes(scene: SceneInfo, [low, high]: Range, width: number, height: number): Axes {
-  const at = scene.wavelengths ?? Array.from({ length: scene.n_bands }, (_, band) => band + 1);
+function makeAxes(bands: BandInfo, [low, high]: Range, width: number, height: number): Axes {
+  const at = bands.wavelengths ?? Array.from({ length: bands.n_bands }, (_, band) => band + 1);
   const [first, last] = [Math.min(...at), Math.max(...at)];
   const along = (position: number) => LEFT + ((position - first) / (last - first || 1)) * (width - LEFT - RIGHT);
   return {
@@ -141,7 +141,7 @@ function makeAxes(scene: SceneInfo, [low, high]: Range, width: number, height: n
 }
 
 function drawAxes(
-  context: CanvasRenderingContext2D, scene: SceneInfo, range: Range | null, axes: Axes,
+  context: CanvasRenderingContext2D, bands: BandInfo, range: Range | null, axes: Axes,
   width: number, height: number, ink: string, line: string,
 ): void {
   context.strokeStyle = line;
@@ -164,7 +164,7 @@ function drawAxes(
     const half = context.measureText(text).width / 2;
     context.fillText(text, Math.min(axes.along(tick), width - half), height - BOTTOM + 15);
   }
-  const title = scene.wavelengths ? `wavelength, ${scene.unit ?? ""}` : "band";
+  const title = bands.wavelengths ? `wavelength, ${bands.unit ?? ""}` : "band";
   context.fillText(title, (LEFT + width - RIGHT) / 2, height - 3);
 }
 

@@ -4,13 +4,14 @@ import { el, keptChanges, plural } from "../base/dom";
 import { debounce } from "../base/events";
 import { middleOf, type Place } from "../base/raster";
 import { NO_DATA, type SessionState } from "../session/protocol.generated";
+import type { RowContents } from "../session/row_contents";
 import type { Session } from "../session/session";
 import type { UiState } from "../tools/ui_state";
 import { swatch } from "./class_marks";
 
-const FEW = 10; // labelled pixels of a class
+const FEW = { pixel: 10, row: 2 }; // labels of a class
 
-export function statusLine(session: Session, ui: UiState): HTMLElement {
+export function statusLine(session: Session, ui: UiState, rows: RowContents): HTMLElement {
   const pixel = el("span", { class: "cell pixel" });
   const earth = el("span", { class: "cell earth" });
   const found = el("span", { class: "cell found" });
@@ -23,13 +24,14 @@ export function statusLine(session: Session, ui: UiState): HTMLElement {
   hint.hidden = true; // until the session says so
   const showPointer = () => {
     const { hover } = ui;
-    pixel.textContent = hover ? `row ${hover.row}  column ${hover.column}  ${tileThere(session, hover)}` : "";
+    pixel.textContent = hover ? nameThere(session, rows, hover) : "";
     earth.textContent = hover ? mapCoordinates(session, hover) : "";
     earth.hidden = !session.geo;
     found.replaceChildren(...(hover ? classThere(session, session.pixelOf(hover)) : []));
     label.textContent = hover ? labelThere(session, session.pixelOf(hover)) : "";
   };
   ui.on("hover", showPointer);
+  rows.on("changed", showPointer);
   session.on("scene", ({ scene: { block } }) => {
     blocks.hidden = block === 1;
     blocks.textContent = `labels and map by blocks of ${block} \u00d7 ${block} pixels`;
@@ -38,18 +40,25 @@ export function statusLine(session: Session, ui: UiState): HTMLElement {
   session.on("changed", () => {
     const state = session.state!;
     const labelled = state.classes.reduce((sum, item) => sum + item.pixels, 0);
-    strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, "pixel")} labelled`;
-    hint.hidden = !isThin(state);
-    changed.textContent = state.n_changed === null || !state.strokes.length ? "" : `${plural(state.n_changed, "pixel")} changed`;
+    strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, session.thing)} labelled`;
+    hint.hidden = !isThin(state, FEW[session.thing]);
+    changed.textContent = state.n_changed === null || !state.strokes.length ? "" : `${plural(state.n_changed, session.thing)} changed`;
     showPointer();
   });
   return el("footer", { class: "status" }, pixel, earth, found, label, el("span", { class: "space" }), blocks, hint, changed, strokes);
 }
 
 /** Whether two classes have labels, and one of them next to none. */
-function isThin({ classes }: SessionState): boolean {
+function isThin({ classes }: SessionState, few: number): boolean {
   const labelled = classes.map((item) => item.pixels).filter((pixels) => pixels > 0);
-  return labelled.length >= 2 && Math.min(...labelled) < FEW;
+  return labelled.length >= 2 && Math.min(...labelled) < few;
+}
+
+/** Where a pixel is, or what the row there is called. */
+function nameThere(session: Session, rows: RowContents, place: Place): string {
+  if (!session.scene!.table) return `row ${place.row}  column ${place.column}  ${tileThere(session, place)}`;
+  const facts = rows.factsOf(session.pixelOf(place));
+  return facts ? `row ${facts.name}` : "";
 }
 
 /** The name of the scene there, where there are several. */
@@ -71,7 +80,7 @@ function classThere(session: Session, pixel: number): (Node | string)[] {
   const map = session.shownMap;
   if (!map) return [];
   const id = map.ids[pixel];
-  if (id === NO_DATA) return ["no data"];
+  if (id === NO_DATA) return session.scene!.table ? [] : ["no data"];
   if (id === 0) return ["no class"];
   const probability = map.probability ? `${(map.probability[pixel] / 255).toFixed(2)}, ` : "";
   return [swatch(session.classOf(id)?.color), `${session.nameOf(id)} ${probability}margin ${(map.margin[pixel] / 255).toFixed(2)}`];
@@ -126,6 +135,6 @@ export class StatusMessages {
       ? "The map needs a second class: paint another."
       : state?.classes.length
         ? "Choose a class and paint a few strokes; the map follows."
-        : "Add a class on the right, then paint a few strokes; the map follows.";
+        : `Add a class on the right, then paint a few strokes; the map follows.${this.session.scene?.table ? " Or answer row by row (q)." : ""}`;
   }
 }

@@ -1,6 +1,6 @@
 // The top line: scene, live, how fast and how fresh the map is, saved, undo, redo, import, export.
 
-import { count, el, iconButton, textButton, toggleTheme } from "../base/dom";
+import { count, el, iconButton, plural, textButton, toggleTheme } from "../base/dom";
 import type { SessionState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { exportButton, ImportMenu } from "./import_export";
@@ -35,7 +35,7 @@ function sceneName(session: Session): HTMLElement {
   const size = el("span", { class: "muted" });
   session.on("scene", ({ scene }) => {
     name.textContent = scene.name;
-    size.textContent = `${count(scene.rows)} \u00d7 ${count(scene.columns)} \u00d7 ${count(scene.n_bands)}`;
+    size.textContent = scene.table ? plural(scene.table.n_rows, "row") : `${count(scene.rows)} \u00d7 ${count(scene.columns)} \u00d7 ${count(scene.bands?.n_bands ?? 0)}`;
     size.title = "rows \u00d7 columns \u00d7 bands";
     document.title = `${scene.name} \u2013 diffclass relabel`;
   });

@@ -2,7 +2,7 @@
 
 import { eachPixel, type Runs, toRuns, type Window } from "../base/raster";
 import type { ClassRef } from "./optimistic_state";
-import type { Operation } from "./protocol.generated";
+import { NO_DATA, type Operation } from "./protocol.generated";
 
 /** Planes of one byte per pixel with a header that says what they are. */
 export interface Frame {
@@ -54,6 +54,8 @@ export class LabelPlane {
   #other = new Uint8Array(0);
   #patches: Patch[] = [];
   #locked = new Set<number>();
+  /** A map, in which pixels without data are told apart; null while there is none. */
+  map: Uint8Array | null = null;
 
   resize(n: number): void {
     if (this.#server.length === n) return;
@@ -117,6 +119,7 @@ export class LabelPlane {
   /** Whether a stroke leaves the label of a pixel as it is. */
   #keeps(pixel: number, id: number, spare = false): boolean {
     const label = this.shown[pixel];
+    if (this.map?.[pixel] === NO_DATA) return true;
     return this.#locked.has(label) || (spare && id !== 0 && label !== 0 && label !== id);
   }
 }

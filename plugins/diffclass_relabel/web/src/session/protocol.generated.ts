@@ -55,6 +55,8 @@ export type Question =
   | { ask: "spectrum"; pixel: number }
   /** mean and spread of the spectra of each class's labelled pixels */
   | { ask: "class_spectra" }
+  /** what users see of the rows of a table at pixels */
+  | { ask: "rows"; pixels: number[] }
   /** the values of red, green and blue of a preset's picture, or of three bands */
   | { ask: "histograms"; preset?: string; bands?: string }
   /** the share of each stroke in a pixel's class */
@@ -96,6 +98,7 @@ export type Question =
 export interface Answers {
   spectrum: SpectrumAnswer;
   class_spectra: ClassSpectraAnswer;
+  rows: RowsAnswer;
   histograms: HistogramsAnswer;
   why: WhyAnswer;
   audit: AuditAnswer;
@@ -180,20 +183,16 @@ export interface Hello {
   included: number; // Number of this page's newest operation in the state; 0: none.
 }
 
-/** The scene: size and bands. */
+/** The raster, and what its pixels are: those of a scene, or rows of a table. */
 export interface SceneInfo {
   name: string;
   rows: number;
   columns: number;
-  n_bands: number;
-  wavelengths: number[] | null;
-  unit: string | null;
-  good: number[];
-  bands_true: number[];
-  bands_false: number[];
   block: number; // Side of the blocks of pixels that are classified as one; 1: none.
   coarse_answers: boolean; // Whether answers and warped walks are of the aggregates too.
   tiles: TilePlace[]; // Several scenes; the first counts where they overlap.
+  bands: BandInfo | null; // Of a scene.
+  table: TableInfo | null; // Whose rows they are.
 }
 
 /** Where one of several scenes lies in their joint picture. */
@@ -203,6 +202,23 @@ export interface TilePlace {
   column: number;
   rows: number;
   columns: number;
+}
+
+/** The bands of a scene. */
+export interface BandInfo {
+  n_bands: number;
+  wavelengths: number[] | null;
+  unit: string | null;
+  good: number[];
+  bands_true: number[];
+  bands_false: number[];
+}
+
+/** A table, whose rows have a pixel of the raster each. */
+export interface TableInfo {
+  n_rows: number;
+  images: boolean; // Whether rows have pictures, at picture.png?row=PIXEL.
+  text: boolean; // Whether rows have texts.
 }
 
 /** Where the scene lies. */
@@ -322,6 +338,17 @@ export interface ClassSpectrum {
   mean: (number | null)[];
   low: (number | null)[]; // 10 % of the pixels are below.
   high: (number | null)[]; // 10 % of the pixels are above.
+}
+
+/** The rows at pixels, in their order. */
+export interface RowsAnswer { rows: RowFacts[] }
+
+/** What users see of a row of a table. */
+export interface RowFacts {
+  pixel: number;
+  name: string; // Its id, or number from 0.
+  text: string | null;
+  values: string[][]; // Name and value of each column.
 }
 
 /** The values behind a picture. */

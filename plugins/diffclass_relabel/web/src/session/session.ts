@@ -132,6 +132,16 @@ export class Session extends Emitter<SessionEvents> {
     return { row: Math.floor(pixel / columns), column: pixel % columns };
   }
 
+  /** Whether a pixel has data, as far as is known: a row, where they are those of a table. */
+  hasData(pixel: number): boolean {
+    return pixel >= 0 && (this.map?.ids[pixel] ?? NO_DATA) !== NO_DATA;
+  }
+
+  /** What the pixels are. */
+  get thing(): "pixel" | "row" {
+    return this.scene?.table ? "row" : "pixel";
+  }
+
   /** The map to show: the preview while tau is being chosen. */
   get shownMap(): ClassMap | null {
     return this.preview ?? this.map;
@@ -332,6 +342,7 @@ export class Session extends Emitter<SessionEvents> {
     frame.names!.forEach((name, k) => writeWindow(map[name], columns, frame.planes[k], window));
     if (frame.names!.includes("ids")) map.known.push(window);
     [map.version, map.left, map.ms] = [frame.version, frame.left!, frame.ms!];
+    if (!map.left) this.labels.map = map.ids;
     this.preview = null;
     if (this.#seen && overlap(this.#seen, window)) this.#seen = null;
     this.emit("map", window);

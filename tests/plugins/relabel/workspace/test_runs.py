@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diffclass.exceptions import ParameterError
-from diffclass_relabel.scene.pixels import pixels_of, runs_of
+from diffclass_relabel.workspace.pixels import pixels_of, runs_of
 
 
 @given(st.sets(st.integers(0, 99)))

@@ -9,23 +9,29 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from diffclass import markov_operator
-from diffclass.costs import Forecast, n_kept_loops
+from diffclass.costs import Cost, Forecast, Size, n_kept_loops
 from diffclass.exceptions import DiffclassError
 from diffclass.kernels import SharedNeighbors
 from diffclass.point_graph import graph_costs
 from diffclass.progress import Listeners, listening, stage
 from diffclass.relabel import RelabelSession, painting_cost
-from diffclass_hyperspectral import Scene, SceneFeatures
+from diffclass_hyperspectral import Scene, SceneFeatures, TiledScene
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
-from diffclass_relabel.scene.pixels import MOST_POINTS
-from diffclass_relabel.scene.workspace import SessionSettings, Workspace
+from diffclass_relabel.workspace.pixels import MOST_POINTS
+from diffclass_relabel.workspace.settings import SceneSettings, SessionSettings, TableSettings
+from diffclass_relabel.workspace.workspace import Workspace
+from diffclass_tables import Table
+from diffclass_tables.features import points_cost
+from diffclass_tables.rows import size_of
 
 _HASHED = 1.0e9  # bytes per second
 _PER_OPERATION, _LOOPS = 5.0e-4, 0.5  # seconds
+_DRAWN = 4.0e-6  # of an edge of a drawing
 # Seconds of each step that go to compiling where no earlier run has left loops on disk, and how
 # many the steps leave there.
 _COMPILING, _N_LOOPS = {"graph": 20.0, "loops": 8.0}, 47
@@ -33,38 +39,59 @@ _CLASSES = 8  # of a session that is only begun
 
 
 def forecast_session(
-    scene: Scene, settings: SessionSettings, n_operations: int, *, n_classes: int = 0
+    found: TiledScene | Scene | Table,
+    settings: SessionSettings,
+    n_operations: int,
+    *,
+    n_classes: int = 0,
 ) -> Forecast:
     """Say what a session's maps will need, and how long the first one takes.
 
-    - `scene`: nothing is read of it
+    - `found`: scenes or a table, of which nothing is read
     - returns: its seconds are those of the steps of `diffclass_relabel.opening`
 
     >>> import numpy as np
     >>> scene = Scene.from_array(np.zeros((512, 217, 204), dtype=np.int8))
-    >>> round(forecast_session(scene, SessionSettings(), 0).seconds["features"], 2)
+    >>> round(forecast_session(scene, SceneSettings(), 0).seconds["features"], 2)
     0.23
     """
-    features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
-    pixels = scene_size(scene, features, settings.neighbors, max(n_classes, _CLASSES))
-    # in larger scenes points are blocks of pixels, whose features lie on a file
-    points = replace(pixels, points=min(pixels.points, MOST_POINTS))
-    is_large = pixels.points > MOST_POINTS
-    costs = feature_costs(scene, features, points.points, on_disk=is_large)
-    costs |= graph_costs(points, SharedNeighbors(), extends=False)
+    n_classes = max(n_classes, _CLASSES)
+    if isinstance(settings, TableSettings):
+        table = cast(Table, found)
+        points = size_of(table, settings.neighbors, settings.dimensions, n_classes)
+        n, d = (1, 1) if table.values is None else table.values.shape
+        costs = {"features": points_cost(n, d, settings.dimensions)}
+        n_bytes = n * d * (4 if table.values is None else table.values.dtype.itemsize)
+    else:
+        scene = found.scene if isinstance(found, TiledScene) else cast(Scene, found)
+        points, costs = _size_and_features(scene, cast(SceneSettings, settings), n_classes)
+        n_bytes = scene.data.size * scene.data.dtype.itemsize
+    costs = costs | graph_costs(points, SharedNeighbors(), extends=False)
     costs["maps"] = painting_cost(points)
-    rows, columns, bands = scene.shape
     seconds = {
-        "opening": rows * columns * bands * scene.data.dtype.itemsize / _HASHED,
+        "opening": n_bytes / _HASHED,
         "features": costs["features"].seconds,
         "graph": costs["neighbors"].seconds + costs["affinities"].seconds,
         "replay": _PER_OPERATION * n_operations,
         "loops": _LOOPS,
         "map": costs["maps"].seconds,
     }
+    if isinstance(settings, TableSettings):
+        seconds["graph"] += _DRAWN * points.points * points.neighbors
     share = max(1 - n_kept_loops() / _N_LOOPS, 0)
     seconds |= {name: seconds[name] + share * taken for name, taken in _COMPILING.items()}
     return replace(Forecast.of(costs), seconds=seconds)
+
+
+def _size_and_features(
+    scene: Scene, settings: SceneSettings, n_classes: int
+) -> tuple[Size, dict[str, Cost]]:
+    features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
+    pixels = scene_size(scene, features, settings.neighbors, n_classes)
+    # in larger scenes points are blocks of pixels, whose features lie on a file
+    points = replace(pixels, points=min(pixels.points, MOST_POINTS))
+    is_large = pixels.points > MOST_POINTS
+    return points, dict(feature_costs(scene, features, points.points, on_disk=is_large))
 
 
 _MOST_POINTS = 1024  # more than are solved densely, so that the eigensolver's loops are met too

@@ -20,11 +20,10 @@ from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.maps import NO_DATA, ShownMap, pieces, unpack_frame
 from diffclass_relabel.queries.exports import describe_session, export
 from diffclass_relabel.queries.numbers import held_out
-from diffclass_relabel.scene import pixels, workspace
-from diffclass_relabel.scene.pixels import block_means, block_side, blocks_of
-from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import replayed, session_header
+from diffclass_relabel.workspace import SceneSettings, SceneWorkspace, pixels, workspace
+from diffclass_relabel.workspace.pixels import block_means, block_side, blocks_of
 
 from ..clients import PLANES
 from ..session.test_refinement import chosen, classified
@@ -39,7 +38,7 @@ def coarse_workspace(scene_folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workspace, "MOST_DIRECT", 500)
         patch.setattr(workspace, "MOST_ANSWERED", 1000)
-        return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
+        return SceneWorkspace.open(scene_folder / "scene.hdr", SceneSettings(components=6))
 
 
 @pytest.fixture
@@ -222,7 +221,7 @@ def block_workspace(scene_folder):
     """The small scene by blocks of 2 x 2 pixels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pixels, "MOST_POINTS", 600)
-        return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
+        return SceneWorkspace.open(scene_folder / "scene.hdr", SceneSettings(components=6))
 
 
 @pytest.fixture

@@ -1,0 +1,123 @@
+"""What the commands that begin a session share: diffusion, address, serving."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.command_line import Console, forecast_sayer, option
+
+if TYPE_CHECKING:
+    from diffclass_relabel.door import Gate
+    from diffclass_relabel.hosts import Serving
+
+
+class _Time(click.ParamType):
+    """A number of steps, or the name of the rule that chooses it."""
+
+    name = "steps|auto|margin"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Return "auto", "margin" or a positive int."""
+        if value in ("auto", "margin"):
+            return str(value)
+        try:
+            steps = int(value)
+        except ValueError:
+            steps = 0
+        if steps < 1:
+            self.fail(f'{value!r} is neither a number of steps nor "auto" or "margin"', param, ctx)
+        return steps
+
+
+@dataclass(frozen=True)
+class Diffusion:
+    """How labels diffuse in a new session."""
+
+    title = "Diffusion"
+    neighbors: int | None = option(
+        "Neighbours of a point in the graph; 12 by default.", type=click.IntRange(1)
+    )
+    label_mode: str | None = option(
+        "How labels count. summed, free: they diffuse away, and count over the whole walk or "
+        "at its end. absorbing: they stay. auto (default): as classify chooses, or summed for a "
+        "tau that is given.",
+        type=click.Choice(["auto", "summed", "free", "absorbing"]),
+    )
+    tau: int | str | None = option(
+        'Diffusion time in steps, or the rule that chooses it: "auto" (default), for all '
+        'labels anew as classify does, or "margin", once.',
+        type=_Time(),
+    )
+    max_time: int | None = option(
+        "Last time to choose from; by default 1024 for up to 65,536 points, falling to 256.",
+        hidden=True,
+        type=click.IntRange(1),
+    )
+    seed: int | None = option(
+        "Seed of random choices; 0 by default.", hidden=True, type=click.IntRange(0, 2**32 - 1)
+    )
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where browsers find the page."""
+
+    title = "Address of the page"
+    host: str = option("Address to bind to; see --public.", default="127.0.0.1")
+    port: int = option(
+        "Port to bind to; 0: that of the session's last server if it is free, or any other.",
+        type=click.IntRange(0, 65535),
+        default=0,
+    )
+    public: bool = option(
+        "Allow a --host that other machines can reach. Whoever has the address with its token "
+        "can then see the data, change the labels, take in label files of this machine and fetch "
+        "the results, and the connection is not encrypted: anyone on the network in between can "
+        "read along. Better: an SSH tunnel.",
+    )
+    base_url: str | None = option(
+        "Address at which browsers find the page behind a proxy or a tunnel, as "
+        "https://labels.example.org/relabel/: it is printed instead of being opened, and "
+        "pages of that origin are let in.",
+        metavar="URL",
+    )
+    allowed_hosts: tuple[str, ...] = option(
+        "Another name under which the page may be opened, with its port as in the address "
+        "bar: localhost:9000. May be repeated.",
+        names=("--allow-host",),
+        metavar="HOST",
+        multiple=True,
+    )
+    no_browser: bool = option("Do not open the page, only print its address.")
+
+    def gate(self) -> Gate:
+        """Return who can reach the page; port and token are those of the session in the end."""
+        from diffclass_relabel.door import BaseUrl, Gate, checked_host, is_loopback
+
+        if not (self.public or is_loopback(self.host)):
+            raise click.UsageError(
+                f"--host {self.host} lets other machines in: say so with --public (see --help)"
+            )
+        base = None if self.base_url is None else BaseUrl.parsed(self.base_url)
+        names = frozenset(map(checked_host, self.allowed_hosts))
+        return Gate(self.host, self.port, self.public, base, names)
+
+    def serving(self, console: Console, smaller: str, *, force: bool) -> Serving:
+        """Return what serves a session; ``smaller``: what to do where memory does not suffice."""
+        from diffclass.libraries import require
+
+        for library in ("starlette", "uvicorn", "websockets"):
+            require(library, extra="relabel")
+        gate = self.gate()
+        from diffclass_relabel.hosts import Serving
+
+        logging.basicConfig(format="%(message)s", level=logging.WARNING)
+        before = forecast_sayer(console, smaller, force=force)
+        with_browser = not (self.no_browser or self.base_url)
+        return Serving(console, gate, with_browser=with_browser, before=before)

@@ -1,0 +1,108 @@
+"""``diffclass relabel TABLE``: label rows in the browser and see the classes of all follow."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from diffclass.command_line import (
+    INTERRUPTED,
+    Console,
+    command,
+    common_options,
+    force_option,
+    option,
+    options,
+)
+from diffclass_relabel.commands._session import Address, Diffusion
+from diffclass_tables.commands._rows import LABELS, SMALLER, FeatureOptions, table_argument
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a session begins with, how rows are shown, and where it is kept."""
+
+    images: str | None = option(
+        "Pictures of the rows: a column of paths, from the folder of TABLE, or a folder of images "
+        "that are called as the ids, or that are in the order of rows without ids.",
+        usual=True,
+    )
+    text: str | None = option("Column of texts that show the rows.", usual=True)
+    labels: str | None = option(
+        f"{LABELS} A session begins with them, or takes them in once, as one operation.",
+        usual=True,
+    )
+    reference: str | None = option(
+        "Known classes to compare those found with, on the page under Numbers, as for --labels; no "
+        "class is found with them."
+    )
+    session: Path | None = option(
+        "Session file: continued if it exists. By default the table's name with .relabel.jsonl, "
+        "next to it, or here where that folder cannot be written.",
+    )
+    label_variable: str | None = option(
+        "Column or array of the classes in the file of labels.", hidden=True
+    )
+    force: bool = force_option()
+
+    def check(self) -> None:
+        """Raise `UsageError` for a folder that is not there, before there is an address to open."""
+        from diffclass.libraries import require_file
+
+        for given in (self.labels, self.reference):
+            if given is not None and Path(given).suffix:
+                require_file(Path(given))
+
+
+@command(epilog="Example: diffclass relabel embeddings.npy --images photographs/")
+@table_argument()
+@options(_Given, "given")
+@options(FeatureOptions, "part")
+@options(Diffusion, "diffusion")
+@options(Address, "address")
+@common_options
+def relabel(
+    table: Path,
+    *,
+    given: _Given,
+    part: FeatureOptions,
+    diffusion: Diffusion,
+    address: Address,
+    console: Console,
+) -> None:
+    """Label rows of TABLE in the browser; the classes of all rows follow at once.
+
+    The page draws the graph of the rows, each on a place of its own: similar rows lie together. It
+    shows the row under the pointer, and lists of rows to answer with one key each: those that tell
+    most, those of a class that are least certain, labels that others contradict.
+
+    Every label is on disk before it is answered: the same command continues the session where it
+    was, and `diffclass replay` makes its classes without a browser. The page's address, with a
+    secret token, is printed at once. Ctrl-C ends the server (exit code 130); nothing is lost.
+    Formats of TABLE: diffclass info table.csv --help.
+    """
+    from diffclass.libraries import require_file
+
+    require_file(table)
+    given.check()
+    serving = address.serving(console, SMALLER, force=given.force)
+    from diffclass_relabel.opening import default_session
+
+    columns = [name for name in (given.labels, given.reference) if name and not Path(name).exists()]
+    shown = {
+        "images": given.images and _absolute(given.images),
+        "text": given.text,
+        "apart": ",".join(dict.fromkeys(columns)) or None,
+    }
+    settings = asdict(part) | asdict(diffusion) | shown
+    files = {name: getattr(given, name) for name in ("labels", "label_variable", "reference")}
+    session = given.session or default_session([table])
+    serving.session([table], session, {"settings": settings, **files})
+    click.get_current_context().exit(INTERRUPTED)
+
+
+def _absolute(images: str) -> str:
+    """Return a folder by its absolute path, and a column as it is."""
+    return str(Path(images).absolute()) if Path(images).is_dir() else images

@@ -1,0 +1,151 @@
+"""What users see of a row: what it is called, a picture, a text, its values."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.libraries import require
+from diffclass_tables import Table
+
+IMAGE_ENDINGS = frozenset((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"))
+_SIDE = 160  # pixels of a thumbnail
+_MOST_VALUES = 12
+_LONGEST_VALUE, _LONGEST_TEXT = 60, 2000  # characters
+
+
+@dataclass(frozen=True, eq=False)
+class RowContents:
+    """Of the rows of a table.
+
+    Attributes
+    ----------
+    table : Table
+    images : list of Path or None
+        Of each row, whether the file is there or not.
+    text : str or None
+        Column of texts.
+    apart : frozenset of str
+        Columns that are not among the values.
+    """
+
+    table: Table
+    images: list[Path] | None
+    text: str | None
+    apart: frozenset[str]
+
+    @classmethod
+    def of(cls, table: Table, images: str | None = None, text: str | None = None) -> RowContents:
+        """Find what shows the rows.
+
+        - `images`: a column of paths, from the table's folder if they are relative; or a folder of
+          images called as the ids, or in the order of the rows where these are numbered
+        - `text`: a column
+        - `ParameterError` where there is no such column or folder
+        - `DataError` where not one image is found
+        """
+        if text is not None:
+            table.column(text)
+        paths = None if images is None else _image_paths(table, images)
+        if paths is not None and not any(path.is_file() for path in paths):
+            raise DataError(
+                f"{images}: none of the {len(paths)} rows has an image there; the first was looked "
+                f"for at {paths[0]}"
+            )
+        shown = {table.id_name, images, text}
+        return cls(table, paths, text, frozenset(name for name in shown if name is not None))
+
+    def name(self, row: int) -> str:
+        """Return what a row is called."""
+        return str(self.table.ids[row])
+
+    def words(self, row: int) -> str | None:
+        """Return the text of a row, if there is a column of texts."""
+        if self.text is None:
+            return None
+        value = self.table.column(self.text)[row]
+        return "" if value is None or value != value else str(value)[:_LONGEST_TEXT]
+
+    def values(self, row: int) -> list[tuple[str, str]]:
+        """Return the first values of a row with the names of their columns."""
+        return [(name, _short(column[row])) for name, column in self._columns]
+
+    def thumbnail(self, row: int) -> bytes:
+        """Return the image of a row as a PNG of at most 160 x 160 pixels.
+
+        - `DataError` where it has none, or it cannot be read
+        """
+        if self.images is None:
+            raise DataError("the rows have no images; name them with --images")
+        path, image_module = self.images[row], require("PIL.Image")
+        try:
+            with image_module.open(path) as image:
+                image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
+                small = image.convert("RGBA" if "A" in image.getbands() else "RGB")
+        except (OSError, ValueError, SyntaxError) as error:
+            raise DataError(f"{path}: no image that can be read ({error})") from error
+        small.thumbnail((_SIDE, _SIDE))
+        stream = io.BytesIO()
+        small.save(stream, format="PNG", compress_level=1)
+        return stream.getvalue()
+
+    @cached_property
+    def _columns(self) -> list[tuple[str, np.ndarray]]:
+        """The columns whose values are shown; of a table without any, few features."""
+        found: list[tuple[str, np.ndarray]] = []
+        for name in self.table.column_names:
+            if name not in self.apart and len(found) < _MOST_VALUES:
+                column = self.table.column(name)
+                if column.ndim == 1 and not isinstance(column[0], list | np.ndarray):
+                    found.append((name, column))
+        features = self.table.values
+        if found or features is None or features.shape[1] > _MOST_VALUES:
+            return found
+        return [(f"{k + 1}", _column(features, k)) for k in range(features.shape[1])]
+
+
+def _image_paths(table: Table, images: str) -> list[Path]:
+    if images in table.column_names:
+        folder = table.path.parent
+        return [folder / str(value) for value in table.column(images).tolist()]
+    folder = Path(images)
+    if not folder.is_dir():
+        raise ParameterError(
+            f"{images}: neither a folder nor a column of {table.path}; it has "
+            f"{table.columns_in_words}"
+        )
+    found = [path for path in folder.iterdir() if path.suffix.lower() in IMAGE_ENDINGS]
+    by_name = {path.stem: path for path in found} | {path.name: path for path in found}
+    names = [str(name) for name in table.ids.tolist()]
+    if any(name in by_name for name in names):
+        return [by_name.get(name, folder / name) for name in names]
+    if len(found) != table.n_rows:
+        raise DataError(
+            f"{images}: holds {len(found)} images for {table.n_rows} rows, and none is called as a "
+            "row; give the ids as names, or one image for each row, in their order"
+        )
+    return sorted(found, key=lambda path: _natural(path.name))
+
+
+def _natural(name: str) -> list[Any]:
+    """Return what sorts names as people do: img2 before img10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def _column(features: Any, k: int) -> np.ndarray:
+    column = features[:, [k]]
+    return np.asarray(column.toarray() if hasattr(column, "toarray") else column).ravel()
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    text = "" if value is None else str(value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "\u2026"

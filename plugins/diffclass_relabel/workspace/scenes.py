@@ -1,0 +1,232 @@
+"""A scene, or several as one, made ready: points are its pixels with data, row by row.
+
+In a scene of many pixels they are blocks of them (`diffclass_relabel.workspace.pixels`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from scipy.ndimage import label
+
+from diffclass.exceptions import DataError
+from diffclass.jobs import check_neighbors
+from diffclass.label_diffusion import Measures
+from diffclass.progress import stage
+from diffclass_hyperspectral import (
+    LabelImage,
+    Scene,
+    SceneFeatures,
+    TiledScene,
+    open_tiles,
+    read_tile_labels,
+)
+from diffclass_hyperspectral.features.scene_features import check_components
+from diffclass_hyperspectral.io.labels import label_regions
+from diffclass_hyperspectral.io.rasters import row_blocks
+from diffclass_hyperspectral.workflows.class_sizes import measures_of
+from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
+from diffclass_relabel.workspace import workspace
+from diffclass_relabel.workspace.pixels import block_side, blocks_of, mean_features
+from diffclass_relabel.workspace.settings import SceneSettings
+from diffclass_relabel.workspace.workspace import Graph, Workspace
+
+_EIGHT = np.ones((3, 3), dtype=int)
+
+
+def fingerprint_of(scene: Scene) -> str:
+    """Return the SHA-256 of everything in a scene that its class map can depend on.
+
+    Stored values in the order (row, column, band), their type, which bands are good, what means
+    "no data", the scale, and which pixels are left out, if any are.
+
+    - returns: 64 hexadecimal digits
+
+    >>> scene = Scene.from_array(np.ones((2, 3, 4), dtype=np.float32))
+    >>> fingerprint_of(scene)[:8] == fingerprint_of(Scene.from_array(scene.data, path="x"))[:8]
+    True
+    """
+    digest = hashlib.sha256()
+    rows, columns, bands = scene.shape
+    dtype = scene.data.dtype.newbyteorder("<")
+    facts = {
+        "shape": [rows, columns, bands],
+        "dtype": dtype.str,
+        "good": np.flatnonzero(scene.band_mask).tolist(),
+        "ignore": str(scene.ignore_value),
+        "scale": float(scene.scale_factor),
+    }
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    if scene.region is not None and not scene.region.all():
+        digest.update(np.packbits(scene.region).data)
+    for some in row_blocks(rows, columns * bands):
+        block = np.asarray(scene.data[some])
+        digest.update(np.ascontiguousarray(block, dtype=dtype).data)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SceneWorkspace(Workspace):
+    """A scene, or several as one, with its features, its graph, and where its points lie.
+
+    Attributes
+    ----------
+    tiles : TiledScene
+        The scene, or several as one picture.
+    """
+
+    things: ClassVar[str] = "pixels"
+
+    settings: SceneSettings
+    tiles: TiledScene
+
+    @classmethod
+    def open(
+        cls,
+        scenes: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        settings: SceneSettings | None = None,
+        *,
+        fingerprint: str | None = None,
+        on_opened: Callable[[TiledScene], None] | None = None,
+        build: bool = True,
+    ) -> SceneWorkspace:
+        """Open a scene, or several as one, and build its graph.
+
+        Parameters
+        ----------
+        scenes : path-like or sequence of them
+            As for `diffclass_hyperspectral.open_scene`; several as for `open_tiles`.
+        settings : SceneSettings, optional
+        fingerprint : str, optional
+            Hash that the scene has to have.
+        on_opened : callable, optional
+            Called with the scenes once their sizes are known, before anything is computed.
+        build : bool, default=True
+            Whether the graph is there in the end; else maps wait until `build` was called.
+
+        Raises
+        ------
+        DataError
+            Where the scene cannot be read, or is not the one with this fingerprint.
+        ParameterError
+            For settings out of their range.
+        """
+        settings = SceneSettings() if settings is None else settings
+        with stage("opening"):
+            paths = [scenes] if isinstance(scenes, str | os.PathLike) else scenes
+            tiles = open_tiles(paths, **settings.opening)
+            if fingerprint is None:  # a new session
+                check_components(settings.components, tiles.scene)
+            if on_opened is not None:
+                on_opened(tiles)
+            found = fingerprint_of(tiles.scene)
+        if fingerprint is not None and found != fingerprint:
+            raise DataError(
+                f"{tiles.scene.path}: is another scene than the session's, or another part of it "
+                f"(its values hash to {found[:12]}, those of the session's scene to "
+                f"{fingerprint[:12]}); give that scene, --bands, --mask and --roi as they were, or "
+                "another session file"
+            )
+        return cls.from_scene(tiles, settings, fingerprint=found, build=build)
+
+    @classmethod
+    def from_scene(
+        cls,
+        tiles: TiledScene,
+        settings: SceneSettings,
+        *,
+        fingerprint: str = "",
+        build: bool = True,
+    ) -> SceneWorkspace:
+        """Make the workspace of scenes that are open; see `open`."""
+        scene = tiles.scene
+        with stage("features"):
+            spatial = settings.features == "spatial"
+            found = SceneFeatures(settings.components, spatial=spatial)
+            side = block_side(*scene.shape[:2])
+            if side == 1:
+                features, valid = found.fit_transform_points(scene)
+            else:
+                features, valid = mean_features(partial(found.fit_transform_points, scene), side)
+            points = blocks_of(valid, side)
+            if settings.components is None:
+                settings = replace(settings, components=found.n_components_)
+        check_neighbors(settings.neighbors, len(features))
+        pixels = np.unique(points, return_index=True)[1][-len(features) :]
+        made = cls(
+            tiles=tiles,
+            settings=settings,
+            fingerprint=fingerprint or fingerprint_of(scene),
+            pixels=pixels,
+            points=points,
+            features=features,
+            shape=scene.shape[:2],
+            coarse_answers=len(features) > workspace.MOST_ANSWERED,
+            block=side,
+            graph=Graph(),
+        )
+        if build:
+            made.build()
+        return made
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where the scenes lie."""
+        return [tile.scene.path for tile in self.tiles.tiles]
+
+    @property
+    def name(self) -> str:
+        """The name of the file, or of all together."""
+        return self.scene.path.name
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """Rows, columns and bands."""
+        return self.scene.shape
+
+    @property
+    def scene(self) -> Scene:
+        """The scene, or the joint picture of several."""
+        return self.tiles.scene
+
+    @property
+    def measures(self) -> Measures:
+        """Shares of the pixels with data, and areas."""
+        return measures_of(self.scene)
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Row and column of each point."""
+        return np.column_stack(np.unravel_index(self.pixels, self.shape))
+
+    def read_labels(
+        self, path: Path | str, *, variable: str | None = None, spectra: bool = True
+    ) -> LabelImage:
+        """Read a label image, shapes or, with ``spectra``, a spectral library."""
+        if spectra:
+            return read_scene_labels(self.tiles, path, variable=variable).on(self.scene)
+        return read_tile_labels(path, self.tiles, variable=variable).on(self.scene)
+
+    def placed(self, labels: LabelImage) -> LabelImage:
+        """Return labels on the scene."""
+        return labels.on(self.scene)
+
+    def pieces_of(self, mask: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return numbers of what hangs together: neighbours tell of each other."""
+        return label(mask, structure=_EIGHT)
+
+    @property
+    def grouping(self) -> Callable[[np.ndarray], np.ndarray]:
+        """By region."""
+        return self._regions_of
+
+    def _regions_of(self, label_ids: np.ndarray) -> np.ndarray:
+        return label_regions(self.raster(label_ids)).ravel()[self.pixels]

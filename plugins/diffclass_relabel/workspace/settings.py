@@ -1,0 +1,194 @@
+"""What a session's map depends on besides what is labelled and the steps."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, TypeVar
+
+from diffclass import StoppingRule, __version__
+from diffclass.exceptions import DataError
+from diffclass.label_diffusion import sizes_as_text
+from diffclass.relabel import KnownSizes, RelabelSession
+
+KERNEL = "shared"
+
+_Settings = TypeVar("_Settings", bound="SessionSettings")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionSettings:
+    """Of the graph and the diffusion; what a session is over adds its own.
+
+    Attributes
+    ----------
+    neighbors : int
+    label_mode : {"auto", "summed", "free", "absorbing"}
+        How labels count at the beginning; see `diffclass.relabel.RelabelSession`.
+    tau : int, "auto" or "margin"
+        Diffusion time in steps at the beginning, or the rule that chooses it.
+    max_time : int or None
+        Last time that the rules look at; None leaves it to the library.
+    seed : int
+    """
+
+    of: ClassVar[str]  # what a session is over, as its header names it
+    shown_only: ClassVar[frozenset[str]] = frozenset()  # those that no map depends on
+
+    neighbors: int = 12
+    label_mode: str = "auto"
+    tau: int | str = "auto"
+    max_time: int | None = None
+    seed: int = 0
+
+    @classmethod
+    def from_header(cls: type[_Settings], header: Mapping[str, Any]) -> _Settings:
+        """Return the settings that a session file was begun with.
+
+        Raises
+        ------
+        DataError
+            Where they are missing or were made by something else.
+        """
+        if _numbers(header.get("version")) > _numbers(__version__):
+            raise DataError(
+                f"the session was made by diffclass {header['version']}, newer than this one "
+                f"({__version__}); install that version to go on with it"
+            )
+        if header.get("kernel") != KERNEL:
+            raise DataError(
+                f"the session was made with the kernel {header.get('kernel')!r}, which this "
+                f"version of diffclass does not know ({KERNEL!r} only); use the version "
+                f"{header.get('version')!r}"
+            )
+        of = header.get("of", SceneSettings.of)
+        if of != cls.of:
+            raise DataError(f"the session is one of a {of}, and what is given is a {cls.of}")
+        try:
+            return cls(**header["settings"])
+        except (KeyError, TypeError) as error:
+            raise DataError(f"the session's header lacks its settings ({error})") from error
+
+    @property
+    def given_tau(self) -> int | None:
+        """The diffusion time, None where a rule chooses it."""
+        return None if isinstance(self.tau, str) else self.tau
+
+    @property
+    def rule(self) -> StoppingRule:
+        """How the time is chosen, with the limits that hold if it is given at first."""
+        by = self.tau if isinstance(self.tau, str) else "auto"
+        return StoppingRule(by, max_time=self.max_time)
+
+    def to_header(self) -> dict[str, Any]:
+        """Return what the header of a session file says of them."""
+        return {"settings": asdict(self), "kernel": KERNEL, "of": self.of}
+
+    def classify_options(self, session: RelabelSession) -> list[str]:
+        """Return the options of ``diffclass classify`` that make the refined map of a session.
+
+        With the exported labels, `classify` gives the map of the session, point for point.
+        """
+        by_rule = session.tau_mode == "auto"
+        named = {
+            "neighbors": self.neighbors,
+            "kernel": KERNEL,
+            "label-mode": session.asked_label_mode if by_rule else session.label_mode,
+            "class-sizes": sizes_text(session, session.counted_sizes),
+            "tau": None if by_rule else session.tau,
+            "max-time": self.max_time if by_rule else None,
+            "seed": self.seed,
+        }
+        given = self._of_features() | named
+        words = [(f"--{name}", str(value)) for name, value in given.items() if value is not None]
+        return [word for pair in words for word in pair]
+
+    def _of_features(self) -> dict[str, Any]:
+        """Return the options that make the features, by name."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class SceneSettings(SessionSettings):
+    """Of a session over a scene.
+
+    Attributes
+    ----------
+    features : {"spectral", "spatial"}
+    components : int or None
+        None for as many as ``diffclass classify`` takes of a scene; a workspace's own settings
+        and session files have their number.
+    variable : str or None
+        Array to take from a file with several.
+    bands, mask, roi : str or None
+        Part of the scene to work with, see `diffclass_hyperspectral.open_tiles`; files by their
+        absolute paths.
+    """
+
+    of: ClassVar[str] = "scene"
+
+    features: str = "spectral"
+    components: int | None = None
+    variable: str | None = None
+    bands: str | None = None
+    mask: str | None = None
+    roi: str | None = None
+
+    @property
+    def opening(self) -> dict[str, str | None]:
+        """What `diffclass_hyperspectral.open_tiles` takes."""
+        return {name: getattr(self, name) for name in ("variable", "bands", "mask", "roi")}
+
+    def _of_features(self) -> dict[str, Any]:
+        return {"features": self.features, "components": self.components, **self.opening}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings(SessionSettings):
+    """Of a session over a table; see `diffclass_tables.open_table` and `read_rows`.
+
+    Attributes
+    ----------
+    columns, id_column, metric : str or None
+    dimensions : int or None
+    apart : str or None
+        Columns that are no features because they have labels, with commas between.
+    images : str or None
+        What shows the rows: a column of paths to images, or a folder of images that are called as
+        the ids.
+    text : str or None
+        Column of texts that show the rows.
+    """
+
+    of: ClassVar[str] = "table"
+    shown_only: ClassVar[frozenset[str]] = frozenset({"images", "text"})
+
+    columns: str | None = None
+    id_column: str | None = None
+    metric: str | None = None
+    dimensions: int | None = None
+    apart: str | None = None
+    images: str | None = None
+    text: str | None = None
+
+    def _of_features(self) -> dict[str, Any]:
+        names = {"columns": "columns", "id": "id_column", "metric": "metric"}
+        return {option: getattr(self, name) for option, name in names.items()} | {
+            "dimensions": self.dimensions
+        }
+
+
+def sizes_text(session: RelabelSession, sizes: KnownSizes | None) -> str | None:
+    """Return sizes of a session's classes as they are given, the classes by their present names."""
+    if sizes is None or isinstance(sizes, str):
+        return sizes
+    names = {info.id: info.name for info in session.classes}
+    return sizes_as_text([(size.class_id, size.written) for size in sizes], names)
+
+
+def _numbers(version: Any) -> tuple[int, ...]:
+    """Return the numbers of a version such as "1.2.0"; what is unreadable counts as newest."""
+    found = re.match(r"\d+(\.\d+)*", version) if isinstance(version, str) else None
+    return tuple(map(int, found.group().split("."))) if found else (sys.maxsize,)

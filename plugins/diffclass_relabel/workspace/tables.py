@@ -1,0 +1,249 @@
+"""A table made ready: points are its rows with values, each on a cell of a raster of its own.
+
+The raster is a drawing of the graph (`diffclass_relabel.workspace.layout`), which depends on the
+machine in its last digits. A session file has the numbers of rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.jobs import check_neighbors
+from diffclass.label_diffusion import Measures
+from diffclass.progress import stage
+from diffclass.targets import encode_labels
+from diffclass_hyperspectral import LabelImage, Scene
+from diffclass_relabel.workspace import workspace
+from diffclass_relabel.workspace.layout import drawn, graph_coordinates, settled
+from diffclass_relabel.workspace.pixels import pixels_of, runs_of
+from diffclass_relabel.workspace.row_contents import RowContents
+from diffclass_relabel.workspace.settings import TableSettings
+from diffclass_relabel.workspace.workspace import Graph, Workspace, built_graph
+from diffclass_tables import Rows, Table, open_table, read_row_labels, read_rows
+
+_BLOCK = 2**26  # bytes that are hashed at once
+
+
+def fingerprint_of_table(table: Table) -> str:
+    """Return the SHA-256 of the features of a table and of what its rows are called."""
+    values = table.values
+    if values is None:
+        raise ParameterError(
+            f"{table.path}: no column of numbers to compare rows by; name some with --columns"
+        )
+    digest = hashlib.sha256()
+    facts = {"shape": list(values.shape), "dtype": np.dtype(values.dtype).newbyteorder("<").str}
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    for part in (values.data, values.indices, values.indptr) if sp.issparse(values) else (values,):
+        n_together = max(1, _BLOCK // max(part[:1].nbytes, 1))
+        for start in range(0, len(part), n_together):
+            some = np.asarray(part[start : start + n_together])
+            little = some.astype(some.dtype.newbyteorder("<"), copy=False)
+            digest.update(np.ascontiguousarray(little).data)
+    digest.update(json.dumps([str(name) for name in table.ids.tolist()]).encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableWorkspace(Workspace):
+    """A table with its features, its graph, and where its rows lie on the raster.
+
+    Attributes
+    ----------
+    table : Table
+    contents : RowContents
+        What users see of a row.
+    row_numbers : ndarray of int64 of shape (n,)
+        Row of the table that each point is.
+    directions : ndarray of float64 of shape (n, 3)
+        Diffusion coordinates, which colour the rows.
+    """
+
+    things: ClassVar[str] = "rows"
+
+    settings: TableSettings
+    table: Table
+    contents: RowContents
+    row_numbers: np.ndarray
+    directions: np.ndarray
+
+    @classmethod
+    def open(
+        cls,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        settings: TableSettings | None = None,
+        *,
+        fingerprint: str | None = None,
+        on_opened: Callable[[Table], None] | None = None,
+        build: bool = True,
+    ) -> TableWorkspace:
+        """Open a table, build its graph and draw it.
+
+        Parameters
+        ----------
+        paths : path-like, or sequence with one
+            As for `diffclass_tables.open_table`.
+        settings : TableSettings, optional
+        fingerprint : str, optional
+            Hash that the table has to have.
+        on_opened : callable, optional
+            Called with the table before anything is computed.
+        build : bool, default=True
+            Without effect: where rows lie follows from the graph.
+
+        Raises
+        ------
+        DataError
+            Where the table cannot be read, or is not the one with this fingerprint.
+        ParameterError
+            For columns that are not there, and more tables than one.
+        """
+        settings = TableSettings() if settings is None else settings
+        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        if len(given) > 1:
+            raise ParameterError(f"one table at a time, but {given[1]} came too; join them first")
+        with stage("opening"):
+            table = open_table(
+                given[0],
+                columns=settings.columns,
+                id_column=settings.id_column,
+                apart=[] if settings.apart is None else settings.apart.split(","),
+            )
+            contents = RowContents.of(table, settings.images, settings.text)
+            found = fingerprint_of_table(table)
+            if on_opened is not None:
+                on_opened(table)
+        if fingerprint is not None and found != fingerprint:
+            raise DataError(
+                f"{table.path}: is another table than the session's (its values hash to "
+                f"{found[:12]}, those of the session's table to {fingerprint[:12]}); give that "
+                "table with the same --columns and --id, or another session file"
+            )
+        rows = read_rows(
+            table,
+            metric=settings.metric,
+            n_components=settings.dimensions,
+            seed=settings.seed,
+        )
+        return cls.from_rows(rows, settings, contents, fingerprint=found)
+
+    @classmethod
+    def from_rows(
+        cls, rows: Rows, settings: TableSettings, contents: RowContents, *, fingerprint: str = ""
+    ) -> TableWorkspace:
+        """Make the workspace of rows that are read; see `open`."""
+        check_neighbors(settings.neighbors, len(rows.points))
+        graph = Graph()
+        with stage("graph"):
+            operator, coarse = built_graph(rows.points, settings)
+            directions = graph_coordinates(operator, seed=settings.seed)
+            places = drawn(operator, directions, seed=settings.seed)
+            cells, shape = settled(places, seed=settings.seed)
+        graph.set_result((operator, coarse))
+        points = np.full(shape[0] * shape[1], -1, dtype=np.int32)
+        points[cells] = np.arange(len(cells), dtype=np.int32)
+        return cls(
+            settings=settings,
+            fingerprint=fingerprint or fingerprint_of_table(rows.table),
+            shape=shape,
+            pixels=cells.astype(np.int64),
+            points=points,
+            features=rows.points,
+            coarse_answers=len(cells) > workspace.MOST_ANSWERED,
+            graph=graph,
+            table=rows.table,
+            contents=contents,
+            row_numbers=np.flatnonzero(rows.valid),
+            directions=directions,
+        )
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where the table lies."""
+        return [self.table.path]
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.table.path.name
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """Rows and features."""
+        return self.table.values.shape
+
+    @property
+    def scene(self) -> Scene:
+        """There is none."""
+        raise ParameterError(f"{self.name} is a table: its rows have no spectra and no bands")
+
+    @property
+    def measures(self) -> Measures:
+        """Shares of the rows, and rows."""
+        of = {"rows": lambda: float(len(self.features))}
+        return Measures(of, "all rows", "20%, 10-20% or 1200rows")
+
+    @property
+    def row_of_pixel(self) -> np.ndarray:
+        """Row of the table on each cell of the raster, -1 for none."""
+        rows = np.append(self.row_numbers, -1)
+        return rows[self.points]
+
+    def read_labels(
+        self, path: Path | str, *, variable: str | None = None, spectra: bool = True
+    ) -> LabelImage:
+        """Read a file of ids and classes, or a column of the table."""
+        given = read_row_labels(path, self.table, variable=variable)
+        return self.labels_of(given, Path(path))
+
+    def labels_of(self, given: np.ndarray, path: Path) -> LabelImage:
+        """Return labels of the rows on the raster.
+
+        - `given` object (n_rows,): classes, None for none
+        """
+        classes, codes = encode_labels(given)
+        ids = self.raster((codes[self.row_numbers] + 1).astype(np.int32))
+        names = {i: str(value) for i, value in enumerate(classes.tolist(), 1)}
+        return LabelImage.from_array(ids, names=names, path=path)
+
+    def placed(self, labels: LabelImage) -> LabelImage:
+        """Return labels that lie on the raster."""
+        if labels.ids.shape != self.shape:
+            raise DataError(f"{labels.path}: labels of {labels.ids.shape}, not of {self.name}")
+        return labels
+
+    def pieces_of(self, mask: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return numbers of the rows: each is a piece by itself."""
+        pieces = np.zeros(mask.shape, dtype=np.int64)
+        n = int(np.count_nonzero(mask))
+        pieces[mask] = np.arange(1, n + 1)
+        return pieces, n
+
+    def by_point(self, plane: np.ndarray) -> np.ndarray:
+        """Return values by row of the table, 0 for those without a pixel."""
+        values = np.zeros(self.table.n_rows, dtype=plane.dtype)
+        values[self.row_numbers] = plane.ravel()[self.pixels]
+        return values
+
+    def to_log(self, runs: list[int]) -> list[int]:
+        """Return runs of cells as runs of rows."""
+        points = self.points[pixels_of(runs, self.n_pixels)]
+        return runs_of(np.sort(self.row_numbers[points[points >= 0]]))
+
+    def from_log(self, runs: list[int]) -> list[int]:
+        """Return runs of rows as runs of cells."""
+        rows = pixels_of(runs, self.table.n_rows)
+        point_of_row = np.full(self.table.n_rows, -1, dtype=np.int64)
+        point_of_row[self.row_numbers] = np.arange(len(self.row_numbers))
+        points = point_of_row[rows]
+        return runs_of(np.sort(self.pixels[points[points >= 0]]))
