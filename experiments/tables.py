@@ -38,7 +38,7 @@ from experiments.few_labels import (
 from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
 from experiments.potsdam import tiles as potsdam_tiles
-from experiments.relabel import domains, provisional_maps
+from experiments.relabel import domains, drawings, provisional_maps
 from experiments.scaling import builders, graphs, sizes, speed_tables, stability
 
 ROOT = Path(__file__).parents[1]
@@ -92,6 +92,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "clusters-of-scenes": lambda: cluster_scenes.table(read_rows(cluster_scenes.NAME)),
     "potsdam": lambda: potsdam_tiles.table(read_rows(potsdam_tiles.NAME)),
     "sessions": _sessions,
+    "drawings": lambda: drawings.table(read_rows("relabel/drawings.csv")),
     "points-or-aggregates": lambda: domains.table(read_rows("relabel/domains.csv")),
     "provisional-maps": lambda: provisional_maps.table(read_rows("relabel/provisional_maps.csv")),
     "whole-scene": speed_tables.whole_scene,

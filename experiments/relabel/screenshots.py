@@ -1,6 +1,6 @@
 """Pictures of the page's main states, for the README.
 
-    python -m experiments.relabel.screenshots [light painting why dark audit]
+    python -m experiments.relabel.screenshots [light painting why dark audit rows]
 
 The page runs in Chromium at 1280 x 720; strokes are drawn by mouse along the longest straight line
 inside a field of the class, which is taken from the truth. Written beside this script:
@@ -11,6 +11,7 @@ why.png        the strokes that decide the class of a pixel
 dark.png       the embedded tissue scene, dark
 audit.png      the tissue with one stroke of the wrong class, which heads the list of labels that
                the others contradict; with so few strokes many right labels are also on it
+rows.png       digits, drawn by their graph, after 14 answers to suggestions
 
 Indian Pines has 200 of 220 bands; they are put back at their indices, with the sensor's band
 centres (92AV3C.spc), and the other 20 are marked as bad.
@@ -27,8 +28,10 @@ from typing import Any
 
 import numpy as np
 import spectral.io.envi as envi
+from PIL import Image
 from scipy import ndimage
 from scipy.io import loadmat
+from sklearn.datasets import load_digits
 
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import read_labels
@@ -42,6 +45,7 @@ from experiments.relabel.page import (
     set_brush,
 )
 from tests.plugins.relabel.browser import Tab
+from tests.plugins.relabel.tables.test_page import answered
 
 OUTPUT = Path(__file__).parent
 TISSUE = ("nuclei", "cytoplasm", "stroma")
@@ -56,6 +60,7 @@ STEPS = ((0, 1), (1, 1), (1, 0), (1, -1))
 SMALL = 50  # pixels of a class below which its stroke is one pixel wide
 LONGEST = 12  # of a stroke, pixels either way
 TWICE = (2, 11, 12)  # classes of Indian Pines that get a second stroke
+N_ANSWERS = 14  # to suggested digits
 SETTLED = 120_000  # ms that the choice of the time may take
 Place = tuple[int, int]
 
@@ -171,6 +176,24 @@ def written(
         yield header
 
 
+@contextmanager
+def digits(**options: Any) -> Iterator[tuple[Tab, np.ndarray]]:
+    """Open the page on a table of digits with their pictures; yields also the truth."""
+    found = load_digits()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        np.save(folder / "digits.npy", found.data.astype(np.float32))
+        (folder / "images").mkdir()
+        for row, values in enumerate(found.images):
+            small = Image.fromarray((255 - 15.9 * values).astype(np.uint8))
+            small.resize((64, 64), Image.Resampling.BICUBIC).save(folder / f"images/{row}.png")
+        with (
+            served(folder / "digits.npy", "--images", str(folder / "images")) as url,
+            opened(url, **options) as tab,
+        ):
+            yield tab, found.target
+
+
 # --- pictures
 
 
@@ -223,12 +246,27 @@ def audit() -> None:
         shoot(tab, "audit")
 
 
+def rows() -> None:
+    with digits() as (tab, truth):
+        known: list[str] = []
+        tab.key("q")
+        for _ in range(N_ANSWERS):
+            answered(tab, truth, known)
+        tab.idle()
+        tab.wait("document.activeElement?.matches('.row-card:not(.answered)')")
+        tab.page.wait_for_timeout(1000)
+        file = OUTPUT / "rows.png"
+        tab.page.screenshot(path=file)
+        print(file, flush=True)
+
+
 PICTURES: dict[str, Callable[[], None]] = {
     "light": light,
     "painting": painting,
     "why": why,
     "dark": dark,
     "audit": audit,
+    "rows": rows,
 }
 
 

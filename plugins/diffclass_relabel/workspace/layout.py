@@ -1,7 +1,7 @@
 """A graph drawn in the plane, and its points settled on the cells of a raster, one on each.
 
 Two diffusion coordinates tell at most a few clusters apart: of photographs of 19 classes, a fifth
-of the ten nearest rows are of the same class (`experiments.cells.layout`). They are where the
+of the ten nearest rows are of the same class (`experiments.relabel.drawings`). They are where the
 drawing begins. Then edges pull their ends together and points at random push each other away, as
 in UMAP, but on the affinities of the walk.
 

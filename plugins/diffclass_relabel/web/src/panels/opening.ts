@@ -147,7 +147,7 @@ export class PreparationPanel {
     this.#title.textContent = `Preparing ${scene}`;
     this.#steps.replaceChildren(...steps.map((step) => this.#row(step)));
     this.#left.textContent = left === null ? "Looking at the scene\u2026" : timeLeft(left);
-    this.#hint.textContent = keptChanges(this.socket.pending.length, "then") || "The scene can be painted as soon as it is here.";
+    this.#hint.textContent = keptChanges(this.socket.pending.length, "then") || "Labelling can begin as soon as it is here.";
   }
 
   #row(step: Preparing["steps"][number]): HTMLElement {

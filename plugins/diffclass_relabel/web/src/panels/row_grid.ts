@@ -85,7 +85,7 @@ export class RowGrid {
     const source = this.#source.value as Source;
     if (source === "suggested") {
       await suggestions.ask();
-      return suggestions.list?.pixels ?? [];
+      return (suggestions.list?.pixels ?? []).filter((pixel) => !session.labels.shown[pixel]);
     }
     if (source === "contradicted") {
       const answer = await session.ask({ ask: "audit" });
