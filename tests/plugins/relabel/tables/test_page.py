@@ -152,6 +152,7 @@ def test_the_lists_of_the_grid(editor, digits, answer, serve, open_tab):
     chosen = editor.session.classes[0].id
     for name, order in (("unsure", 1), ("sure", -1)):
         select.select_option(name)
+        tab.wait(f"document.querySelector('.row-grid').dataset.shows === '{name}'")
         tab.wait("document.activeElement?.matches('.row-card')")
         shown = [int(e.get_attribute("data-pixel")) for e in tab.find(".row-card").all()]
         points = editor.workspace.points[shown]

@@ -76,6 +76,7 @@ export class RowGrid {
     this.#pixels = await this.#found();
     this.#note.textContent = this.#pixels.length ? "" : "There are none.";
     this.#made = "";
+    this.element.dataset.shows = this.#source.value;
     this.#show();
     this.#focus(0);
   }
