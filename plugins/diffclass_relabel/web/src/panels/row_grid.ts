@@ -39,6 +39,8 @@ export class RowGrid {
   /** Pixels of the rows that are shown. */
   #pixels: number[] = [];
   #at = 0;
+  /** Number of the last refill. */
+  #wanted = 0;
   /** What had the focus before it was opened. */
   #before: HTMLElement | null = null;
   #made = "";
@@ -73,7 +75,10 @@ export class RowGrid {
   /** Shows other rows, and gives the first the focus. */
   async refill(): Promise<void> {
     this.#note.textContent = "Looking\u2026";
-    this.#pixels = await this.#found();
+    const wanted = ++this.#wanted;
+    const found = await this.#found();
+    if (wanted !== this.#wanted) return; // others were asked for meanwhile
+    this.#pixels = found;
     this.#note.textContent = this.#pixels.length ? "" : "There are none.";
     this.#made = "";
     this.element.dataset.shows = this.#source.value;
