@@ -47,13 +47,11 @@ class _Given:
     )
     force: bool = force_option()
 
-    def check(self) -> None:
-        """Raise `UsageError` for a folder that is not there, before there is an address to open."""
-        from diffclass.libraries import require_file
-
-        for given in (self.labels, self.reference):
-            if given is not None and Path(given).suffix:
-                require_file(Path(given))
+    @property
+    def columns(self) -> list[str]:
+        """The columns that have labels, and are no features."""
+        given = [name for name in (self.labels, self.reference) if name is not None]
+        return [*dict.fromkeys(name for name in given if not Path(name).is_file())]
 
 
 @command(epilog="Example: diffclass relabel embeddings.npy --images photographs/")
@@ -86,23 +84,16 @@ def relabel(
     from diffclass.libraries import require_file
 
     require_file(table)
-    given.check()
     serving = address.serving(console, SMALLER, force=given.force)
     from diffclass_relabel.opening import default_session
 
-    columns = [name for name in (given.labels, given.reference) if name and not Path(name).exists()]
     shown = {
-        "images": given.images and _absolute(given.images),
+        "images": given.images,
         "text": given.text,
-        "apart": ",".join(dict.fromkeys(columns)) or None,
+        "apart": [*part.apart, *given.columns] or None,
     }
     settings = asdict(part) | asdict(diffusion) | shown
     files = {name: getattr(given, name) for name in ("labels", "label_variable", "reference")}
     session = given.session or default_session([table])
     serving.session([table], session, {"settings": settings, **files})
     click.get_current_context().exit(INTERRUPTED)
-
-
-def _absolute(images: str) -> str:
-    """Return a folder by its absolute path, and a column as it is."""
-    return str(Path(images).absolute()) if Path(images).is_dir() else images

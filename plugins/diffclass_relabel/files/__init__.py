@@ -19,6 +19,7 @@ from diffclass_relabel.files.session_log import (
     done_in,
     hash_of,
     read_session,
+    source_of,
 )
 from diffclass_relabel.files.sidecar import (
     Address,
@@ -47,5 +48,6 @@ __all__ = [
     "read_session",
     "recent_sessions",
     "remember",
+    "source_of",
     "state_folder",
 ]

@@ -68,6 +68,11 @@ KIND = "diffclass relabel session 2"
 _BEGINNING = b'{"kind":"' + KIND.encode() + b'"'
 
 
+def source_of(labels: str | os.PathLike[str]) -> str:
+    """Return what a log calls labels: the absolute path of a file, or the name of a column."""
+    return str(Path(labels).absolute()) if Path(labels).exists() else os.fspath(labels)
+
+
 class SessionLog:
     """An open session file, locked against other processes until it is closed.
 
@@ -127,7 +132,7 @@ class SessionLog:
     def holds_labels(self, labels: str | os.PathLike[str]) -> bool:
         """Tell whether the session began with a label file, or has taken it in since."""
         known = [self.header.get("labels"), *(entry.get("labels") for entry in self.entries)]
-        return str(Path(labels).absolute()) in known
+        return source_of(labels) in known
 
     def begin(self, header: Mapping[str, Any], steps: Iterable[Mapping[str, Any]] = ()) -> None:
         """Write the header and the first steps of a new session.

@@ -122,6 +122,7 @@ def channel_histogram(values: np.ndarray) -> ChannelHistogram:
 
 _KEPT = 8  # pictures
 _KEPT_THUMBNAILS = 5000
+_LONGEST_NUMBER = 20  # digits
 _KEPT_CHANNELS = 2  # of them the numbers too, so that a stretch by hand reads no band again
 PRESETS = ("true", "false", "mnf")
 ROW_PRESETS = {"diffusion": "Three diffusion coordinates", "features": "Three features"}
@@ -155,7 +156,8 @@ class Pictures:
         - `DiffclassError` where there is none
         """
         workspace = self._workspace
-        if not isinstance(workspace, TableWorkspace) or not (pixel.isascii() and pixel.isdecimal()):
+        is_number = len(pixel) < _LONGEST_NUMBER and pixel.isascii() and pixel.isdecimal()
+        if not isinstance(workspace, TableWorkspace) or not is_number:
             raise ParameterError(f"row = {pixel[:40]!r}; there is no such row of a table")
         return self._thumbnails(int(workspace.row_numbers[workspace.point_of(int(pixel))]))
 

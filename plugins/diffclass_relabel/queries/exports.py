@@ -214,7 +214,10 @@ def _write_spectra(editor: SessionEditor, path: Path, *, overwrite: bool) -> tup
 def describe_session(editor: SessionEditor) -> dict[str, Any]:
     """Return the report of a session, as values that JSON can hold."""
     session, workspace = editor.session, editor.workspace
-    labelled, missing = editor.labels.counts, len(workspace.missing)
+    labelled, n_empty = editor.labels.counts, len(workspace.missing)
+    missing = n_empty
+    if isinstance(workspace, TableWorkspace):
+        missing = workspace.table.n_rows - len(workspace.features)
     mapped = np.bincount(workspace.raster(session.map_ids).ravel(), minlength=256)
     return {
         "scenes": [str(path) for path in workspace.paths],
@@ -234,7 +237,7 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
             }
             for entry in session.classes
         ],
-        "unclassified": int(mapped[0]) - missing,  # the raster has 0 there too
+        "unclassified": int(mapped[0]) - n_empty,  # the raster has 0 there too
         "missing": missing,
         "block": workspace.block,
         "map_note": map_note(editor),

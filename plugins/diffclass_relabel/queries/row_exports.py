@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from diffclass.exceptions import DataError
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.session import SessionEditor
 from diffclass_relabel.workspace import TableWorkspace
 from diffclass_tables import write_rows
 
+_NO_LABEL = ("", "-1", "nan")  # in files of labels
 _COLUMNS = {".csv": "CSV", ".parquet": "Parquet", ".npz": "NumPy"}
 ROW_FORMATS: dict[Result, dict[str, str]] = {
     "labels": _COLUMNS,
@@ -26,6 +28,8 @@ def write_row_result(
 
     - `path`: as for `diffclass_tables.write_rows`
     """
+    if path.suffix.lower() == ".h5ad":
+        workspace.check_unchanged()
     if what == "labels":
         with editor.lock:
             labels, names = editor.labels.ids, _names(editor)
@@ -42,7 +46,11 @@ def write_row_result(
 
 
 def _names(editor: SessionEditor) -> dict[int, str]:
-    return {info.id: info.name for info in editor.session.classes}
+    names = {info.id: info.name for info in editor.session.classes}
+    for name in names.values():
+        if name.strip().lower() in _NO_LABEL:
+            raise DataError(f"a class is called {name!r}, which is no label in files; rename it")
+    return names
 
 
 def _named(workspace: TableWorkspace, ids: np.ndarray, names: dict[int, str]) -> np.ndarray:

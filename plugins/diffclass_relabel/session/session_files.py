@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 from msgspec import to_builtins
@@ -16,7 +15,7 @@ from diffclass import __version__
 from diffclass.costs import Forecast
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import Operation
-from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in
+from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in, source_of
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.label_files import Reference, label_import, new_classes_warning
 from diffclass_relabel.session.operations import on_points, with_runs
@@ -115,7 +114,7 @@ def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None =
         "sha256": workspace.fingerprint,
         "shape": list(workspace.extent),
         **workspace.settings.to_header(),
-        "labels": None if labels is None else str(Path(labels).absolute()),
+        "labels": None if labels is None else source_of(labels),
         "version": __version__,
         "at": round(time.time(), 3),
     }
@@ -151,12 +150,23 @@ def _kept_settings(
 ) -> SessionSettings:
     """Return the settings of a session that exists, with what only shows it as it is wanted now."""
     for name, value in wanted.items():
+        if name == "apart" and set(value) <= set(getattr(kept, name) or ()):
+            continue  # labels that are no features of it, whether they are read this time or not
         if getattr(kept, name) != value and name not in kept.shown_only:
             raise ParameterError(
                 f"{log.path}: the session was begun with {name} {getattr(kept, name)!r}, not "
                 f"{value!r}; leave the option out, or begin another session with --session"
             )
-    return replace(kept, **{name: wanted[name] for name in kept.shown_only & set(wanted)})
+    shown = {name: wanted.get(name, getattr(kept, name)) for name in kept.shown_only}
+    images = shown.get("images")
+    if "images" not in wanted and images and os.path.isabs(images) and not os.path.isdir(images):
+        warnings.warn(
+            f"{images} is gone: rows are shown without images; name them with --images",
+            UserWarning,
+            stacklevel=3,
+        )
+        shown["images"] = None
+    return replace(kept, **shown)
 
 
 def _add_labels(
@@ -172,7 +182,7 @@ def _add_labels(
     if (found.asks or match == "overlap") and editor.session.strokes:
         editor.update()  # the map may tell where the labels do not
         found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
-    editor.apply(found.operation, labels=str(Path(labels).absolute()))
+    editor.apply(found.operation, labels=source_of(labels))
     if found.asks:
         warnings.warn(new_classes_warning(found, given.path), UserWarning, stacklevel=2)
 
@@ -199,6 +209,8 @@ def replayed(
     given: dict[str, Any] = dict(opening or {})
     given = {name: value for name, value in given.items() if value is not None}
     settings = replace(settings_kind(scenes).from_header(log.header), **given)
+    unseen: dict[str, Any] = dict.fromkeys(settings.shown_only)
+    settings = replace(settings, **unseen)  # nobody looks
 
     def expect(found: Any) -> None:
         if on_opened is not None:

@@ -14,6 +14,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
 from diffclass_tables import Table
+from diffclass_tables.io.tables import ROW
 
 IMAGE_ENDINGS = frozenset((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"))
 _SIDE = 160  # pixels of a thumbnail
@@ -51,8 +52,8 @@ class RowContents:
         - `ParameterError` where there is no such column or folder
         - `DataError` where not one image is found
         """
-        if text is not None:
-            table.column(text)
+        if text is not None and _is_of_vectors(table.column(text)):
+            raise ParameterError(f"{table.path}: {text!r} holds vectors, no texts")
         paths = None if images is None else _image_paths(table, images)
         if paths is not None and not any(path.is_file() for path in paths):
             raise DataError(
@@ -70,7 +71,7 @@ class RowContents:
         """Return the text of a row, if there is a column of texts."""
         if self.text is None:
             return None
-        value = self.table.column(self.text)[row]
+        value = self._texts[row]
         return "" if value is None or value != value else str(value)[:_LONGEST_TEXT]
 
     def values(self, row: int) -> list[tuple[str, str]]:
@@ -87,14 +88,17 @@ class RowContents:
         path, image_module = self.images[row], require("PIL.Image")
         try:
             with image_module.open(path) as image:
-                image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
-                small = image.convert("RGBA" if "A" in image.getbands() else "RGB")
-        except (OSError, ValueError, SyntaxError) as error:
+                small = _in_colors(image)
+                small.thumbnail((_SIDE, _SIDE))
+        except (OSError, ValueError, SyntaxError, image_module.DecompressionBombError) as error:
             raise DataError(f"{path}: no image that can be read ({error})") from error
-        small.thumbnail((_SIDE, _SIDE))
         stream = io.BytesIO()
         small.save(stream, format="PNG", compress_level=1)
         return stream.getvalue()
+
+    @cached_property
+    def _texts(self) -> np.ndarray:
+        return self.table.column(str(self.text))
 
     @cached_property
     def _columns(self) -> list[tuple[str, np.ndarray]]:
@@ -103,12 +107,33 @@ class RowContents:
         for name in self.table.column_names:
             if name not in self.apart and len(found) < _MOST_VALUES:
                 column = self.table.column(name)
-                if column.ndim == 1 and not isinstance(column[0], list | np.ndarray):
+                if not _is_of_vectors(column):
                     found.append((name, column))
         features = self.table.values
         if found or features is None or features.shape[1] > _MOST_VALUES:
             return found
         return [(f"{k + 1}", _column(features, k)) for k in range(features.shape[1])]
+
+
+def image_folder(table: Table, images: str) -> str:
+    """Return a folder by its absolute path, and the name of a column as it is."""
+    return images if images in table.column_names else str(Path(images).absolute())
+
+
+def _is_of_vectors(column: np.ndarray) -> bool:
+    return column.ndim != 1 or isinstance(column[0], list | np.ndarray)
+
+
+def _in_colors(image: Any) -> Any:
+    """Return an image upright, in 8 bits, with its transparency."""
+    image.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # of JPEG, which is then read at once smaller
+    upright = require("PIL.ImageOps").exif_transpose(image)
+    if upright.mode[0] in "IF":  # more than 8 bits: from the least value to the largest
+        values = np.asarray(upright, dtype=np.float64)
+        low, high = np.nanmin(values), np.nanmax(values)
+        shades = np.nan_to_num((values - low) / max(high - low, np.finfo(float).tiny))
+        return require("PIL.Image").fromarray((255 * shades).astype(np.uint8)).convert("RGB")
+    return upright.convert("RGBA" if upright.has_transparency_data else "RGB")
 
 
 def _image_paths(table: Table, images: str) -> list[Path]:
@@ -122,16 +147,24 @@ def _image_paths(table: Table, images: str) -> list[Path]:
             f"{table.columns_in_words}"
         )
     found = [path for path in folder.iterdir() if path.suffix.lower() in IMAGE_ENDINGS]
-    by_name = {path.stem: path for path in found} | {path.name: path for path in found}
-    names = [str(name) for name in table.ids.tolist()]
-    if any(name in by_name for name in names):
-        return [by_name.get(name, folder / name) for name in names]
-    if len(found) != table.n_rows:
+    by_name: dict[Any, Path] = {path.stem: path for path in found}
+    by_name |= {path.name: path for path in found}
+    by_name |= {int(path.stem): path for path in found if path.stem.isdecimal()}
+    ids = table.ids.tolist()
+    called = [by_name.get(name, by_name.get(str(name))) for name in ids]
+    n_called = sum(path is not None for path in called)
+    is_numbered = table.id_name == ROW
+    # of 1.png, 2.png, ... the first is the first row's, though the second is called as it
+    if is_numbered and n_called < len(ids) and len(found) == len(ids):
+        return sorted(found, key=lambda path: _natural(path.name))
+    if not n_called or (is_numbered and len(ids) in by_name):
+        rows = "the rows, from 0" if is_numbered else f"ids of {table.id_name!r}"
+        order = ", or one for each row, in their order" if is_numbered else ""
         raise DataError(
-            f"{images}: holds {len(found)} images for {table.n_rows} rows, and none is called as a "
-            "row; give the ids as names, or one image for each row, in their order"
+            f"{images}: holds {len(found)} images for {table.n_rows} rows, not called as {rows}; "
+            f"give them these names, or a column of their paths{order}"
         )
-    return sorted(found, key=lambda path: _natural(path.name))
+    return [path or folder / str(name) for path, name in zip(called, ids, strict=True)]
 
 
 def _natural(name: str) -> list[Any]:

@@ -102,8 +102,16 @@ class SessionSettings:
             "seed": self.seed,
         }
         given = self._of_features() | named
-        words = [(f"--{name}", str(value)) for name, value in given.items() if value is not None]
-        return [word for pair in words for word in pair]
+        lists = {
+            name: value if isinstance(value, list) else [value] for name, value in given.items()
+        }
+        return [
+            word
+            for name, values in lists.items()
+            for value in values
+            if value is not None
+            for word in (f"--{name}", str(value))
+        ]
 
     def _of_features(self) -> dict[str, Any]:
         """Return the options that make the features, by name."""
@@ -153,8 +161,8 @@ class TableSettings(SessionSettings):
     ----------
     columns, id_column, metric : str or None
     dimensions : int or None
-    apart : str or None
-        Columns that are no features because they have labels, with commas between.
+    apart : list of str or None
+        Columns that are no features because they have labels.
     images : str or None
         What shows the rows: a column of paths to images, or a folder of images that are called as
         the ids.
@@ -169,14 +177,17 @@ class TableSettings(SessionSettings):
     id_column: str | None = None
     metric: str | None = None
     dimensions: int | None = None
-    apart: str | None = None
+    apart: list[str] | None = None
     images: str | None = None
     text: str | None = None
 
     def _of_features(self) -> dict[str, Any]:
-        names = {"columns": "columns", "id": "id_column", "metric": "metric"}
-        return {option: getattr(self, name) for option, name in names.items()} | {
-            "dimensions": self.dimensions
+        return {
+            "columns": self.columns,
+            "id": self.id_column,
+            "metric": self.metric,
+            "dimensions": self.dimensions,
+            "apart": self.apart,
         }
 
 

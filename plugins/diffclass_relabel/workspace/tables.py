@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,12 +21,13 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs import check_neighbors
 from diffclass.label_diffusion import Measures
 from diffclass.progress import stage
+from diffclass.relabel import LARGEST_CLASS_ID
 from diffclass.targets import encode_labels
 from diffclass_hyperspectral import LabelImage, Scene
 from diffclass_relabel.workspace import workspace
 from diffclass_relabel.workspace.layout import drawn, graph_coordinates, settled
 from diffclass_relabel.workspace.pixels import pixels_of, runs_of
-from diffclass_relabel.workspace.row_contents import RowContents
+from diffclass_relabel.workspace.row_contents import RowContents, image_folder
 from diffclass_relabel.workspace.settings import TableSettings
 from diffclass_relabel.workspace.workspace import Graph, Workspace, built_graph
 from diffclass_tables import Rows, Table, open_table, read_row_labels, read_rows
@@ -117,8 +118,10 @@ class TableWorkspace(Workspace):
                 given[0],
                 columns=settings.columns,
                 id_column=settings.id_column,
-                apart=[] if settings.apart is None else settings.apart.split(","),
+                apart=settings.apart or [],
             )
+            if settings.images is not None:
+                settings = replace(settings, images=image_folder(table, settings.images))
             contents = RowContents.of(table, settings.images, settings.text)
             found = fingerprint_of_table(table)
             if on_opened is not None:
@@ -142,7 +145,10 @@ class TableWorkspace(Workspace):
         cls, rows: Rows, settings: TableSettings, contents: RowContents, *, fingerprint: str = ""
     ) -> TableWorkspace:
         """Make the workspace of rows that are read; see `open`."""
-        check_neighbors(settings.neighbors, len(rows.points))
+        n_points = len(rows.points)
+        if settings.neighbors == TableSettings.neighbors >= n_points:  # nobody asked for so many
+            settings = replace(settings, neighbors=n_points - 1)
+        check_neighbors(settings.neighbors, n_points)
         graph = Graph()
         with stage("graph"):
             operator, coarse = built_graph(rows.points, settings)
@@ -203,7 +209,9 @@ class TableWorkspace(Workspace):
         self, path: Path | str, *, variable: str | None = None, spectra: bool = True
     ) -> LabelImage:
         """Read a file of ids and classes, or a column of the table."""
-        given = read_row_labels(path, self.table, variable=variable)
+        name = Path(path).name  # of a column, beside the table where the page asks
+        source = name if name in self.table.column_names and not Path(path).is_file() else path
+        given = read_row_labels(source, self.table, variable=variable)
         return self.labels_of(given, Path(path))
 
     def labels_of(self, given: np.ndarray, path: Path) -> LabelImage:
@@ -212,9 +220,25 @@ class TableWorkspace(Workspace):
         - `given` object (n_rows,): classes, None for none
         """
         classes, codes = encode_labels(given)
+        if len(classes) > LARGEST_CLASS_ID:
+            raise ParameterError(
+                f"{path}: {len(classes)} classes; a session has {LARGEST_CLASS_ID} at most"
+            )
         ids = self.raster((codes[self.row_numbers] + 1).astype(np.int32))
         names = {i: str(value) for i, value in enumerate(classes.tolist(), 1)}
         return LabelImage.from_array(ids, names=names, path=path)
+
+    def check_unchanged(self) -> None:
+        """Raise `DataError` where the file is another than when it was opened."""
+        settings = self.settings
+        now = open_table(
+            self.table.path,
+            columns=settings.columns,
+            id_column=settings.id_column,
+            apart=settings.apart or [],
+        )
+        if fingerprint_of_table(now) != self.fingerprint:
+            raise DataError(f"{self.table.path}: has changed since it was opened; open it again")
 
     def placed(self, labels: LabelImage) -> LabelImage:
         """Return labels that lie on the raster."""

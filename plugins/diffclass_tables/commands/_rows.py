@@ -52,6 +52,9 @@ class FeatureOptions:
         hidden=True,
         type=click.IntRange(1),
     )
+    apart: tuple[str, ...] = option(
+        "Another column that is no feature; may be repeated.", hidden=True, multiple=True
+    )
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class RowOptions(FeatureOptions):
         """Return the table, and the graph if there is one; ``labels`` may be columns."""
         from diffclass_tables.io import open_table, read_row_graph
 
-        apart = [name for name in labels if name is not None]
+        apart = [*self.apart, *(name for name in labels if name is not None)]
         table = open_table(path, columns=self.columns, id_column=self.id_column, apart=apart)
         return table, None if self.graph is None else read_row_graph(self.graph, table)
 

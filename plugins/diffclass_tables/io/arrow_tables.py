@@ -72,8 +72,11 @@ def read(
     )
 
 
-def read_columns(path: Path) -> Any:
-    """Return the ``pyarrow.Table`` of a file; an index of pandas without a name is "index"."""
+def read_columns(path: Path, *, as_text: str | None = None) -> Any:
+    """Return the ``pyarrow.Table`` of a file; an index of pandas without a name is "index".
+
+    - `as_text`: a column of a text file that is words as they stand there, such as "007" and "NA"
+    """
     ending = path.suffix.lower()
     if ending == ".parquet":
         stored = require("pyarrow.parquet", extra=EXTRA).read_table(path)
@@ -81,7 +84,7 @@ def read_columns(path: Path) -> Any:
         stored = require("pyarrow.feather", extra=EXTRA).read_table(path)
         stored.validate(full=True)  # its buffers are those of the file
     else:
-        stored = _read_text(path, _DELIMITERS[ending])
+        stored = _read_text(path, _DELIMITERS[ending], as_text)
     names = stored.column_names
     unnamed = "" if ending in _DELIMITERS else _UNNAMED
     if INDEX in names or unnamed not in (names[:1] if ending in _DELIMITERS else names):
@@ -90,7 +93,7 @@ def read_columns(path: Path) -> Any:
     return renamed.replace_schema_metadata(stored.schema.metadata)
 
 
-def _read_text(path: Path, delimiter: str) -> Any:
+def _read_text(path: Path, delimiter: str, as_text: str | None = None) -> Any:
     arrow = require("pyarrow.csv", extra=EXTRA)
     first = _first_line(path, delimiter)
     named = not all(_is_number(cell) for cell in first)
@@ -102,7 +105,10 @@ def _read_text(path: Path, delimiter: str) -> Any:
             block_size=max(_BLOCK, min(longest, path.stat().st_size + 1)),
         ),
         parse_options=arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=arrow.ConvertOptions(strings_can_be_null=True),
+        convert_options=arrow.ConvertOptions(
+            strings_can_be_null=as_text is None,
+            column_types={} if as_text is None else {as_text: require("pyarrow").string()},
+        ),
     )
     last = stored.column(-1)[-1].as_py() if stored.num_rows else None
     if isinstance(last, str) and "\n" in last and _n_quotes(path) % 2:

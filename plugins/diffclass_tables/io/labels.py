@@ -99,7 +99,7 @@ def _by_id(place: Path, table: Table, variable: str | None) -> np.ndarray:
         ids = next((name for name in others if _holds_ids(stored.column(name), table)), None)
     if ids is None:
         return _by_order(place, values, table.n_rows)
-    given = arrow_tables.as_array(stored.column(ids)).tolist()
+    given = _ids_in(place, stored, ids, table)
     found = np.full(table.n_rows, None, dtype=object)
     pairs = zip(given, _rows_called(place, ids, given, table), _plain(values), strict=True)
     for name, row, value in pairs:
@@ -113,7 +113,10 @@ def _by_id(place: Path, table: Table, variable: str | None) -> np.ndarray:
 
 def _id_column(table: Table, names: list[str]) -> str | None:
     """Return the column of ids by its name; the index of pandas numbers rows without ids."""
-    usual = [table.id_name, "id", ROW, *([INDEX] if table.id_name == ROW else [])]
+    own = [table.id_name, "id"]
+    if table.id_name in _CLASSES:  # results then call it "id"
+        own.reverse()
+    usual = [*own, ROW, *([INDEX] if table.id_name == ROW else [])]
     by_lower = {name.lower(): name for name in reversed(names)}
     found = [name for name in usual if name in names]
     found += [by_lower[name.lower()] for name in usual if name.lower() in by_lower]
@@ -124,7 +127,7 @@ def rows_of_ids(place: Path, stored: Any, table: Table) -> tuple[str | None, np.
     """Return the column of ids of a file, if it has one, and the row of each of its lines."""
     ids = _id_column(table, list(stored.column_names))
     if ids is not None:
-        given = arrow_tables.as_array(stored.column(ids)).tolist()
+        given = _ids_in(place, stored, ids, table)
         return ids, np.array(_rows_called(place, ids, given, table))
     if stored.num_rows != table.n_rows:
         raise DataError(
@@ -132,6 +135,17 @@ def rows_of_ids(place: Path, stored: Any, table: Table) -> tuple[str | None, np.
             "it as in the table, or 'row' for numbers from 0"
         )
     return None, np.arange(table.n_rows)
+
+
+def _ids_in(place: Path, stored: Any, ids: str, table: Table) -> list[Any]:
+    """Return a column of ids; as they stand in a text file where those of the table are words."""
+    by_number = ids.lower() == ROW and table.id_name.lower() != ROW
+    if table.ids.dtype.kind in "OU" and not by_number:
+        stored = arrow_tables.read_columns(place, as_text=ids)
+    return [
+        None if value == "" else value
+        for value in arrow_tables.as_array(stored.column(ids)).tolist()
+    ]
 
 
 def _rows_called(place: Path, ids: str, given: list[Any], table: Table) -> list[int]:

@@ -240,3 +240,83 @@ def test_names_and_contrast_of_the_grid(tab, theme):
     focused(tab)
     tab.js(AXE.read_text(encoding="utf-8"))
     assert_axe_finds_nothing_serious(tab)
+
+
+def slow_suggestions(tab):
+    """Let the answers to questions for suggestions come late, as on a busy machine."""
+    tab.js(
+        "(() => { const send = WebSocket.prototype.send;"
+        "WebSocket.prototype.send = function (text) {"
+        'if (String(text).includes(\'"ask":"suggest"\')) setTimeout(() => send.call(this, text), 800);'
+        "else send.call(this, text); }; })()"
+    )
+
+
+def test_keys_while_other_rows_are_looked_for_answer_nothing(tab, editor, digits):
+    truth, known = digits[1], []
+    tab.key("q")
+    for _ in range(9):
+        answered(tab, truth, known)
+    last = focused(tab)
+    slow_suggestions(tab)
+    tab.key("1", "2", "Enter", "3")  # the others come too early
+    tab.wait("document.activeElement?.matches('.row-card:not(.answered)')")
+    tab.idle()
+    assert len(editor.session.strokes) == 10
+    point = int(np.flatnonzero(editor.workspace.row_numbers == last)[0])
+    assert editor.session.label_ids[point] == editor.session.classes[0].id
+
+
+def test_a_name_is_typed_to_its_end_while_other_rows_come(tab, editor, digits):
+    truth, known = digits[1], []
+    tab.key("q")
+    for _ in range(9):
+        answered(tab, truth, known)
+    focused(tab)
+    slow_suggestions(tab)
+    tab.key("1", "+")
+    for letter in "abcd":
+        tab.page.keyboard.type(letter)
+        tab.page.wait_for_timeout(300)
+    tab.key("Enter")
+    tab.idle()
+    assert editor.session.classes[-1].name == "abcd"
+    assert np.count_nonzero(editor.session.label_ids == editor.session.classes[-1].id) == 1
+    assert len(editor.session.strokes) == 11
+
+
+def test_others_are_rows_not_seen_before(tab):
+    tab.key("q")
+    seen = set()
+    for _ in range(3):
+        focused(tab)
+        shown = {card.get_attribute("data-pixel") for card in tab.find(".row-card").all()}
+        assert not shown & seen
+        seen |= shown
+        first = tab.find(".row-card").first.get_attribute("data-pixel")
+        tab.find("text=Others").click()
+        tab.wait(f"document.querySelector('.row-card').dataset.pixel !== '{first}'")
+
+
+def test_naming_a_class_is_undone_in_two_steps(tab, editor):
+    tab.key("q")
+    focused(tab)
+    tab.key("+")
+    tab.page.keyboard.type("one")
+    tab.key("Enter", "Control+z", "Control+z")
+    tab.idle()
+    assert not editor.session.classes
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 800), (800, 500)])
+def test_the_grid_stays_within_a_small_window(editor, serve, open_tab, width, height):
+    tab = open_tab(serve(editor).url, width=width, height=height)
+    tab.add_class("one")
+    tab.key("q")
+    focused(tab)
+    stage, grid, cards = (
+        tab.find(name).bounding_box() for name in (".stage", ".row-grid", ".row-grid .cards")
+    )
+    assert stage["y"] <= grid["y"]
+    assert grid["y"] + grid["height"] <= stage["y"] + stage["height"]
+    assert cards["height"] >= 60

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from contextlib import closing
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
@@ -14,6 +16,7 @@ from diffclass_relabel.queries import describe_session, export
 from diffclass_relabel.queries.answers import rows_at
 from diffclass_relabel.session import open_editor, replayed
 from diffclass_relabel.workspace import TableSettings, TableWorkspace
+from diffclass_relabel.workspace.row_contents import RowContents
 from diffclass_relabel.workspace.tables import fingerprint_of_table
 from diffclass_tables import open_table, read_row_labels
 
@@ -173,7 +176,7 @@ def test_labels_may_be_a_column_which_is_no_feature(tmp_path, open_rows):
     ]
     table = tmp_path / "points.csv"
     table.write_text("a,b,kind\n" + "\n".join(lines) + "\n")
-    editor = open_rows("kinds.jsonl", table=table, labels="kind", settings={"apart": "kind"})
+    editor = open_rows("kinds.jsonl", table=table, labels="kind", settings={"apart": ["kind"]})
     assert editor.workspace.features.shape == (90, 2)
     assert np.count_nonzero(editor.labels.ids) == 30
     facts = rows_at(editor, [int(editor.workspace.pixels[0])])["rows"][0]
@@ -329,3 +332,216 @@ def test_replay_of_a_table_refuses_what_is_of_scenes(
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".jsonl"] or not list(
         tmp_path.glob("map*")
     )
+
+
+# What an attack found
+
+
+def test_columns_of_labels_are_no_features_of_classify_either(tmp_path, open_rows, answer):
+    rng = np.random.default_rng(0)
+    truth = np.arange(120) % 3
+    X = rng.normal(size=(120, 3)) + 3 * np.eye(3)[truth]
+    lines = [",".join(map(str, [*row, k, 10 * k])) for row, k in zip(X, truth, strict=True)]
+    table = tmp_path / "t.csv"
+    table.write_text('a,b,c,"kind, fine",truth\n' + "\n".join(lines) + "\n")
+    settings = {"apart": ["kind, fine", "truth"]}
+    editor = open_rows("t.jsonl", table=table, reference="truth", settings=settings)
+    assert editor.workspace.features.shape == (120, 3)
+    answer(editor, range(6), truth[:6])
+    export(editor, "labels", tmp_path / "l.csv")
+    export(editor, "map", tmp_path / "m.csv")
+    options = describe_session(editor)["classify_options"]
+    assert options.count("--apart") == 2
+    words = ["classify", table, "--labels", tmp_path / "l.csv", *options, "-o", tmp_path / "c.csv"]
+    assert run([*map(str, words), "-q"]) in (0, 4)
+    np.testing.assert_array_equal(
+        classes_of(tmp_path / "c.csv", table), classes_of(tmp_path / "m.csv", table)
+    )
+    # one of the columns is enough the next time, or none; another was a feature
+    editor.close()
+    for apart in (["truth"], None):
+        settings = {} if apart is None else {"apart": apart}
+        open_rows("t.jsonl", table=table, settings=settings).close()
+    with pytest.raises(ParameterError, match="was begun with apart"):
+        open_rows("t.jsonl", table=table, settings={"apart": ["a"]})
+
+
+def test_a_column_of_labels_is_taken_in_once_wherever_the_command_runs(
+    tmp_path, open_rows, monkeypatch
+):
+    table = tmp_path / "t.csv"
+    lines = [f"{i % 7},{i % 5},{'xyz'[i % 3] if i < 9 else ''}" for i in range(60)]
+    table.write_text("a,b,kind\n" + "\n".join(lines) + "\n")
+    options = {"table": table, "labels": "kind", "settings": {"apart": ["kind"]}}
+    editor = open_rows("t.jsonl", **options)
+    version = editor.version
+    editor.close()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = open_rows("t.jsonl", **options)
+    assert again.version == version
+    # on the page the column is asked for beside the table
+    found = again.workspace.read_labels(tmp_path / "kind")
+    assert {"x", "y", "z"} <= {entry.name for entry in found.table}
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [["1.0", "1.1", "1.10", "2.0"], ["001", "01", "1", "NA"], ["null", "nan", "1e3", "9" * 25]],
+    ids=["decimals", "zeros", "words"],
+)
+def test_ids_that_look_like_numbers_stay_with_their_rows(tmp_path, open_rows, answer, ids):
+    arrow = pytest.importorskip("pyarrow.parquet")
+    names = [f"{name}" for name in ids] + [f"r{i}" for i in range(56)]
+    rng = np.random.default_rng(1)
+    columns = {"id": names, "x": rng.normal(size=60), "y": rng.normal(size=60)}
+    table = tmp_path / "t.parquet"
+    arrow.write_table(pytest.importorskip("pyarrow").table(columns), table)
+    editor = open_rows("t.jsonl", table=table)
+    answer(editor, range(8), ["p", "q"] * 4)
+    for ending in (".csv", ".tsv", ".parquet"):
+        export(editor, "labels", tmp_path / f"l{ending}")
+        given = read_row_labels(tmp_path / f"l{ending}", open_table(table))
+        assert given[:8].tolist() == ["p", "q"] * 4
+        assert set(given[8:].tolist()) == {None}
+
+
+def test_a_class_whose_name_means_no_label_is_not_written(open_rows, answer, tmp_path):
+    editor = open_rows()
+    answer(editor, range(3), ["a", "nan", "b"])
+    with pytest.raises(DataError, match="a class is called 'nan'"):
+        export(editor, "labels", tmp_path / "l.csv")
+    assert not (tmp_path / "l.csv").exists()
+
+
+def test_annotated_data_that_have_changed_are_not_written_beside(tmp_path, open_rows, answer):
+    anndata = pytest.importorskip("anndata")
+    X = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+    place = tmp_path / "cells.h5ad"
+    anndata.AnnData(X).write_h5ad(place)
+    editor = open_rows("cells.jsonl", table=place)
+    answer(editor, range(4), ["a", "b"] * 2)
+    anndata.AnnData(X[::-1].copy()).write_h5ad(place)
+    with pytest.raises(DataError, match="has changed since it was opened"):
+        export(editor, "map", tmp_path / "found.h5ad")
+
+
+@pytest.mark.parametrize("n", [3, 5, 12])
+def test_small_tables_have_fewer_neighbours(tmp_path, open_rows, n):
+    table = tmp_path / "t.npy"
+    np.save(table, np.random.default_rng(0).normal(size=(n, 2)))
+    assert open_rows("t.jsonl", table=table).workspace.settings.neighbors == n - 1
+    with pytest.raises(ParameterError, match="neighbors were asked for"):
+        open_rows("u.jsonl", table=table, settings={"neighbors": n + 1})
+
+
+def test_images_that_are_gone_keep_no_session_from_going_on(table_folder, tmp_path, open_rows):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    (folder / "0.png").write_bytes((table_folder / "images" / "0.png").read_bytes())
+    editor = open_rows(settings={"images": str(folder)})
+    editor.close()
+    folder.rename(tmp_path / "moved")
+    with closing(replayed(editor.log.path, table_folder / "digits.npy")):
+        pass
+    with pytest.warns(UserWarning, match="is gone"):
+        assert open_rows().workspace.contents.images is None
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_rows_without_ids_have_images_by_their_numbers_or_in_their_order(tmp_path, first):
+    np.save(tmp_path / "t.npy", np.random.default_rng(0).normal(size=(20, 2)))
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for i in range(20):
+        Image.new("L", (4, 4), 10 * i).save(folder / f"{i + first}.png")
+    table = open_table(tmp_path / "t.npy")
+    contents = RowContents.of(table, str(folder))
+    shades = [Image.open(path).getpixel((0, 0)) for path in contents.images]
+    assert shades == [10 * i for i in range(20)]
+    (folder / f"{first + 3}.png").unlink()  # now only the numbers tell
+    if first == 0:
+        names = [path.name for path in RowContents.of(table, str(folder)).images]
+        assert names == [f"{i}.png" if i != 3 else "3" for i in range(20)]
+    else:
+        with pytest.raises(DataError, match="not called as the rows, from 0"):
+            RowContents.of(table, str(folder))
+
+
+def test_images_are_found_by_ids_only_where_there_are_ids(tmp_path):
+    rows = "\n".join(f"{i:03d},{i % 3},{i % 4}" for i in (7, 3, 1, 12))
+    (tmp_path / "t.csv").write_text("id,a,b\n" + rows + "\n")
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for i in (1, 3, 7, 12):
+        Image.new("L", (4, 4), i).save(folder / f"{i:03d}.png")
+    table = open_table(tmp_path / "t.csv")
+    names = [path.name for path in RowContents.of(table, str(folder)).images]
+    assert names == ["007.png", "003.png", "001.png", "012.png"]
+    for path in list(folder.iterdir()):
+        path.rename(folder / f"photo_{path.name}")
+    with pytest.raises(DataError, match="not called as ids of 'id'"):
+        RowContents.of(table, str(folder))
+
+
+def test_a_column_of_paths_comes_before_a_folder_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "images").mkdir()
+    for i in range(3):
+        Image.new("L", (4, 4), i).save(tmp_path / "images" / f"{i}.png")
+    (tmp_path / "t.csv").write_text("a,images\n1,images/2.png\n2,images/0.png\n5,images/1.png\n")
+    settings = TableSettings(images="images")
+    contents = TableWorkspace.open(tmp_path / "t.csv", settings).contents
+    assert [path.name for path in contents.images] == ["2.png", "0.png", "1.png"]
+
+
+@pytest.mark.parametrize("mode", ["16 bits", "float", "palette", "upright", "cmyk"])
+def test_images_of_all_kinds_are_shown_as_they_are(tmp_path, mode):
+    values = np.linspace(0, 1, 64).reshape(8, 8)
+    place = tmp_path / "images" / "0.png"
+    place.parent.mkdir()
+    if mode == "16 bits":
+        Image.fromarray((40000 * values).astype(np.uint16)).save(place)
+    elif mode == "float":
+        place = place.with_suffix(".tif")
+        Image.fromarray(values.astype(np.float32)).save(place)
+    elif mode == "palette":
+        image = Image.new("P", (8, 8), 0)
+        image.putpalette([200, 0, 0, 0, 200, 0])
+        image.save(place, transparency=0)
+    elif mode == "upright":
+        place = place.with_suffix(".jpg")
+        exif = Image.Exif()
+        exif[0x0112] = 6  # turned by a quarter
+        Image.new("RGB", (16, 8)).save(place, exif=exif)
+    else:
+        place = place.with_suffix(".jpg")
+        Image.new("CMYK", (8, 8), (0, 255, 255, 0)).save(place)
+    np.save(tmp_path / "t.npy", np.eye(2))
+    contents = RowContents.of(open_table(tmp_path / "t.npy"), str(place.parent))
+    shown = Image.open(io.BytesIO(contents.thumbnail(0)))
+    pixels = np.asarray(shown.convert("RGBA"))
+    if mode in ("16 bits", "float"):
+        np.testing.assert_allclose(pixels[..., 0], 255 * values, atol=1.5)
+    elif mode == "palette":
+        assert not pixels[..., 3].any()
+    elif mode == "upright":
+        assert shown.size == (8, 16)
+    else:
+        assert (pixels[0, 0, :3] > [200, -1, -1]).all()
+        assert pixels[0, 0, 1:3].max() < 60
+
+
+def test_a_column_of_vectors_is_no_text(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    columns = {"v": [[1.0, 2.0], [2.0, 1.0]], "name": ["a", "b"]}
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table(columns), tmp_path / "t.parquet")
+    with pytest.raises(ParameterError, match="'v' holds vectors, no texts"):
+        RowContents.of(open_table(tmp_path / "t.parquet"), text="v")
+
+
+def test_the_report_counts_rows(labelled):
+    report = describe_session(labelled)
+    assert report["missing"] == 3
+    assert report["unclassified"] == np.count_nonzero(labelled.session.map_ids == 0)

@@ -11,8 +11,8 @@ import type { RowContents } from "../session/row_contents";
 import { fillRow, rowParts } from "./row_card";
 import { pixelsOf } from "../base/raster";
 
-/** Classes by their place in the list; those after these are chosen with the pointer. */
-const KEYS = "123456789abcdefghijklmnopqrstuvwxyz";
+/** Classes by their place in the list; q closes it. Those after these are named. */
+const KEYS = "123456789abcdefghijklmnoprstuvwxyz";
 const MOST = 24; // rows of a class, or contradicted ones
 const FEW_VALUES = 3;
 
@@ -28,6 +28,8 @@ const SOURCES: [Source, string, string][] = [
 export class RowGrid {
   readonly element: HTMLElement;
   readonly #source = choice("Which rows", SOURCES, () => void this.refill());
+  /** Rows that are not to be shown again. */
+  readonly #skipped = new Set<number>();
   readonly #cards = el("div", { class: "cards", attributes: { role: "listbox", "aria-label": "Rows to answer", "aria-orientation": "horizontal" } });
   readonly #classes = el("div", { class: "answers", attributes: { role: "group", "aria-label": "Answer for the row that has the focus" } });
   readonly #name = el("input", {
@@ -41,6 +43,8 @@ export class RowGrid {
   #at = 0;
   /** Number of the last refill. */
   #wanted = 0;
+  /** Rows that are shown are about to be replaced: keys would answer what nobody sees yet. */
+  #isLooking = false;
   /** What had the focus before it was opened. */
   #before: HTMLElement | null = null;
   #made = "";
@@ -49,7 +53,7 @@ export class RowGrid {
     const title = "Rows to answer";
     this.element = el("section", { class: "row-grid of-table", attributes: { "aria-label": title } },
       el("div", { class: "grid-head" }, el("h2", { text: title }), this.#source,
-        textButton("Others", "Look for other rows", () => void this.refill(), "small"), this.#note,
+        textButton("Others", "Other rows in place of these", () => void this.refill(true), "small"), this.#note,
         iconButton("remove", "Close the rows (q)", () => this.toggle(), "icon small")),
       this.#cards,
       el("div", { class: "grid-foot" }, this.#classes, this.#name,
@@ -72,35 +76,40 @@ export class RowGrid {
     else void this.refill();
   }
 
-  /** Shows other rows, and gives the first the focus. */
-  async refill(): Promise<void> {
+  /** Shows rows anew, or others in place of these, and gives the first the focus. */
+  async refill(others = false, after: Promise<unknown> = Promise.resolve()): Promise<void> {
+    this.#isLooking = true;
     this.#note.textContent = "Looking\u2026";
     const wanted = ++this.#wanted;
-    const found = await this.#found();
+    await after;
+    if (!others) this.#skipped.clear();
+    else for (const pixel of this.#pixels) this.#skipped.add(pixel);
+    const found = await this.#found(others);
     if (wanted !== this.#wanted) return; // others were asked for meanwhile
+    this.#isLooking = false;
     this.#pixels = found;
     this.#note.textContent = this.#pixels.length ? "" : "There are none.";
     this.#made = "";
     this.element.dataset.shows = this.#source.value;
     this.#show();
-    this.#focus(0);
+    if (document.activeElement !== this.#name) this.#focus(0); // nobody is typing
   }
 
-  async #found(): Promise<number[]> {
+  async #found(others: boolean): Promise<number[]> {
     const { session, suggestions } = this;
     const source = this.#source.value as Source;
     if (source === "suggested") {
-      await suggestions.ask();
+      await (others ? suggestions.others() : suggestions.ask());
       return (suggestions.list?.pixels ?? []).filter((pixel) => !session.labels.shown[pixel]);
     }
     if (source === "contradicted") {
       const answer = await session.ask({ ask: "audit" });
-      return (answer?.items ?? []).flatMap((item) => [...pixelsOf(item.pixels)]).slice(0, MOST);
+      return (answer?.items ?? []).flatMap((item) => [...pixelsOf(item.pixels)]).filter((pixel) => !this.#skipped.has(pixel)).slice(0, MOST);
     }
     const { map } = session;
     if (!map) return [];
     const found: number[] = [];
-    map.ids.forEach((id, pixel) => id === this.ui.classId && id !== 0 && !session.labels.shown[pixel] && found.push(pixel));
+    map.ids.forEach((id, pixel) => id === this.ui.classId && id !== 0 && !session.labels.shown[pixel] && !this.#skipped.has(pixel) && found.push(pixel));
     const sign = source === "sure" ? -1 : 1;
     return found.sort((a, b) => sign * (map.margin[a] - map.margin[b])).slice(0, MOST);
   }
@@ -153,8 +162,9 @@ export class RowGrid {
     const item = this.session.classes[KEYS.indexOf(event.key.toLowerCase())];
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.#perLine, ArrowDown: this.#perLine }[event.key];
     if (by) this.#focus(this.#at + by);
-    else if (event.key === "Enter" || event.key === " ") this.#accept();
     else if (event.key === "+") this.#name.focus();
+    else if (this.#isLooking) void 0; // the rows are about to be others
+    else if (event.key === "Enter" || event.key === " ") this.#accept();
     else if (event.key === "Backspace" || event.key === "Delete") void this.session.paint(new Set([this.#pixel]), { id: 0 });
     else if (item) this.#answer(item);
     else return;
@@ -167,14 +177,12 @@ export class RowGrid {
     event.stopPropagation();
     if (event.key === "Escape") return this.#focus(this.#at);
     const name = this.#name.value.trim();
-    if (event.key !== "Enter" || !name) return;
+    if (event.key !== "Enter" || !name || this.#isLooking) return;
     this.#name.value = "";
     const known = this.session.classes.find((item) => item.name.toLowerCase() === name.toLowerCase());
     if (known) return this.#answer(known);
-    const id = this.session.addClass();
-    if (!id) return;
-    void this.session.apply({ op: "rename_class", id, name });
-    this.#answer({ id });
+    const id = this.session.addClass(name);
+    if (id) this.#answer({ id });
   }
 
   #accept(): void {
@@ -183,12 +191,13 @@ export class RowGrid {
   }
 
   #answer({ id }: Pick<ClassState, "id">): void {
-    if (!this.#pixels.length) return;
-    void this.session.paint(new Set([this.#pixel]), this.session.classRef(id));
+    if (!this.#pixels.length || this.#isLooking) return;
+    const painted = this.session.paint(new Set([this.#pixel]), this.session.classRef(id));
     const left = this.#pixels.findIndex((pixel, k) => k > this.#at && !this.session.labels.shown[pixel]);
     const first = this.#pixels.findIndex((pixel) => !this.session.labels.shown[pixel]);
-    if (left < 0 && first < 0) void this.refill();
-    else this.#focus(left < 0 ? first : left);
+    if (left >= 0 || first >= 0) return this.#focus(left < 0 ? first : left);
+    this.#focus(this.#at); // from the field of names
+    void this.refill(false, painted);
   }
 
   get #pixel(): number {

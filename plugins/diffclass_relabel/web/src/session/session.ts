@@ -182,9 +182,9 @@ export class Session extends Emitter<SessionEvents> {
   }
 
   /** Adds a class and returns its id, which the server may yet change; 0 where there is no room. */
-  addClass(): number {
+  addClass(name?: string): number {
     const id = this.#freeId();
-    void this.apply({ op: "add_class" }, { newId: id });
+    void this.apply({ op: "add_class", ...(name && { name }) }, { newId: id });
     return id;
   }
 

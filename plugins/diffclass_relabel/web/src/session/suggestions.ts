@@ -42,6 +42,12 @@ export class Suggestions extends Emitter<{ changed: void }> {
     await this.#refill();
   }
 
+  /** Asks for a list without what is on this one: what has no label was passed over. */
+  async others(): Promise<void> {
+    for (const { pixel, done } of this.places()) if (!done) this.#passed.add(pixel);
+    await this.#refill();
+  }
+
   /** Asks for a list without the pixels that were passed over. */
   async #refill(): Promise<void> {
     this.busy = true;
@@ -55,10 +61,7 @@ export class Suggestions extends Emitter<{ changed: void }> {
   /** Goes to the next (1) or previous (-1) pixel without a label; asks for new ones at the end. */
   async step(direction: 1 | -1): Promise<Place | null> {
     if (this.busy) return null;
-    if (!this.list || (direction === 1 && this.#next(1) === null)) {
-      for (const { pixel, done } of this.places()) if (!done) this.#passed.add(pixel);
-      await this.#refill();
-    }
+    if (!this.list || (direction === 1 && this.#next(1) === null)) await this.others();
     const next = this.#next(direction);
     return next === null ? null : this.select(next);
   }
