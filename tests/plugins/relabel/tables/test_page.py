@@ -242,14 +242,18 @@ def test_names_and_contrast_of_the_grid(tab, theme):
     assert_axe_finds_nothing_serious(tab)
 
 
+LATE = """(() => {
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (text) {
+    const isLate = String(text).includes('"ask":"suggest"');
+    setTimeout(() => send.call(this, text), isLate ? 800 : 0);
+  };
+})()"""
+
+
 def slow_suggestions(tab):
     """Let the answers to questions for suggestions come late, as on a busy machine."""
-    tab.js(
-        "(() => { const send = WebSocket.prototype.send;"
-        "WebSocket.prototype.send = function (text) {"
-        'if (String(text).includes(\'"ask":"suggest"\')) setTimeout(() => send.call(this, text), 800);'
-        "else send.call(this, text); }; })()"
-    )
+    tab.js(LATE)
 
 
 def test_keys_while_other_rows_are_looked_for_answer_nothing(tab, editor, digits):
