@@ -28,6 +28,7 @@ import pdoc.render
 from check_links import broken_links
 from guides import Guide, GuideError, read_guide
 from names import Place, give_homes, link_names, places_of
+from notebooks import notebook_of, run, with_outputs
 from pdoc.doc import Module
 from pdoc.render_helpers import markdown_extensions, markdown_link_patterns
 from pygments.formatters import HtmlFormatter
@@ -41,9 +42,26 @@ GUIDES = {
     "diffclass/DECISIONS.md": "Decisions",
     "plugins/README.md": "Scenes and relabelling",
     "plugins/TABLES.md": "Tables",
+    "guide/which.md": "Which one do I take?",
+    "guide/how_long.md": "How long does it take?",
+    "guide/how_it_works.md": "How it works",
+    "guide/questions.md": "Questions",
     "experiments/README.md": "Experiments",
     "tests/README.md": "Tests",
     "CHANGELOG.md": "Changes",
+}
+
+TUTORIALS = {
+    "digits": "Digits with ten labels",
+    "scene": "A scene, from file to map",
+    "page": "A session on the page",
+    "embeddings": "Embeddings and tables",
+    "diffusion_maps": "Diffusion maps",
+    "bandwidth": "Bandwidth and dimension",
+    "shaped_kernels": "Shaped kernels and warping",
+    "clusters": "Clusters and anomalies",
+    "beyond_memory": "Beyond memory",
+    "parts": "Parts of your own",
 }
 
 
@@ -77,7 +95,13 @@ def build(output: Path) -> int:
         for path, title in GUIDES.items()
         if (ROOT / path).exists()
     ]
-    configure(guides, homes)
+    tutorials = [
+        read_tutorial(f"guide/tutorials/{name}.md", title, modules)
+        for name, title in TUTORIALS.items()
+        if (ROOT / f"guide/tutorials/{name}.md").exists()
+    ]
+    configure(guides, tutorials, homes)
+    guides = [*guides, *tutorials]
     pages = {guide.page: rendered(guide) for guide in guides}
     for name, module in modules.items():
         pages[f"{name.replace('.', '/')}.html"] = pdoc.render.html_module(module, modules)
@@ -88,7 +112,17 @@ def build(output: Path) -> int:
     for guide in guides:
         for file in guide.files:
             copy(ROOT / file, output / file)
+        for name, content in guide.made.items():
+            (output / guide.page).with_name(name).write_bytes(content)
     return len(pages)
+
+
+def read_tutorial(path: str, title: str, modules: Mapping[str, Module]) -> Guide:
+    """Run a tutorial and make it a page."""
+    notebook = notebook_of((ROOT / path).read_text(encoding="utf-8"))
+    run(notebook, path)
+    text, made = with_outputs(notebook, path)
+    return read_guide(ROOT, path, title, modules, text=text, made=made)
 
 
 def clear(output: Path) -> None:
@@ -122,7 +156,9 @@ def load_names(module: ModuleType) -> bool:
     return bool(exported)
 
 
-def configure(guides: list[Guide], homes: Mapping[Place, Place]) -> None:
+def configure(
+    guides: list[Guide], tutorials: list[Guide], homes: Mapping[Place, Place]
+) -> None:
     """Give pdoc our templates, and the templates what every page links to."""
     pdoc.render.configure(
         docformat="numpy",
@@ -130,7 +166,9 @@ def configure(guides: list[Guide], homes: Mapping[Place, Place]) -> None:
         show_source=False,  # half of the site's bytes, and a click away in the repository
     )
     dark_code_css = HtmlFormatter(style="github-dark").get_style_defs(".pdoc-code")
-    pdoc.render.env.globals.update(guides=guides, packages=PACKAGES, dark_code_css=dark_code_css)
+    pdoc.render.env.globals.update(
+        guides=guides, tutorials=tutorials, packages=PACKAGES, dark_code_css=dark_code_css
+    )
     pdoc.render.env.filters["to_html"] = docstring_html
     pdoc.render.env.filters["home"] = lambda place: homes.get(tuple(place), tuple(place))
     # the browser builds the index in a quarter of a second; built here it is three times as large

@@ -42,6 +42,8 @@ class Guide:
         Anchor and text of the sections.
     files : set of str
         Files of the repository that the page needs next to it.
+    made : dict of str to bytes
+        Files beside the page that are made with it, by their names.
     """
 
     path: str
@@ -50,6 +52,7 @@ class Guide:
     html: str = ""
     contents: list[tuple[str, str]] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
+    made: dict[str, bytes] = field(default_factory=dict)
 
 
 def page_of(path: str) -> str:
@@ -57,11 +60,23 @@ def page_of(path: str) -> str:
     return "index.html" if path == "README.md" else str(PurePosixPath(path).with_suffix(".html"))
 
 
-def read_guide(root: Path, path: str, title: str, modules: Mapping[str, Module]) -> Guide:
-    """Read the Markdown file `path` below `root` and make it a page."""
-    guide = Guide(path=path, page=page_of(path), title=title)
+def read_guide(
+    root: Path,
+    path: str,
+    title: str,
+    modules: Mapping[str, Module],
+    *,
+    text: str | None = None,
+    made: Mapping[str, bytes] | None = None,
+) -> Guide:
+    """Read the Markdown file `path` below `root` and make it a page.
+
+    - `text`: in place of the file's own
+    - `made`: files beside the page that it links to and that are not in the repository
+    """
+    guide = Guide(path=path, page=page_of(path), title=title, made=dict(made or {}))
     markdown = MarkdownIt("commonmark", {"highlight": highlighted}).enable("table")
-    tokens = markdown.parse((root / path).read_text(encoding="utf-8"))
+    tokens = markdown.parse((root / path).read_text(encoding="utf-8") if text is None else text)
     add_anchors(guide, tokens)
     for token in (child for block in tokens for child in block.children or ()):
         if token.type == "link_open":
@@ -91,7 +106,7 @@ def add_anchors(guide: Guide, tokens: list[Token]) -> None:
 
 def target(root: Path, guide: Guide, link: str, modules: Mapping[str, Module]) -> str:
     """Return where on the site a guide's link leads; keep the file that it needs."""
-    if re.match(r"[a-z]+:", link) or link.startswith("#"):
+    if re.match(r"[a-z]+:", link) or link.startswith("#") or link in guide.made:
         return link
     file, hash_sign, anchor = link.partition("#")
     path = normpath((PurePosixPath(guide.path).parent / file).as_posix())

@@ -31,7 +31,7 @@ GUIDES = [
     for path in (
         *ROOT.glob("*.md"), *(ROOT / name / "README.md" for name in ("diffclass", "plugins")),
         *(ROOT / name / "README.md" for name in ("experiments", "tests")),
-        ROOT / "plugins" / "TABLES.md",
+        ROOT / "plugins" / "TABLES.md", *(ROOT / "guide").glob("*.md"),
     ) if path.exists()
 ]  # fmt: skip
 SHELLS = {"", "console", "sh", "shell", "bash"}

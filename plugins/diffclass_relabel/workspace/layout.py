@@ -124,7 +124,7 @@ def settled(places: np.ndarray, *, seed: int = 0) -> tuple[np.ndarray, tuple[int
 
     >>> cells, shape = settled(np.zeros((10, 2)))
     >>> len(set(cells.tolist())), shape
-    (10, (8, 7))
+    (10, (7, 8))
     """
     # few points far away would leave no room for the others: they come to the edge
     low, high = np.quantile(places, [_FAR, 1 - _FAR], axis=0)
