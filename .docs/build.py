@@ -13,9 +13,12 @@ not there, an anchor or a name that does not exist. The pages load nothing from 
 from __future__ import annotations
 
 import argparse
+import html
 import importlib
+import io
 import json
 import pkgutil
+import re
 import shutil
 import sys
 import warnings
@@ -27,15 +30,17 @@ import markdown2
 import pdoc.render
 from check_links import broken_links
 from guides import Guide, GuideError, read_guide
-from names import Place, give_homes, link_names, places_of
-from notebooks import notebook_of, run, with_outputs
+from names import Place, give_homes, link_names, places_of, relative
+from notebooks import DRAWS, notebook_of, run, with_outputs
 from pdoc.doc import Module
 from pdoc.render_helpers import markdown_extensions, markdown_link_patterns
+from PIL import Image
 from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
 MARKER = ".diffclass-site"
+PART = "\N{EN DASH} "  # before the titles of parts of a guide
 GUIDES = {
     "README.md": "Overview",
     "diffclass/README.md": "The core",
@@ -46,7 +51,17 @@ GUIDES = {
     "guide/how_long.md": "How long does it take?",
     "guide/how_it_works.md": "How it works",
     "guide/questions.md": "Questions",
-    "experiments/README.md": "Experiments",
+    "guide/data.md": "Data",
+    "experiments/README.md": "Results",
+    "experiments/results/accuracy.md": f"{PART}Accuracy",
+    "experiments/results/options.md": f"{PART}What each part adds",
+    "experiments/results/probabilities.md": f"{PART}Probabilities",
+    "experiments/results/suggestions.md": f"{PART}Suggestions",
+    "experiments/results/scenes.md": f"{PART}Scenes without labels",
+    "experiments/results/speed.md": f"{PART}Speed",
+    "experiments/results/scale.md": f"{PART}Scale",
+    "experiments/results/page.md": f"{PART}Drawings of tables",
+    "experiments/results/figures.md": f"{PART}Figures of the papers",
     "tests/README.md": "Tests",
     "CHANGELOG.md": "Changes",
 }
@@ -90,15 +105,10 @@ def build(output: Path) -> int:
     clear(output)
     modules = {name: Module.from_name(name) for name in public_modules()}
     homes = give_homes(modules)
-    guides = [
-        read_guide(ROOT, path, title, modules)
-        for path, title in GUIDES.items()
-        if (ROOT / path).exists()
-    ]
+    guides = [page_made_of(path, title, modules) for path, title in GUIDES.items()]
     tutorials = [
-        read_tutorial(f"guide/tutorials/{name}.md", title, modules)
+        page_made_of(f"guide/tutorials/{name}.md", title, modules)
         for name, title in TUTORIALS.items()
-        if (ROOT / f"guide/tutorials/{name}.md").exists()
     ]
     configure(guides, tutorials, homes)
     guides = [*guides, *tutorials]
@@ -107,19 +117,27 @@ def build(output: Path) -> int:
         pages[f"{name.replace('.', '/')}.html"] = pdoc.render.html_module(module, modules)
     write(output / "search.js", pdoc.render.search_index(modules))
     places = places_of(modules, homes)
-    for page, html in pages.items():
-        write(output / page, link_names(html, page, places))
+    styles: dict[str, str] = {}
+    for page, content in pages.items():
+        write(output / page, with_shared_styles(link_names(content, page, places), page, styles))
+    for style, name in styles.items():
+        write(output / name, style)
     for guide in guides:
         for file in guide.files:
             copy(ROOT / file, output / file)
         for name, content in guide.made.items():
             (output / guide.page).with_name(name).write_bytes(content)
+    for picture in output.rglob("*.png"):
+        shrink(picture)
     return len(pages)
 
 
-def read_tutorial(path: str, title: str, modules: Mapping[str, Module]) -> Guide:
-    """Run a tutorial and make it a page."""
-    notebook = notebook_of((ROOT / path).read_text(encoding="utf-8"))
+def page_made_of(path: str, title: str, modules: Mapping[str, Module]) -> Guide:
+    """Make a guide a page; one that draws is run first."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if DRAWS not in text:
+        return read_guide(ROOT, path, title, modules)
+    notebook = notebook_of(text)
     run(notebook, path)
     text, made = with_outputs(notebook, path)
     return read_guide(ROOT, path, title, modules, text=text, made=made)
@@ -156,9 +174,7 @@ def load_names(module: ModuleType) -> bool:
     return bool(exported)
 
 
-def configure(
-    guides: list[Guide], tutorials: list[Guide], homes: Mapping[Place, Place]
-) -> None:
+def configure(guides: list[Guide], tutorials: list[Guide], homes: Mapping[Place, Place]) -> None:
     """Give pdoc our templates, and the templates what every page links to."""
     pdoc.render.configure(
         docformat="numpy",
@@ -172,7 +188,23 @@ def configure(
     pdoc.render.env.filters["to_html"] = docstring_html
     pdoc.render.env.filters["home"] = lambda place: homes.get(tuple(place), tuple(place))
     # the browser builds the index in a quarter of a second; built here it is three times as large
-    pdoc.render.precompile_index = lambda documents, _: json.dumps(documents)
+    sections = [section for guide in [*guides, *tutorials] for section in searched(guide)]
+    pdoc.render.precompile_index = lambda documents, _: json.dumps([*documents, *sections])
+
+
+def searched(guide: Guide) -> list[dict[str, str]]:
+    """Return the sections of a guide as the search knows pages: by module and name in it."""
+    page = guide.page.removesuffix(".html").replace("/", ".")
+    return [
+        {
+            "fullname": f"{guide.title.removeprefix(PART)}: {title}",
+            "modulename": page,
+            "qualname": anchor,
+            "kind": "guide",
+            "doc": html.escape(text),
+        }
+        for anchor, title, text in guide.sections
+    ]
 
 
 def docstring_html(text: str) -> str:
@@ -189,6 +221,26 @@ def rendered(guide: Guide) -> str:
     """Return the page of a guide."""
     template = pdoc.render.env.get_template("guide.html.jinja2")
     return template.render(guide=guide, depth=guide.page.count("/"))
+
+
+def with_shared_styles(page: str, path: str, styles: dict[str, str]) -> str:
+    """Return a page with links in place of its styles, which are added by their content."""
+
+    def linked(found: re.Match[str]) -> str:
+        name = styles.setdefault(found[1], f"style_{len(styles) + 1}.css")
+        return f'<link rel="stylesheet" href="{relative(name, path)}">'
+
+    return re.sub(r"<style>(.*?)</style>", linked, page, flags=re.DOTALL)
+
+
+def shrink(picture: Path) -> None:
+    """Write a picture with 256 colours, if it is smaller then."""
+    with Image.open(picture) as image:
+        few = image.convert("RGBA").quantize(256, Image.Quantize.FASTOCTREE, dither=0)
+    small = io.BytesIO()
+    few.save(small, format="PNG", optimize=True)
+    if len(small.getvalue()) < picture.stat().st_size:
+        picture.write_bytes(small.getvalue())
 
 
 def write(path: Path, text: str) -> None:

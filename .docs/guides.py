@@ -42,6 +42,8 @@ class Guide:
         Anchor and text of the sections.
     files : set of str
         Files of the repository that the page needs next to it.
+    sections : list of (str, str, str)
+        Anchor, title and text, without tables and code, of each section; for the search.
     made : dict of str to bytes
         Files beside the page that are made with it, by their names.
     """
@@ -51,6 +53,7 @@ class Guide:
     title: str
     html: str = ""
     contents: list[tuple[str, str]] = field(default_factory=list)
+    sections: list[tuple[str, str, str]] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
     made: dict[str, bytes] = field(default_factory=dict)
 
@@ -78,6 +81,7 @@ def read_guide(
     markdown = MarkdownIt("commonmark", {"highlight": highlighted}).enable("table")
     tokens = markdown.parse((root / path).read_text(encoding="utf-8") if text is None else text)
     add_anchors(guide, tokens)
+    guide.sections = sections_of(tokens)
     for token in (child for block in tokens for child in block.children or ()):
         if token.type == "link_open":
             token.attrs["href"] = target(root, guide, str(token.attrs["href"]), modules)
@@ -102,6 +106,22 @@ def add_anchors(guide: Guide, tokens: list[Token]) -> None:
         token.attrs["id"] = anchor
         if token.tag == "h2":
             guide.contents.append((anchor, text))
+
+
+def sections_of(tokens: list[Token]) -> list[tuple[str, str, str]]:
+    """Return anchor, title and text of each section, what stands in tables left out."""
+    sections: list[tuple[str, str, list[str]]] = []
+    is_table = False
+    for before, token in pairwise(tokens):
+        is_table = (is_table or before.type == "table_open") and before.type != "table_close"
+        if token.type != "inline":
+            continue
+        text = "".join(child.content or " " for child in token.children or ())
+        if before.type == "heading_open":
+            sections.append((str(before.attrs["id"]), text, []))
+        elif sections and not is_table:
+            sections[-1][2].append(text)
+    return [(anchor, title, " ".join(texts)) for anchor, title, texts in sections]
 
 
 def target(root: Path, guide: Guide, link: str, modules: Mapping[str, Module]) -> str:

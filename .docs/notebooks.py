@@ -8,10 +8,12 @@ see, as in ``# figure: the two moons and their classes``.
 from __future__ import annotations
 
 import base64
+import copy
 import os
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import nbformat
 from guides import GuideError
@@ -20,7 +22,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 LONGEST = 120  # seconds that a cell may take
-_FIGURE = re.compile(r"# figure: (.+)\s*\Z")
+DRAWS = "# figure: "
+_FIGURE = re.compile(rf"{DRAWS}(.+)\s*\Z")
 
 
 def notebook_of(text: str) -> nbformat.NotebookNode:
@@ -28,7 +31,7 @@ def notebook_of(text: str) -> nbformat.NotebookNode:
     lines, cells, done = text.splitlines(keepends=True), [], 0
     for token in MarkdownIt("commonmark").parse(text):
         if token.type == "fence" and token.info.strip() == "python" and token.level == 0:
-            before, (first, last) = "".join(lines[done : token.map[0]]).strip(), token.map
+            before, last = "".join(lines[done : token.map[0]]).strip(), token.map[1]
             cells += [nbformat.v4.new_markdown_cell(before)] if before else []
             cells.append(nbformat.v4.new_code_cell(token.content.strip()))
             done = last
@@ -47,7 +50,7 @@ def run(notebook: nbformat.NotebookNode, path: str) -> None:
     environment = {name: v for name, v in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
     root = Path(__file__).resolve().parent.parent
     environment["PYTHONPATH"] = os.pathsep.join([str(root), str(root / "plugins")])
-    environment["PYTHONWARNINGS"] = "error::UserWarning:diffclass"
+    environment["PYTHONWARNINGS"] = "error::UserWarning"
     with TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook,
@@ -61,15 +64,13 @@ def run(notebook: nbformat.NotebookNode, path: str) -> None:
             raise GuideError(f"{path}: {error}") from error
 
 
-def with_outputs(
-    notebook: nbformat.NotebookNode, path: str
-) -> tuple[str, dict[str, bytes]]:
+def with_outputs(notebook: nbformat.NotebookNode, path: str) -> tuple[str, dict[str, bytes]]:
     """Return the Markdown of a tutorial with its outputs, and the files that it shows.
 
     - `path`: of the tutorial, in the repository
     """
     name = Path(path).stem
-    files = {f"{name}.ipynb": nbformat.writes(notebook).encode()}
+    files = {f"{name}.ipynb": nbformat.writes(without_pictures(notebook)).encode()}
     parts: list[str] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -92,6 +93,15 @@ def with_outputs(
     return f"{title}\n\n{note}\n{rest}\n", files
 
 
+def without_pictures(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Return a notebook with what its cells print alone; the page shows the pictures."""
+    small = copy.deepcopy(notebook)
+    for cell in small.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [one for one in cell.outputs if not _pictures({"outputs": [one]})]
+    return small
+
+
 def _texts(cell: nbformat.NotebookNode) -> list[str]:
     """Return what a cell prints, and its last value where it is no picture."""
     texts = []
@@ -103,6 +113,6 @@ def _texts(cell: nbformat.NotebookNode) -> list[str]:
     return texts
 
 
-def _pictures(cell: nbformat.NotebookNode) -> list[bytes]:
-    data = (output.get("data", {}).get("image/png") for output in cell.outputs)
+def _pictures(cell: Any) -> list[bytes]:
+    data = (output.get("data", {}).get("image/png") for output in cell["outputs"])
     return [base64.b64decode(picture) for picture in data if picture]

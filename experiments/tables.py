@@ -39,10 +39,17 @@ from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
 from experiments.potsdam import tiles as potsdam_tiles
 from experiments.relabel import domains, drawings, provisional_maps
-from experiments.scaling import builders, graphs, sizes, speed_tables, stability
+from experiments.scaling import builders, graphs, sizes, speed_tables, stability, waiting
 
 ROOT = Path(__file__).parents[1]
-GUIDES = ("README.md", "experiments/README.md")
+GUIDES = (
+    "README.md",
+    "guide/how_long.md",
+    *(
+        f"experiments/results/{file.name}"
+        for file in sorted((ROOT / "experiments/results").glob("*.md"))
+    ),
+)
 BLOCK = re.compile(
     r"(<!-- table: (?P<name>[\w-]+), made by [^>]+ -->\n).*?(<!-- end of table -->)", re.DOTALL
 )
@@ -93,6 +100,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "potsdam": lambda: potsdam_tiles.table(read_rows(potsdam_tiles.NAME)),
     "sessions": _sessions,
     "drawings": lambda: drawings.table(read_rows("relabel/drawings.csv")),
+    "waiting": lambda: waiting.table(read_rows("scaling/waiting.csv")),
     "points-or-aggregates": lambda: domains.table(read_rows("relabel/domains.csv")),
     "provisional-maps": lambda: provisional_maps.table(read_rows("relabel/provisional_maps.csv")),
     "whole-scene": speed_tables.whole_scene,

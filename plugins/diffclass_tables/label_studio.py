@@ -56,6 +56,7 @@ class Backend:
         self.names = ("choice", "item")  # of Choices, and of what they are about
         self._rows_by_id = {str(i): row for row, i in enumerate(rows.table.ids.tolist())}
         self._model: DiffusionClassifier | None = None
+        self._graph: Any = None  # of the rows, once it is built
         self._first: dict[int, int] = {}
         self._is_stale = True
 
@@ -98,11 +99,12 @@ class Backend:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of points that few labels do not reach yet
             if is_enough:
-                graph = None if self._model is None else self._model.graph_
                 model = DiffusionClassifier(random_state=0, affinity=self.rows.affinity)
-                self._model = model.fit(self.rows.points, given, graph=graph)
+                self._model = model.fit(self.rows.points, given, graph=self._graph)
+                self._graph = model.graph_
                 found = suggest_after(model, self.rows, self.labels, _N_FIRST)
             else:
+                self._model = None
                 found = suggest_rows(self.rows, None, _N_FIRST)
         ids = [self._rows_by_id[str(row["id"])] for row in found.rows]
         self._first = {row: rank for rank, row in enumerate(ids)}

@@ -18,7 +18,17 @@ from experiments.scaling.structure import code_lines, figures, functions
 
 OWN_GUIDES = [
     path.relative_to(tables.ROOT).as_posix()
-    for folder in (".", ".github", "diffclass", "experiments", "plugins", "tests")
+    for folder in (
+        ".",
+        ".github",
+        "diffclass",
+        "experiments",
+        "experiments/results",
+        "guide",
+        "guide/tutorials",
+        "plugins",
+        "tests",
+    )
     for path in sorted((tables.ROOT / folder).glob("*.md"))
 ]
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -89,8 +99,7 @@ def test_the_readme_is_short():
 
 def figures_of_the_papers():
     """Yield script, result and seconds of each row of the figures' table."""
-    text = (tables.ROOT / "experiments/README.md").read_text("utf-8")
-    text = text[text.index("## Figures of the papers") :]
+    text = (tables.ROOT / "experiments/results/figures.md").read_text("utf-8")
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) == 6 and cells[2].startswith("`"):
@@ -116,9 +125,9 @@ def test_all_figures_are_told():
 
 
 def test_every_figure_is_shown_once_and_small():
-    text = (tables.ROOT / "experiments/README.md").read_text("utf-8")
+    text = (tables.ROOT / "experiments/results/figures.md").read_text("utf-8")
     for script, *_ in figures_of_the_papers():
-        assert text.count(f"![]({script}.png)") == 1
+        assert text.count(f"![](../{script}.png)") == 1
         assert (tables.ROOT / "experiments" / f"{script}.png").stat().st_size < 250_000
 
 

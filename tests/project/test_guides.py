@@ -32,6 +32,7 @@ GUIDES = [
         *ROOT.glob("*.md"), *(ROOT / name / "README.md" for name in ("diffclass", "plugins")),
         *(ROOT / name / "README.md" for name in ("experiments", "tests")),
         ROOT / "plugins" / "TABLES.md", *(ROOT / "guide").glob("*.md"),
+        *(ROOT / "experiments" / "results").glob("*.md"),
     ) if path.exists()
 ]  # fmt: skip
 SHELLS = {"", "console", "sh", "shell", "bash"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +43,61 @@ def test_names_are_documented_in_their_chapters(site):
 
 def test_the_site_is_small(site):
     assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) <= 10_000_000
+
+
+def test_tutorials_have_their_output_and_notebooks(site):
+    sources = sorted((ROOT / "guide" / "tutorials").glob("*.md"))
+    assert len(sources) == 10
+    for source in sources:
+        page = (site / "guide" / "tutorials" / f"{source.stem}.html").read_text("utf-8")
+        notebook = site / "guide" / "tutorials" / f"{source.stem}.ipynb"
+        assert f'href="{notebook.name}"' in page
+        cells = json.loads(notebook.read_text("utf-8"))["cells"]
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+        pictures = re.findall(rf'<img src="({source.stem}_\d+\.png)" alt="([^"]+)"', page)
+        assert pictures, source
+        for name, alternative in pictures:
+            assert (notebook.with_name(name)).read_bytes()[:4] == b"\x89PNG"
+            assert len(alternative) > 20
+
+
+def test_the_search_finds_sections_of_guides(site):
+    script = (site / "search.js").read_text("utf-8")
+    found, _ = json.JSONDecoder().raw_decode(script, script.index('[{"fullname"'))
+    sections = {(one["modulename"], one.get("qualname")): one for one in found}
+    why = sections["guide.questions", "why-this-time"]
+    assert "stopping time" in why["doc"]
+    assert "tau_" in why["doc"]
+    assert (site / "guide" / "questions.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", "does not say what"),
+        ("print(1)", ""),
+    ],
+)
+def test_tutorials_that_fail_are_told(code, says, monkeypatch):
+    monkeypatch.syspath_prepend(str(TOOLS))
+    notebooks = importlib.import_module("notebooks")
+    notebook = notebooks.notebook_of(f"# A\n\ntext\n\n```python\n{code}\n```\n\nend\n")
+    assert [cell.cell_type for cell in notebook.cells] == ["markdown", "code", "markdown"]
+    if not says:
+        notebooks.run(notebook, "a.md")
+        text, made = notebooks.with_outputs(notebook, "a.md")
+        assert "```text\n1\n```" in text
+        assert [*made] == ["a.ipynb"]
+        return
+
+    def made():
+        notebooks.run(notebook, "a.md")
+        notebooks.with_outputs(notebook, "a.md")
+
+    with pytest.raises(importlib.import_module("guides").GuideError, match=says):
+        made()
 
 
 def test_the_reference_shows_public_names_alone(site):

@@ -108,3 +108,17 @@ def test_labels_are_changed_and_taken_away(rows):
     assert again == [truth[0]]
     with pytest.raises(DataError, match="too long"):
         backend.setup(" " * 2_000_000)
+
+
+def test_with_one_class_left_nothing_is_known(rows):
+    backend = Backend(read_rows(open_table("points.npy")))
+    for row, name in ((0, "ant"), (1, "bee")):
+        event = labelled(row, name)
+        backend.hear(event["action"], event)
+    assert all(one["result"] for one in backend.predict([task(5), task(6)]))
+    event = labelled(1, "bee", "ANNOTATIONS_DELETED")
+    backend.hear(event["action"], event)
+    assert not any(one["result"] for one in backend.predict([task(5), task(6)]))
+    event = labelled(1, "bee")
+    backend.hear(event["action"], event)
+    assert all(one["result"] for one in backend.predict([task(5), task(6)]))

@@ -101,7 +101,7 @@ class ClassTable:
         ids: Iterable[int],
         *,
         names: Mapping[int, str] | None = None,
-        colors: Mapping[int, Color] | None = None,
+        colors: Mapping[int, Color | str] | None = None,
     ) -> ClassTable:
         """Make the table of some classes, with default names and colours where none are given.
 
@@ -109,19 +109,24 @@ class ClassTable:
         ----------
         ids : iterable of int, each at least 0
         names : mapping of int to str, optional
-        colors : mapping of int to (red, green, blue), optional
+        colors : mapping of int to (red, green, blue) or str, optional
+            0 to 255 each, or as in "#0072b2".
 
         Raises
         ------
         ParameterError
-            Where an id is negative.
+            Where an id is negative, or a colour is none.
         """
         wanted = sorted({int(i) for i in ids} | {0})
         if wanted[0] < 0:
             raise ParameterError(f"class id {wanted[0]} is negative; ids are 1, 2, ... and 0")
         names, colors = names or {}, colors or {}
         entries = (
-            ClassEntry(i, names.get(i) or default_name(i), colors.get(i) or default_color(i))
+            ClassEntry(
+                i,
+                names.get(i) or default_name(i),
+                default_color(i) if colors.get(i) is None else checked_color(colors[i]),
+            )
             for i in wanted
         )
         return cls(tuple(entries))
@@ -164,6 +169,21 @@ class ClassTable:
             if entry.id == class_id:
                 return entry
         raise KeyError(class_id)
+
+
+def checked_color(color: Color | str) -> Color:
+    """Return a colour as numbers, or raise `ParameterError` for anything else."""
+    found = color_of(color) if isinstance(color, str) else color
+    try:
+        red, green, blue = (int(part) for part in (() if found is None else found))
+    except (TypeError, ValueError):
+        red = green = blue = -1
+    if not all(0 <= part <= 255 for part in (red, green, blue)):
+        raise ParameterError(
+            f"{color!r} is no colour; give red, green and blue from 0 to 255, or a text such as "
+            "'#0072b2'"
+        )
+    return red, green, blue
 
 
 def default_name(class_id: int) -> str:

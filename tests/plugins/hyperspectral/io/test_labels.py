@@ -8,7 +8,7 @@ import scipy.io
 import spectral.io.envi as envi
 from PIL import Image
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels
 from diffclass_hyperspectral.io.labels.class_table import PALETTE, default_color
 
@@ -219,3 +219,15 @@ def test_real_label_files(data_folder, name, shape, ids, n_labelled):
         n_labelled,
     )
     labels.check_trainable()
+
+
+@pytest.mark.parametrize("color", [(0, 114, 178), "#0072b2", "#0072B2", np.array([0, 114, 178])])
+def test_colors_are_numbers_or_texts(color):
+    table = ClassTable.from_ids([1, 2], colors={1: color})
+    assert table[1].color == (0, 114, 178)
+
+
+@pytest.mark.parametrize("color", ["blue", "#12", (1, 2), (1, 2, 300), (-1, 0, 0), 5])
+def test_what_is_no_color_is_refused(color):
+    with pytest.raises(ParameterError, match="is no colour"):
+        ClassTable.from_ids([1], colors={1: color})

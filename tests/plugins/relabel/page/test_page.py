@@ -408,6 +408,20 @@ def test_what_is_known_under_the_pointer(painted, editor, tissue):
     assert NAMES[best.class_id - 1] in text
 
 
+def test_why_follows_the_map(painted, editor):
+    """What is painted where it was asked changes the answer."""
+    tab = painted
+    tab.move(24, 30)
+    tab.key("w")
+    tab.find(".item.why").first.wait_for()
+    before = engine_map(editor)[24, 30]
+    other = next(k for k in (1, 2, 3) if k != before)
+    tab.paint(other, (24, 30))
+    name = NAMES[other - 1]
+    tab.wait(f"document.querySelector('.why-head').textContent.startsWith('{name}')")
+    tab.wait(f"document.querySelector('.item.why').textContent.startsWith('{name}')")
+
+
 def test_suggestions_that_were_passed_over_do_not_come_again(painted, editor):
     tab = painted
     tab.key("n")

@@ -163,6 +163,9 @@ export class StrokePanel {
 /** Why a pixel has its class: the share of each stroke in its posterior. */
 export class WhyPanel {
   readonly element: HTMLElement;
+  /** What was asked about, and the map of that time: another one has other answers. */
+  #asked: Place | null = null;
+  #version: number | undefined;
   readonly #head = el("p", { class: "why-head" });
   readonly #list = el("div", { class: "items" });
   readonly #empty = el("p", { class: "muted empty" }, "Point at a pixel and press ", keycap("w"), ", or Alt-click it, to see which strokes decided its class.");
@@ -170,10 +173,12 @@ export class WhyPanel {
   constructor(private readonly session: Session, private readonly go: Go) {
     this.element = el("div", {}, this.#empty, this.#head, this.#list);
     this.#head.hidden = true;
+    session.on("changed", () => this.#asked && !this.element.hidden && session.map?.version !== this.#version && void this.ask(this.#asked));
   }
 
   async ask(place: Place): Promise<void> {
     const { session } = this;
+    [this.#asked, this.#version] = [place, session.map?.version];
     const pixel = session.pixelOf(place);
     const answer = await session.ask({ ask: "why", pixel });
     if (!answer) return;

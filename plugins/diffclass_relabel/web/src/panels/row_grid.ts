@@ -19,10 +19,10 @@ const FEW_VALUES = 3;
 type Source = "suggested" | "unsure" | "sure" | "contradicted";
 
 const SOURCES: [Source, string, string][] = [
-  ["suggested", "What tells most", "Rows that stand for many others in doubt"],
-  ["unsure", "Least certain of the class", "Of the class that is chosen in the list, by margin"],
-  ["sure", "Most certain of the class", "Of the class that is chosen in the list, by margin"],
-  ["contradicted", "Contradicted labels", "Rows whose label the others contradict"],
+  ["suggested", "What tells most", "Rows like many others in doubt"],
+  ["unsure", "Least certain of the class", "Of the chosen class, by margin"],
+  ["sure", "Most certain of the class", "Of the chosen class, by margin"],
+  ["contradicted", "Contradicted labels", "Labels that others contradict"],
 ];
 
 export class RowGrid {
@@ -31,10 +31,10 @@ export class RowGrid {
   /** Rows that are not to be shown again. */
   readonly #skipped = new Set<number>();
   readonly #cards = el("div", { class: "cards", attributes: { role: "listbox", "aria-label": "Rows to answer", "aria-orientation": "horizontal" } });
-  readonly #classes = el("div", { class: "answers", attributes: { role: "group", "aria-label": "Answer for the row that has the focus" } });
+  readonly #classes = el("div", { class: "answers", attributes: { role: "group", "aria-label": "Answers" } });
   readonly #name = el("input", {
     class: "new-class",
-    attributes: { type: "text", maxlength: String(LONGEST_NAME), placeholder: "class\u2026", "aria-label": "Class by its name, or a new one; Enter answers with it", spellcheck: "false" },
+    attributes: { type: "text", maxlength: String(LONGEST_NAME), placeholder: "class\u2026", "aria-label": "Name of a class, known or new; Enter answers", spellcheck: "false" },
     on: { keydown: (event) => this.#nameKey(event) },
   });
   readonly #note = muted("");
@@ -53,7 +53,7 @@ export class RowGrid {
     const title = "Rows to answer";
     this.element = el("section", { class: "row-grid of-table", attributes: { "aria-label": title } },
       el("div", { class: "grid-head" }, el("h2", { text: title }), this.#source,
-        textButton("Others", "Other rows in place of these", () => void this.refill(true), "small"), this.#note,
+        textButton("Others", "Other rows", () => void this.refill(true), "small"), this.#note,
         iconButton("remove", "Close the rows (q)", () => this.toggle(), "icon small")),
       this.#cards,
       el("div", { class: "grid-foot" }, this.#classes, this.#name,
@@ -150,7 +150,7 @@ export class RowGrid {
     if (this.#classes.dataset.shows === shows) return;
     this.#classes.dataset.shows = shows;
     this.#classes.replaceChildren(...this.session.classes.map((item, k) => {
-      const button = el("button", { class: "small", title: `The row that has the focus is ${item.name}`, on: { click: () => this.#answer(item) } }, keycap(KEYS[k] ?? "\u2013"), classMark(item.color, item.name));
+      const button = el("button", { class: "small", title: `It is ${item.name}`, on: { click: () => this.#answer(item) } }, keycap(KEYS[k] ?? "\u2013"), classMark(item.color, item.name));
       button.tabIndex = -1; // each has a key
       return button;
     }));
