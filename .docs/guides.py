@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 
+from latex2mathml.converter import convert as latex_to_mathml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from names import relative
@@ -20,6 +21,8 @@ from pdoc.doc import Module
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
+
+FORMULA = "formula-{}-of-this-page"
 
 
 class GuideError(ValueError):
@@ -79,7 +82,9 @@ def read_guide(
     """
     guide = Guide(path=path, page=page_of(path), title=title, made=dict(made or {}))
     markdown = MarkdownIt("commonmark", {"highlight": highlighted}).enable("table")
-    tokens = markdown.parse((root / path).read_text(encoding="utf-8") if text is None else text)
+    text = (root / path).read_text(encoding="utf-8") if text is None else text
+    text, formulas = without_formulas(text) if "$$" in text else (text, [])
+    tokens = markdown.parse(text)
     add_anchors(guide, tokens)
     guide.sections = sections_of(tokens)
     for token in (child for block in tokens for child in block.children or ()):
@@ -90,7 +95,21 @@ def read_guide(
         elif token.type == "text":  # numbers keep their spread on their line
             token.content = token.content.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
     guide.html = markdown.renderer.render(tokens, markdown.options, {})
+    for number, formula in enumerate(formulas):
+        guide.html = guide.html.replace(FORMULA.format(number), formula)
     return guide
+
+
+def without_formulas(text: str) -> tuple[str, list[str]]:
+    """Return a text with a mark in place of each $formula$ or $$formula$$, and these as MathML."""
+    formulas: list[str] = []
+
+    def marked(found: re.Match[str]) -> str:
+        display = "block" if found[1] else "inline"
+        formulas.append(latex_to_mathml(found[1] or found[2], display=display))
+        return FORMULA.format(len(formulas) - 1)
+
+    return re.sub(r"\$\$(.+?)\$\$|\$([^$\n`]+)\$", marked, text), formulas
 
 
 def add_anchors(guide: Guide, tokens: list[Token]) -> None:

@@ -177,3 +177,9 @@ def test_links_of_a_guide_lead_to_pages(tmp_path, monkeypatch, link, found):
     assert f'href="{found}"' in guide.html
     assert guide.contents == [("part", "Part")]
     assert guide.files == ({link} if link == "table.csv" else set())
+
+
+def test_formulas_are_rendered_without_a_script(site):
+    page = (site / "guide" / "how_it_works.html").read_text("utf-8")
+    assert page.count("<math") > 15
+    assert "$" not in re.sub(r"<script.*?</script>|<pre.*?</pre>", "", page, flags=re.DOTALL)
