@@ -199,12 +199,6 @@ class TableWorkspace(Workspace):
         of = {"rows": lambda: float(len(self.features))}
         return Measures(of, "all rows", "20%, 10-20% or 1200rows")
 
-    @property
-    def row_of_pixel(self) -> np.ndarray:
-        """Row of the table on each cell of the raster, -1 for none."""
-        rows = np.append(self.row_numbers, -1)
-        return rows[self.points]
-
     def read_labels(
         self, path: Path | str, *, variable: str | None = None, spectra: bool = True
     ) -> LabelImage:

@@ -196,6 +196,24 @@ def test_suggestions_are_rows_that_are_not_labelled(labelled):
     assert not set(labelled.workspace.row_numbers[found.points]) & set(LABELLED)
 
 
+def test_a_widget_has_classes_by_row(table_folder, tmp_path, digits):
+    pytest.importorskip("anywidget")
+    from diffclass_relabel import RelabelWidget
+
+    labels = tmp_path / "labels.csv"
+    labels.write_text("row,class\n" + "".join(f"{i},{digits[1][i]}\n" for i in range(40)))
+    widget = RelabelWidget(
+        table_folder / "digits.npy", session=tmp_path / "w.jsonl", labels=labels, metric="cosine"
+    )
+    given, found = widget.labels, widget.class_map
+    widget.close()
+    assert given.shape == found.shape == (600,)
+    expected = np.array([i < 40 and i != 5 for i in range(600)])
+    np.testing.assert_array_equal(given > 0, expected)
+    np.testing.assert_array_equal(found[expected], given[expected])
+    assert found[5] == 0
+
+
 # What shows rows
 
 
