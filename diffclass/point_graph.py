@@ -143,6 +143,9 @@ class PointGraph:
     placing: Placing | None = None
     scales: np.ndarray | None = None
 
+    def __repr__(self) -> str:
+        return f"<PointGraph: {self.operator!r}, kernel {type(self.kernel).__name__}>"
+
     @classmethod
     def from_points(
         cls,

@@ -339,3 +339,10 @@ def test_every_estimator_keeps_its_graph(points, labels):
         assert isinstance(estimator.graph_, PointGraph)
         assert len(estimator.graph_) == 80
         assert estimator.graph_.recall == 1.0
+
+
+def test_a_graph_is_shown_in_a_line():
+    graph = PointGraph.from_points(np.random.default_rng(0).normal(size=(3000, 4)))
+    for shown in (repr(graph), repr(graph.operator)):
+        assert "3,000 points" in shown
+        assert len(shown) < 120

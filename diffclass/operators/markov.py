@@ -132,6 +132,10 @@ class MarkovOperator:
     def __len__(self) -> int:
         return self.affinity.shape[0]
 
+    def __repr__(self) -> str:
+        n, edges = len(self), self.affinity.nnz
+        return f"<{type(self).__name__} of {n:,} points, {edges / n:.0f} edges each, {self.dtype}>"
+
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
