@@ -1,6 +1,6 @@
 """The ten timings that matter, for the history of speed.
 
-    cd .asv && asv run --quick HEAD~3..HEAD && asv publish && asv preview
+    cd .asv && asv run HEAD~3..HEAD && asv publish && asv preview
 
 Points are those of digits and Gaussian clusters. Compiled loops are loaded by `setup`, so that the
 first timing is like the others.

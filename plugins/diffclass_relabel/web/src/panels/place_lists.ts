@@ -163,9 +163,9 @@ export class StrokePanel {
 /** Why a pixel has its class: the share of each stroke in its posterior. */
 export class WhyPanel {
   readonly element: HTMLElement;
-  /** What was asked about, and the map of that time: another one has other answers. */
+  /** What was asked about, and whether another map has come since: it has other answers. */
   #asked: Place | null = null;
-  #version: number | undefined;
+  #isOld = false;
   readonly #head = el("p", { class: "why-head" });
   readonly #list = el("div", { class: "items" });
   readonly #empty = el("p", { class: "muted empty" }, "Point at a pixel and press ", keycap("w"), ", or Alt-click it, to see which strokes decided its class.");
@@ -173,12 +173,13 @@ export class WhyPanel {
   constructor(private readonly session: Session, private readonly go: Go) {
     this.element = el("div", {}, this.#empty, this.#head, this.#list);
     this.#head.hidden = true;
-    session.on("changed", () => this.#asked && !this.element.hidden && session.map?.version !== this.#version && void this.ask(this.#asked));
+    session.on("map", () => (this.#isOld = true)); // the refined one has the version of the first
+    session.on("changed", () => this.#isOld && this.#asked && !this.element.hidden && void this.ask(this.#asked));
   }
 
   async ask(place: Place): Promise<void> {
     const { session } = this;
-    [this.#asked, this.#version] = [place, session.map?.version];
+    [this.#asked, this.#isOld] = [place, false];
     const pixel = session.pixelOf(place);
     const answer = await session.ask({ ask: "why", pixel });
     if (!answer) return;
