@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -260,8 +261,12 @@ class TableWorkspace(Workspace):
 
     def from_log(self, runs: list[int]) -> list[int]:
         """Return runs of rows as runs of cells."""
-        rows = pixels_of(runs, self.table.n_rows)
-        point_of_row = np.full(self.table.n_rows, -1, dtype=np.int64)
-        point_of_row[self.row_numbers] = np.arange(len(self.row_numbers))
-        points = point_of_row[rows]
-        return runs_of(np.sort(self.pixels[points[points >= 0]]))
+        cells = self._cell_of_row[pixels_of(runs, self.table.n_rows)]
+        return runs_of(np.sort(cells[cells >= 0]))
+
+    @cached_property
+    def _cell_of_row(self) -> np.ndarray:
+        """Cell of each row of the table, -1 for those without values."""
+        cells = np.full(self.table.n_rows, -1, dtype=np.int64)
+        cells[self.row_numbers] = self.pixels
+        return cells
