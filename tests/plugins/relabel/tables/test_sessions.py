@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from contextlib import closing
 
 import numpy as np
@@ -206,6 +207,10 @@ def test_a_widget_has_classes_by_row(table_folder, tmp_path, digits):
         table_folder / "digits.npy", session=tmp_path / "w.jsonl", labels=labels, metric="cosine"
     )
     given, found = widget.labels, widget.class_map
+    # loops still warm up behind the page, and would do so in the tests after this one
+    for thread in threading.enumerate():
+        if thread.name == "preparation":
+            thread.join(60)
     widget.close()
     assert given.shape == found.shape == (600,)
     expected = np.array([i < 40 and i != 5 for i in range(600)])
