@@ -77,18 +77,11 @@ class _Given:
 
     def check_table(self, inputs: list[Path], report: list[Path]) -> None:
         """Refuse outputs of a table that cannot be written or would replace an input."""
-        from diffclass.output import check_apart, require_writable
-        from diffclass_tables.io import check_ending
+        from diffclass_tables.commands._rows import check_outputs
 
         if self.margin is not None or self.probability is not None:
             raise click.UsageError("--margin and --probability are columns of -o of a table")
-        for path in self.images.values():
-            check_ending(path, self.scenes[0])
-        files = [
-            require_writable(path, overwrite=self.overwrite)
-            for path in (*self.images.values(), *report)
-        ]
-        check_apart(files, inputs)
+        check_outputs([*self.images.values()], report, inputs, overwrite=self.overwrite)
 
 
 @command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
@@ -107,7 +100,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     from diffclass_relabel.queries import export
     from diffclass_relabel.session import replayed
 
-    inputs, report = [session, *given.scenes, *part.files], present(given.report)
+    inputs, report = [*given.scenes, session, *part.files], present(given.report)
     over_table = is_table(given.scenes[0])
     if over_table:
         given.check_table(inputs, report)

@@ -158,9 +158,8 @@ def _export_rows(
     if what not in ROW_FORMATS:
         raise ParameterError(f"{what} is no result of a table; there are {', '.join(ROW_FORMATS)}")
     _check_labelled(editor)
-    if what == "labels":
-        return write_row_result(editor, workspace, what, path, overwrite=overwrite)
-    editor.refine()
+    if what != "labels":
+        editor.refine()
     if what == "report":
         _check_ending(path, what)
         return _write_report(editor, path, overwrite=overwrite)

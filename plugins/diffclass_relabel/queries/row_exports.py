@@ -11,8 +11,8 @@ from diffclass_relabel.protocol import Result
 from diffclass_relabel.session import SessionEditor
 from diffclass_relabel.workspace import TableWorkspace
 from diffclass_tables import write_rows
+from diffclass_tables.io.labels import is_no_label
 
-_NO_LABEL = ("", "-1", "nan")  # in files of labels
 _COLUMNS = {".csv": "CSV", ".parquet": "Parquet", ".npz": "NumPy"}
 ROW_FORMATS: dict[Result, dict[str, str]] = {
     "labels": _COLUMNS,
@@ -48,19 +48,16 @@ def write_row_result(
 def _names(editor: SessionEditor) -> dict[int, str]:
     names = {info.id: info.name for info in editor.session.classes}
     for name in names.values():
-        if name.strip().lower() in _NO_LABEL:
+        if is_no_label(name):
             raise DataError(f"a class is called {name!r}, which is no label in files; rename it")
     return names
 
 
 def _named(workspace: TableWorkspace, ids: np.ndarray, names: dict[int, str]) -> np.ndarray:
     """Return the names of classes by row, None for none."""
-    found = np.full(workspace.table.n_rows, None, dtype=object)
-    found[workspace.row_numbers] = [names.get(i) for i in ids.tolist()]
-    return found
+    return workspace.rows.placed(np.array([names.get(i) for i in ids.tolist()], dtype=object), None)
 
 
 def _numbers(workspace: TableWorkspace, values: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    found = np.full(workspace.table.n_rows, np.nan, dtype=np.float32)
-    found[workspace.row_numbers] = np.where(ids > 0, values, np.nan)
-    return found
+    known = np.where(ids > 0, values, np.nan).astype(np.float32)
+    return workspace.rows.placed(known, np.nan)

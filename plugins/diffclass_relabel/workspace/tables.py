@@ -62,11 +62,10 @@ class TableWorkspace(Workspace):
 
     Attributes
     ----------
-    table : Table
+    rows : Rows
+        The table, and which of its rows are points.
     contents : RowContents
         What users see of a row.
-    row_numbers : ndarray of int64 of shape (n,)
-        Row of the table that each point is.
     directions : ndarray of float64 of shape (n, 3)
         Diffusion coordinates, which colour the rows.
     """
@@ -74,9 +73,8 @@ class TableWorkspace(Workspace):
     things: ClassVar[str] = "rows"
 
     settings: TableSettings
-    table: Table
+    rows: Rows
     contents: RowContents
-    row_numbers: np.ndarray
     directions: np.ndarray
 
     @classmethod
@@ -115,12 +113,7 @@ class TableWorkspace(Workspace):
         if len(given) > 1:
             raise ParameterError(f"one table at a time, but {given[1]} came too; join them first")
         with stage("opening"):
-            table = open_table(
-                given[0],
-                columns=settings.columns,
-                id_column=settings.id_column,
-                apart=settings.apart or [],
-            )
+            table = _open(given[0], settings)
             if settings.images is not None:
                 settings = replace(settings, images=image_folder(table, settings.images))
             contents = RowContents.of(table, settings.images, settings.text)
@@ -168,11 +161,20 @@ class TableWorkspace(Workspace):
             features=rows.points,
             coarse_answers=len(cells) > workspace.MOST_ANSWERED,
             graph=graph,
-            table=rows.table,
+            rows=rows,
             contents=contents,
-            row_numbers=np.flatnonzero(rows.valid),
             directions=directions,
         )
+
+    @property
+    def table(self) -> Table:
+        """The table itself."""
+        return self.rows.table
+
+    @cached_property
+    def row_numbers(self) -> np.ndarray:
+        """Row of the table that each point is, int64 (n,)."""
+        return np.flatnonzero(self.rows.valid)
 
     @property
     def paths(self) -> list[Path]:
@@ -225,14 +227,7 @@ class TableWorkspace(Workspace):
 
     def check_unchanged(self) -> None:
         """Raise `DataError` where the file is another than when it was opened."""
-        settings = self.settings
-        now = open_table(
-            self.table.path,
-            columns=settings.columns,
-            id_column=settings.id_column,
-            apart=settings.apart or [],
-        )
-        if fingerprint_of_table(now) != self.fingerprint:
+        if fingerprint_of_table(_open(self.table.path, self.settings)) != self.fingerprint:
             raise DataError(f"{self.table.path}: has changed since it was opened; open it again")
 
     def placed(self, labels: LabelImage) -> LabelImage:
@@ -250,9 +245,7 @@ class TableWorkspace(Workspace):
 
     def by_point(self, plane: np.ndarray) -> np.ndarray:
         """Return values by row of the table, 0 for those without a pixel."""
-        values = np.zeros(self.table.n_rows, dtype=plane.dtype)
-        values[self.row_numbers] = plane.ravel()[self.pixels]
-        return values
+        return self.rows.placed(plane.ravel()[self.pixels], 0)
 
     def to_log(self, runs: list[int]) -> list[int]:
         """Return runs of cells as runs of rows."""
@@ -267,6 +260,9 @@ class TableWorkspace(Workspace):
     @cached_property
     def _cell_of_row(self) -> np.ndarray:
         """Cell of each row of the table, -1 for those without values."""
-        cells = np.full(self.table.n_rows, -1, dtype=np.int64)
-        cells[self.row_numbers] = self.pixels
-        return cells
+        return self.rows.placed(self.pixels, -1)
+
+
+def _open(path: str | os.PathLike[str], settings: TableSettings) -> Table:
+    apart = settings.apart or []
+    return open_table(path, columns=settings.columns, id_column=settings.id_column, apart=apart)

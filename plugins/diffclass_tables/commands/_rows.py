@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line import FILE, RunOptions, option, refuse_without_effect
+from diffclass.command_line import FILE, option, refuse_without_effect
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -113,12 +113,16 @@ def label_files(given: str | None) -> list[Path]:
 
 
 def check_outputs(
-    output: Path, others: list[Path], inputs: list[Path], running: RunOptions
+    results: list[Path], others: list[Path], inputs: list[Path], *, overwrite: bool
 ) -> None:
-    """Refuse outputs that cannot be written, share a file or would replace an input."""
+    """Refuse outputs that cannot be written, share a file or would replace an input.
+
+    - `results`: of rows; `inputs`: the table first
+    """
     from diffclass.output import check_apart, require_writable
     from diffclass_tables.io import check_ending
 
-    check_ending(output, inputs[0])
-    files = [require_writable(path, overwrite=running.overwrite) for path in (output, *others)]
+    for path in results:
+        check_ending(path, inputs[0])
+    files = [require_writable(path, overwrite=overwrite) for path in (*results, *others)]
     check_apart(files, inputs)

@@ -73,7 +73,9 @@ def anomaly(
     if part.graph is not None:
         raise click.UsageError("anomalies are found among features; leave --graph out")
     truth = label_files(given.truth)
-    check_outputs(given.output, present(given.report), [table, *truth], running)
+    check_outputs(
+        [given.output], present(given.report), [table, *truth], overwrite=running.overwrite
+    )
     with console.timing():
         with stage("opening"):
             opened, _ = part.opened(table, given.truth)

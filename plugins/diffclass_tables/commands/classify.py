@@ -136,7 +136,7 @@ def classify(
         refuse_without_effect(["labels_per_class", "holdout", "label_variable"], "without --labels")
     labels = label_files(given.labels)
     inputs = [table, *labels, *present(given.scores), *part.files]
-    check_outputs(given.output, present(given.report), inputs, running)
+    check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             opened, graph = part.opened(table, given.labels)

@@ -73,7 +73,7 @@ def cluster(
     part.check()
     truth = label_files(given.truth)
     inputs = [table, *truth, *part.files]
-    check_outputs(given.output, present(given.report), inputs, running)
+    check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             opened, graph = part.opened(table, given.truth)

@@ -64,7 +64,7 @@ def embed(
     part.check()
     check_picture(given.picture)
     others = present(given.picture, given.report)
-    check_outputs(given.output, others, [table, *part.files], running)
+    check_outputs([given.output], others, [table, *part.files], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             opened, graph = part.opened(table)

@@ -94,7 +94,7 @@ def suggest(
         raise click.UsageError("suggestions are written as .csv, .tsv, .parquet or .feather")
     labels = label_files(given.labels)
     inputs = [table, *labels, *part.files]
-    check_outputs(given.output, present(given.report), inputs, running)
+    check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             opened, graph = part.opened(table, given.labels)

@@ -188,6 +188,11 @@ def _class_column(place: Path, names: list[str], variable: str | None) -> str:
     )
 
 
+def is_no_label(text: str) -> bool:
+    """Return whether a text in a column of labels says that there is none."""
+    return text.strip().lower() in ("", "-1", "nan")
+
+
 def _plain(values: np.ndarray) -> np.ndarray:
     """Return labels as objects, None for none."""
     found = np.array([None] * len(values), dtype=object)
@@ -196,7 +201,7 @@ def _plain(values: np.ndarray) -> np.ndarray:
             value = value.decode(errors="replace")
         is_missing = value is None or value != value or value == -1
         if isinstance(value, str):
-            is_missing = value.strip().lower() in ("", "-1", "nan")
+            is_missing = is_no_label(value)
         if not is_missing:
             whole = isinstance(value, float) and value.is_integer()
             found[row] = int(value) if whole else value
