@@ -141,6 +141,13 @@ class SessionHub:
             if not await asyncio.shield(self._update):
                 raise DataError(f"the map could not be computed: {self._problem}")
 
+    async def refined(self) -> None:
+        """Wait for the map of the present labels, with its time chosen."""
+        await self.update()
+        while self._refining is not None:
+            await asyncio.shield(self._refining)
+            await self.update()
+
     def leave(self, client: Client) -> None:
         """Forget a client."""
         self._clients.discard(client)
@@ -352,13 +359,6 @@ class SessionHub:
         await self.update()
         return {"version": self._state["version"]}
 
-    async def _refine_now(self, client: Client) -> None:
-        """Wait for the map of the present labels, with its time chosen."""
-        await self._update_now(client)
-        while self._refining is not None:
-            await asyncio.shield(self._refining)
-            await self._update_now(client)
-
     async def _view(
         self, client: Client, top: int, left: int, bottom: int, right: int
     ) -> protocol.ViewAnswer:
@@ -409,7 +409,7 @@ class SessionHub:
         self, client: Client, what: str, name: str | None = None, **options: Any
     ) -> protocol.ExportAnswer:
         if what not in ("labels", "prediction", "spectra"):
-            await self._refine_now(client)
+            await self.refined()
         # a model takes as long as the map did
         work = self._workers.answer_slow if what == "model" else self._workers.answer_quick
         # a key for each: several files may be written for one client

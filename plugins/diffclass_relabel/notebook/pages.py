@@ -203,5 +203,5 @@ class SessionThread:
 
 async def _updated(opening_page: OpeningPage) -> SessionHub:
     hub = await opening_page.opened()
-    await hub.update()
+    await hub.refined()
     return hub

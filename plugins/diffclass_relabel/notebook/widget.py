@@ -123,7 +123,7 @@ class RelabelWidget(anywidget.AnyWidget):
 
     @property
     def class_map(self) -> np.ndarray:
-        """Class id of every pixel, shape (rows, columns), int32, brought up to date.
+        """Class id of every pixel, shape (rows, columns), int32, brought up to date and refined.
 
         0 where no label arrives or there are no data. Of a table: of every row, shape (n_rows,).
         """
