@@ -30,6 +30,7 @@ from diffclass.label_diffusion.parameters import (
     LABEL_MODE_CHOICES,
     DiffusionRules,
     Tau,
+    check_kept_classes,
     checked_tau,
 )
 from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
@@ -115,6 +116,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Whether a smooth function of the features may count together with the graph. It does where
         held-out labels say by more than their error that it names classes better; see
         `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the calibration.
+    kept_classes : int, optional
+        Number of classes whose values each point keeps, the largest, for problems of hundreds of
+        classes; see `diffclass.diffuse_labels`. `label_distributions_` and
+        `raw_label_distributions_` are then csr_arrays, `transductive_set` too, whose sets hold kept
+        classes only; ``diffusion_.dropped`` says what that has cost. By default all are kept.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
@@ -135,9 +141,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Class of each fitted point; -1 where no label is within reach: in a connected component
         without labels, or, if ``tau`` is a number, where every label is farther than the walk is
         long.
-    label_distributions_ : ndarray of shape (n, n_classes)
+    label_distributions_ : ndarray or csr_array of shape (n, n_classes)
         Calibrated probabilities of the classes; rows sum to 1.
-    raw_label_distributions_ : ndarray of shape (n, n_classes)
+    raw_label_distributions_ : ndarray or csr_array of shape (n, n_classes)
         Posteriors before calibration, in the same order at each point; rows sum to 1.
     margin_ : ndarray of shape (n,)
         Difference of the two largest posteriors of the walk, 0 to 1.
@@ -201,6 +207,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         class_prior: ArrayLike | None = None,
         warp: Warp | None = None,
         join_features: bool = False,
+        kept_classes: int | None = None,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         random_state: RandomState = None,
@@ -214,6 +221,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.class_prior = class_prior
         self.warp = warp
         self.join_features = join_features
+        self.kept_classes = kept_classes
         self.affinity = affinity
         self.search = search
         self.random_state = random_state
@@ -370,6 +378,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                     "join_features=True needs features, and a precomputed affinity has none; leave "
                     "it out"
                 )
+        check_kept_classes(self.kept_classes, self.label_mode)
+        if self.kept_classes is not None and (self.warp is not None or self.join_features):
+            raise ParameterError(
+                "kept_classes goes with neither warp nor join_features, which need all classes; "
+                "choose one"
+            )
 
     def _check_hints(self) -> None:
         """Raise `ParameterError` for parameters that do not go with scores."""
@@ -387,6 +401,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             label_mode=self.label_mode if labels.hints is None else "absorbing",
             tau=self.tau,
             class_prior=self.class_prior,
+            kept_classes=self.kept_classes,
         )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -662,6 +677,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
         warnings.warn(self._why_unreached(unreached), UnreachedWarning, stacklevel=4)
+        if self.kept_classes is not None:
+            return  # empty rows
         self.raw_label_distributions_ = self.raw_label_distributions_.copy()
         kept = self._new_points
         self.raw_label_distributions_[unreached] = kept.hinted(kept.nearest_codes(X[unreached]))

@@ -136,6 +136,24 @@ def absorbing_labels(A, codes, n_classes, t, *, weight=None):
     return N
 
 
+def largest(rows, k):
+    """The k largest values of each row, of equal ones the first; 0 elsewhere."""
+    order = np.argsort(-rows, axis=1, kind="stable")
+    kept = rows.copy()
+    np.put_along_axis(kept, order[:, k:], 0, axis=1)
+    return kept
+
+
+def largest_absorbing_labels(A, codes, n_classes, t, k, *, weight=None):
+    """`absorbing_labels` of which each point keeps the k largest values after each step."""
+    chi = indicators(codes, n_classes, weight)
+    stop = chi.sum(axis=1, keepdims=True)
+    N = chi.copy()
+    for _ in range(t):
+        N = largest(chi + (1 - stop) * (A @ N), k)
+    return N
+
+
 def harmonic_labels(A, codes, n_classes):
     """Solve N = A N off the labels, N = chi on them (every component needs a label)."""
     N = indicators(codes, n_classes)

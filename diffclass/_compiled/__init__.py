@@ -26,6 +26,7 @@ _SUBMODULES = (
     "edges",
     "gaussians",
     "graphs",
+    "largest",
     "neighbor_lists",
     "products",
 )

@@ -210,6 +210,8 @@ def well_apart(
 
 def closeness(diffusion: LabelDiffusion) -> np.ndarray:
     """Return 1 - margin of each point, of shape (n,); small ones as accurate as large ones."""
+    if diffusion.kept_classes is not None:
+        return np.asarray(1 - diffusion.margin, dtype=np.float64)
     shares = diffusion.values * diffusion.class_weight
     total, rows = shares.sum(axis=1), np.arange(len(shares))
     shares[rows, shares.argmax(axis=1)] = 0  # 1 - (p_(1) - p_(2)) = the others + p_(2)

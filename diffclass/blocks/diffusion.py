@@ -48,11 +48,15 @@ class BlockMap(Decision):
         As of `BlockDiffusion`.
     label_mode : str
         "absorbing".
+    kept_classes, dropped : None
+        Blocks keep all classes.
     """
 
     posteriors: np.ndarray
     weighting: str
     label_mode: str = "absorbing"
+    kept_classes: None = None
+    dropped: None = None
 
 
 @dataclass(frozen=True, eq=False)

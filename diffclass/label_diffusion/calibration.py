@@ -43,12 +43,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from diffclass._validation import check_level
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.maps import map_scores
+from diffclass.label_diffusion.largest_walk import largest_map_scores
+from diffclass.label_diffusion.maps import dense_rows, divided_by_row, map_scores
 from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 
@@ -87,36 +89,40 @@ class Calibration:
     log_loss_after: float
     conformity: np.ndarray
 
-    def apply(self, posteriors: np.ndarray) -> np.ndarray:
+    def apply(self, posteriors: Any) -> Any:
         """Return calibrated probabilities.
 
         Parameters
         ----------
-        posteriors : ndarray of shape (..., n_classes)
-            With a positive entry in each row; rows of NaN stay NaN.
+        posteriors : ndarray of shape (..., n_classes), or csr_array
+            With a positive entry in each row; rows of NaN, and empty ones of a csr_array, stay so.
 
         Returns
         -------
-        ndarray of the same shape and type
+        ndarray or csr_array of the same shape and type
             In the same order at each point; they sum to 1.
         """
+        if isinstance(posteriors, sp.csr_array):
+            return _sharpened_rows(posteriors, 1 / self.temperature)
         return sharpened(posteriors, 1 / self.temperature)
 
-    def sets(self, probabilities: np.ndarray, *, level: float) -> np.ndarray:
+    def sets(self, probabilities: Any, *, level: float) -> Any:
         """Return which classes are in the prediction set of each point.
 
         Parameters
         ----------
-        probabilities : ndarray of shape (..., n_classes)
-            Calibrated.
+        probabilities : ndarray of shape (..., n_classes), or csr_array
+            Calibrated. Of a csr_array, only classes of its stored values can be in a set.
         level : float
             Share of the sets, between 0 and 1, that are to hold the true class;
             see `diffclass.label_diffusion.calibration`.
 
         Returns
         -------
-        ndarray of bool of the same shape
+        ndarray or csr_array of bool of the same shape
         """
+        if isinstance(probabilities, sp.csr_array):
+            return _sets_of_rows(probabilities, self.conformity, level=level)
         return sets_at(probabilities, self.conformity, level=level)
 
     @property
@@ -182,10 +188,17 @@ def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLab
     Costs four steps of one column per class.
     """
     counted = counted_points(diffusion.reached)
-    around = map_scores(
-        operator.unwarped, diffusion.codes, len(diffusion.classes), n_steps=MAP_STEPS
-    )
-    return calibrated(diffusion.posteriors[counted], around[counted], left)
+    codes, n_classes = diffusion.codes, len(diffusion.classes)
+    around: Any
+    if diffusion.kept_classes is None:
+        around = map_scores(operator.unwarped, codes, n_classes, n_steps=MAP_STEPS)
+    else:
+        around = largest_map_scores(
+            operator.unwarped, codes, n_classes,
+            kept_classes=diffusion.kept_classes, n_steps=MAP_STEPS,
+        )  # fmt: skip
+    posteriors = dense_rows(diffusion.posteriors, counted)
+    return calibrated(posteriors, dense_rows(around, counted), left)
 
 
 def calibrated(posteriors: np.ndarray, around: np.ndarray, left: HeldOutLabels) -> Calibration:
@@ -249,7 +262,31 @@ def sets_at(probabilities: np.ndarray, conformity: np.ndarray, *, level: float) 
     ``conformity`` (m,) has the probability of its own class at each held-out label, ascending.
     Where probabilities are NaN, no class is in the set. Another level raises `ParameterError`.
     """
+    threshold = _threshold(conformity, level)
+    return probabilities >= np.minimum(threshold, probabilities.max(axis=-1, keepdims=True))
+
+
+def _threshold(conformity: np.ndarray, level: float) -> float:
     # the small number: (1 - 0.9) * 10 is less than 1 by rounding
     k = int((1 - check_level(level)) * (len(conformity) + 1) + 1e-9)
-    threshold = conformity[k - 1] if k else 0.0
-    return probabilities >= np.minimum(threshold, probabilities.max(axis=-1, keepdims=True))
+    return float(conformity[k - 1]) if k else 0.0
+
+
+def _sets_of_rows(
+    probabilities: sp.csr_array, conformity: np.ndarray, *, level: float
+) -> sp.csr_array:
+    """Return `sets_at` of sparse rows, as a csr_array of bool."""
+    largest = probabilities.max(axis=1).toarray()
+    least = np.minimum(_threshold(conformity, level), largest)
+    values, indices, starts = probabilities.data, probabilities.indices, probabilities.indptr
+    inside = (values > 0) & (values >= np.repeat(least, np.diff(starts)))
+    found = sp.csr_array((inside, indices, starts), shape=probabilities.shape)
+    found.eliminate_zeros()
+    return found
+
+
+def _sharpened_rows(posteriors: sp.csr_array, exponent: float) -> sp.csr_array:
+    """Return `sharpened` of sparse rows."""
+    powers = divided_by_row(posteriors.copy(), posteriors.max(axis=1).toarray())
+    powers.data **= exponent
+    return divided_by_row(powers, powers.sum(axis=1))

@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
 from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.early_stopping import (
@@ -54,6 +54,7 @@ from diffclass.label_diffusion.early_stopping import (
 )
 from diffclass.label_diffusion.free_walk import FreeWalk, SummedWalk
 from diffclass.label_diffusion.labels import Labels
+from diffclass.label_diffusion.largest_walk import LargestWalk
 from diffclass.label_diffusion.maps import (
     cut_of,
     posteriors_of,
@@ -80,7 +81,7 @@ class LabelDiffusion:
     ----------
     classes : ndarray of shape (n_classes,)
         The labels' values, sorted.
-    values : ndarray of float64 of shape (n, n_classes)
+    values : ndarray or csr_array of float64 of shape (n, n_classes)
         N_i at tau, at least 0; 0 for all classes where no label has arrived. With loosened or
         matched weights, the map diffused once more; see `diffclass.label_diffusion.class_sizes`.
     class_weight : ndarray of shape (n_classes,)
@@ -105,6 +106,12 @@ class LabelDiffusion:
     curve : MarginCurve
         Margin and coverage at the times up to the last one that was looked at; empty if the labels
         were not followed through time.
+    kept_classes : int or None
+        Number of classes whose values each point keeps; ``values`` and ``posteriors`` are then
+        csr_arrays. None: all classes.
+    dropped : ndarray of shape (n,) or None
+        Share, 0 to 1, of what has arrived at each point by tau that is not among its kept values,
+        which are too small by at most that. None with all classes.
     """
 
     classes: np.ndarray
@@ -117,10 +124,15 @@ class LabelDiffusion:
     margin: np.ndarray
     tau: int
     curve: MarginCurve
+    kept_classes: int | None = None
+    dropped: np.ndarray | None = None
 
     @cached_property
-    def posteriors(self) -> np.ndarray:
-        """The posteriors p_i, of shape (n, n_classes); uniform where no label has arrived."""
+    def posteriors(self) -> Any:
+        """The posteriors p_i, of shape (n, n_classes); uniform where no label has arrived.
+
+        With ``kept_classes`` they are a csr_array, whose rows are empty there.
+        """
         return posteriors_of(self.values, self.class_weight).astype(self.margin.dtype, copy=False)
 
     @property
@@ -138,6 +150,7 @@ def diffuse_labels(
     class_prior: ArrayLike | None = None,
     label_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    kept_classes: int | None = None,
 ) -> LabelDiffusion:
     """Diffuse labels over a graph and find the class of every point.
 
@@ -169,6 +182,10 @@ def diffuse_labels(
         Labels of a class with the same value are one observation, like the pixels of a stroke, and
         count as one where tau is chosen; missing values stand for labels of their own. By default
         all are.
+    kept_classes : int, optional
+        Number of classes, at least 2, whose values each point keeps after every step, the largest
+        ones; by default all. For hundreds of classes and absorbing labels: it takes as long, and as
+        much memory, as that many. See `diffclass.label_diffusion.largest_walk`.
 
     Returns
     -------
@@ -178,8 +195,8 @@ def diffuse_labels(
     Raises
     ------
     ParameterError
-        If a name is unknown, a time below 1, sizes cannot all be met, or sizes or weights are of
-        the wrong shape or out of range.
+        If a name is unknown, a time below 1, sizes cannot all be met, sizes or weights are of the
+        wrong shape or out of range, or ``kept_classes`` does not go with the labels or the walk.
     DataError
         If y or groups has another length, or y holds no label.
 
@@ -214,7 +231,9 @@ def diffuse_labels(
     True
     """
     labels = Labels.of(y, label_weight, groups)
-    rules = DiffusionRules.of(labels, label_mode=label_mode, tau=tau, class_prior=class_prior)
+    rules = DiffusionRules.of(
+        labels, label_mode=label_mode, tau=tau, class_prior=class_prior, kept_classes=kept_classes
+    )
     labels.check_number(len(operator))
     return diffuse(operator, labels, rules)
 
@@ -225,7 +244,8 @@ def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelD
     found = _diffused(operator, labels, rules)
     if places is None:
         return found
-    points = ("values", "codes", "probability", "margin")
+    points = ["values", "codes", "probability", "margin"]
+    points += [] if found.dropped is None else ["dropped"]
     return replace(found, **{name: getattr(found, name)[places] for name in points})
 
 
@@ -252,8 +272,17 @@ def margin_curve(
     return walk_along_curve(walk, max_time, kept_share(label_mode, labels.per_class))
 
 
-def start_walk(operator: Operator, labels: Labels, *, label_mode: str) -> Walk:
-    """Return the walk of labels at time 0; the mode is "summed", "free" or "absorbing"."""
+def start_walk(
+    operator: Operator, labels: Labels, *, label_mode: str, kept_classes: int | None = None
+) -> Walk:
+    """Return the walk of labels at time 0; the mode is "summed", "free" or "absorbing".
+
+    With ``kept_classes`` it is "absorbing".
+    """
+    if kept_classes is not None:
+        if isinstance(operator, WarpedOperator):
+            raise ParameterError("a warped walk keeps all classes; leave out kept_classes or warp")
+        return LargestWalk(operator, labels, kept_classes)
     if isinstance(operator, WarpedOperator):
         if operator.scores.shape[1] != labels.n_classes:
             raise DataError(
@@ -269,7 +298,8 @@ def start_walk(operator: Operator, labels: Labels, *, label_mode: str) -> Walk:
 
 def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
     label_mode = rules.first_mode
-    walk = start_walk(operator, labels, label_mode=label_mode)
+    kept_classes = rules.kept_classes
+    walk = start_walk(operator, labels, label_mode=label_mode, kept_classes=kept_classes)
     with stage("diffusion"):
         found = map_at_tau(walk, rules)
         if rules.may_sum and found.is_by_cut:
@@ -290,6 +320,8 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
         margin=found.decision.margin,
         tau=found.tau,
         curve=found.curve,
+        kept_classes=kept_classes,
+        dropped=walk.dropped() if isinstance(walk, LargestWalk) else None,
     )
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 
 from diffclass._compiled._threads import in_threads
 from diffclass.label_diffusion.class_sizes import SIZED
@@ -177,9 +178,12 @@ def _values(
 ) -> np.ndarray:
     """Return what fewer labels say of some points at the same time, of shape (m, n_classes)."""
     local, labels, places = in_local_order(operator, labels)
-    walk = start_walk(local, labels, label_mode=diffusion.label_mode)
+    walk = start_walk(
+        local, labels, label_mode=diffusion.label_mode, kept_classes=diffusion.kept_classes
+    )
     walk.advance_map(diffusion.tau)
-    return walk.values()[points if places is None else places[points]]
+    values = walk.values()[points if places is None else places[points]]
+    return values.toarray() if isinstance(values, sp.csr_array) else values
 
 
 def _without_returns(
@@ -194,7 +198,9 @@ def _without_returns(
     for held in batches:
         points, own = labels.points[held], (np.arange(len(held)), labels.codes[held])
         R = return_probabilities(operator, labels, held, diffusion.tau)
-        stops = operator.affinity[points] @ diffusion.values / operator.degrees[points, None]
+        into = operator.affinity[points] @ diffusion.values
+        stops = into.toarray() if isinstance(into, sp.csr_array) else into
+        stops = stops / operator.degrees[points, None]
         others = stops[own] - R.sum(axis=1)
         stops[own] = np.where(others < _SMALLEST * stops[own], 0, others)
         values[held] = np.linalg.solve(_NOT_SINGULAR * np.eye(len(held)) - R, stops)

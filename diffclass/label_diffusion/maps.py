@@ -43,12 +43,15 @@ segmentation, 2001 (the probabilities q_i).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from diffclass import _compiled
 from diffclass.operators.markov import MarkovOperator
+
+_Rows = TypeVar("_Rows", np.ndarray, sp.csr_array)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ class Decision:
 
 
 def decide(
-    values: np.ndarray,
+    values: np.ndarray | sp.csr_array,
     class_weight: np.ndarray,
     *,
     limits: np.ndarray | None = None,
@@ -82,8 +85,8 @@ def decide(
 
     Parameters
     ----------
-    values : ndarray of shape (n, n_classes)
-        N_i, or N_i minus the limits. Sums below 0 count as 0.
+    values : ndarray or csr_array of shape (n, n_classes)
+        N_i, or N_i minus the limits. Sums below 0 count as 0. Sparse rows have no limits.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i.
     limits : ndarray of shape (n_components, n_classes), optional
@@ -106,31 +109,39 @@ def decide(
     Decision(codes=array([ 0, -1]), probability=array([0.75, 0.  ]), margin=array([0.5, 0. ]))
     """
     n, n_classes = values.shape
-    if limits is None or components is None:
-        limits, components = np.zeros((1, n_classes)), np.zeros(n, dtype=np.int32)
     codes = np.empty(n, dtype=np.intp)
     probability, margin = np.empty(n, dtype=dtype), np.empty(n, dtype=dtype)
+    if isinstance(values, sp.csr_array):
+        rows = values.indptr, values.indices, values.data
+        _compiled.largest.read_off(*rows, class_weight, codes, probability, margin)
+        return Decision(codes, probability, margin)
+    if limits is None or components is None:
+        limits, components = np.zeros((1, n_classes)), np.zeros(n, dtype=np.int32)
     _compiled.decisions.read_off(
         values.T, limits, components, class_weight.astype(np.float64), codes, probability, margin
     )
     return Decision(codes, probability, margin)
 
 
-def posteriors_of(values: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
+def posteriors_of(values: _Rows, class_weight: np.ndarray) -> _Rows:
     """Return p_i = w_i N_i / sum_j w_j N_j.
 
     Parameters
     ----------
-    values : ndarray of shape (n, n_classes)
+    values : ndarray or csr_array of shape (n, n_classes)
         The values N_i, at least 0.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i.
 
     Returns
     -------
-    ndarray of shape (n, n_classes)
-        Rows sum to 1; uniform where all values are 0.
+    ndarray or csr_array of shape (n, n_classes)
+        Rows sum to 1. Where all values are 0, they are uniform; sparse rows are empty there.
     """
+    if isinstance(values, sp.csr_array):
+        posteriors = values.astype(np.float64)
+        posteriors.data *= class_weight[values.indices]
+        return divided_by_row(posteriors, posteriors.sum(axis=1))
     posteriors = values * class_weight
     total = posteriors.sum(axis=1)
     empty = total <= 0
@@ -138,6 +149,22 @@ def posteriors_of(values: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
     total[empty] = posteriors.shape[1]
     posteriors /= total[:, None]
     return posteriors
+
+
+def divided_by_row(columns: sp.csr_array, divisors: np.ndarray) -> sp.csr_array:
+    """Divide sparse rows in place, each by its number; those by 0 stay as they are."""
+    columns.data /= np.repeat(np.where(divisors > 0, divisors, 1), np.diff(columns.indptr))
+    return columns
+
+
+def dense_rows(posteriors: np.ndarray | sp.csr_array, which: np.ndarray | slice) -> np.ndarray:
+    """Return some rows of posteriors as an array of its own; empty sparse rows become uniform."""
+    rows = posteriors[which]
+    if not isinstance(rows, sp.csr_array):
+        return np.array(rows)
+    dense = rows.toarray()
+    dense[~dense.any(axis=1)] = 1 / dense.shape[1]
+    return dense
 
 
 _MOST_COUNTED = 50_000  # points on which shares are counted: to 0.2 %

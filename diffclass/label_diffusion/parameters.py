@@ -148,6 +148,20 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
 SUMMED_TAU = 256
 
 
+def check_kept_classes(kept_classes: int | None, label_mode: str) -> None:
+    """Raise `ParameterError` for less than two classes, and labels that do not absorb the walk."""
+    if kept_classes is None:
+        return
+    check_positive(kept_classes, "kept_classes", integer=True)
+    if kept_classes < 2:
+        raise ParameterError("kept_classes = 1 leaves no margin; keep at least 2")
+    if label_mode not in ("auto", "absorbing"):
+        raise ParameterError(
+            f"kept_classes with label_mode={label_mode!r}, whose values are all about equal in the "
+            "end; leave one of them out"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class DiffusionRules:
     """How labels count, and how the time and the weights of the classes are chosen.
@@ -164,6 +178,8 @@ class DiffusionRules:
         Median number of observations per class.
     is_large : bool
         Whether looks take long, so that they begin once the labels cover the graph.
+    kept_classes : int or None
+        Number of classes whose values each point keeps, the largest; None: of all.
     """
 
     label_mode: str
@@ -171,6 +187,7 @@ class DiffusionRules:
     sizes: ClassSizes | None
     per_class: float
     is_large: bool
+    kept_classes: int | None = None
 
     @classmethod
     def of(
@@ -180,20 +197,25 @@ class DiffusionRules:
         label_mode: str = "auto",
         tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
+        kept_classes: int | None = None,
     ) -> DiffusionRules:
         """Check the parameters of a diffusion; see `diffclass.diffuse_labels`.
 
         Raises
         ------
         ParameterError
-            If a name is unknown, a time below 1, or sizes are of the wrong number or out of range.
+            If a name is unknown, a time below 1, sizes are of the wrong number or out of range, or
+            labels that do not absorb the walk are to keep some classes only.
         """
+        check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
+        check_kept_classes(kept_classes, label_mode)
         return cls(
-            check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES),
+            label_mode,
             checked_tau(tau),
             ClassSizes.of(class_prior, labels.n_classes),
             labels.per_class,
             labels.n_points > LONG_WALK_POINTS,
+            kept_classes if kept_classes is None else int(kept_classes),
         )
 
     @property
@@ -206,7 +228,8 @@ class DiffusionRules:
         """Whether summed labels are tried after absorbing ones, at a time that is allowed."""
         last = self.tau.max_time if isinstance(self.tau, StoppingRule) else None
         is_allowed = last is None or last >= SUMMED_TAU
-        return is_allowed and self.label_mode == "auto" and self.per_class < 2 and not self.is_large
+        is_short = self.is_large or self.kept_classes is not None
+        return is_allowed and self.label_mode == "auto" and self.per_class < 2 and not is_short
 
     @property
     def usual_share(self) -> float:

@@ -43,6 +43,14 @@ class Reach:
         groups[self._labelled] = 0
         return self._operator.hops(groups)[:, 0]
 
+    def lost(self, empty: np.ndarray, *, n_steps: int | None = None) -> np.ndarray:
+        """Return which empty rows are within reach, as `fill`."""
+        component = self._operator.components
+        lost = empty & np.isin(component, component[self._labelled])
+        if n_steps is not None and lost.any():
+            lost &= self.hops <= n_steps
+        return lost
+
     def fill(
         self, values: np.ndarray, empty: np.ndarray, *, n_steps: int | None = None
     ) -> np.ndarray:
@@ -64,10 +72,7 @@ class Reach:
             Which rows were to be filled. Costs one multiplication for each of their edges and
             classes, and a breadth-first search.
         """
-        component = self._operator.components
-        lost = empty & np.isin(component, component[self._labelled])
-        if n_steps is not None and lost.any():
-            lost &= self.hops <= n_steps
+        lost = self.lost(empty, n_steps=n_steps)
         if lost.any():
             K = self._operator.affinity
             _compiled.graphs.fill_by_fronts(K.indptr, K.indices, K.data, empty, lost, values)

@@ -161,7 +161,9 @@ _NEW_POINTS = Record(NewPoints, {
     "class_weight": Array(("c",)), "labelled": Array(("m", "d")),
     "labelled_codes": Array(("m",), "iu", below="c"), "steps": _STEPS,
     "values": OneOf({
-        "plain": Record(PlainValues, {"values": _OF_CLASSES}),
+        "plain": Record(PlainValues, {
+            "values": OneOf({"all": _OF_CLASSES, "largest": Sparse(("n", "c"))}),
+        }),
         "warped": Record(WarpedValues, {
             "scores": _OF_CLASSES, "products": _OF_CLASSES, "forward_exponent": Number(),
         }),
@@ -208,6 +210,7 @@ _PARAMETERS: dict[str, Form] = {
     ),
     "warp": Maybe(_WARP),
     "join_features": Flag(),
+    "kept_classes": Maybe(Whole(2)),
     "random_state": _SEED,
     "device": Text(),
 }

@@ -47,11 +47,12 @@ from diffclass.progress import checkpoint
 class PlainValues:
     """Values N_i (n, n_classes) at the points of a walk, for a step from new points."""
 
-    values: np.ndarray
+    values: np.ndarray | sp.csr_array
 
     def at(self, weights: sp.csr_array) -> np.ndarray:
         """Return N_i at new points: one step of the walk; see `WarpedValues.at`."""
-        return weights @ self.values
+        found = weights @ self.values
+        return found.toarray() if isinstance(found, sp.csr_array) else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +293,7 @@ class MarkovOperator:
         """
         # A' = D A D^-1, so `apply` can take the t steps
         columns = self._columns(mass)
-        moved = self.apply(columns * self._inverse_degrees[:, None], n_steps, tolerance=tolerance)
+        moved = self.apply(columns * self.inverse_degrees[:, None], n_steps, tolerance=tolerance)
         moved *= self.degrees.astype(self.dtype)[:, None]
         return moved.reshape(moved.shape[: np.ndim(n_steps)] + np.shape(mass))
 
@@ -305,7 +306,7 @@ class MarkovOperator:
         """Return the one walk of all classes: itself."""
         return self
 
-    def for_new_points(self, values: np.ndarray) -> PlainValues:
+    def for_new_points(self, values: np.ndarray | sp.csr_array) -> PlainValues:
         """Return what new points need of diffused columns."""
         return PlainValues(values)
 
@@ -407,7 +408,8 @@ class MarkovOperator:
         return out.T
 
     @cached_property
-    def _inverse_degrees(self) -> np.ndarray:
+    def inverse_degrees(self) -> np.ndarray:
+        """1 / d, in the operator's dtype; (n,)."""
         return (1 / self.degrees).astype(self.dtype)
 
     def _columns(self, f: ArrayLike) -> np.ndarray:
@@ -458,7 +460,7 @@ class MarkovOperator:
 
     @cached_property
     def _product(self) -> ScaledProduct:
-        return self.processor.scaled_product(self.affinity, self._inverse_degrees)
+        return self.processor.scaled_product(self.affinity, self.inverse_degrees)
 
 
 def _without_zeros(K: sp.csr_array) -> sp.csr_array:

@@ -93,6 +93,7 @@ def _in_memory_or_blocks(
         f"{peak / 1e9:.1f} GB would be needed, {given.memory / 1e9:.1f} GB are given: work is done "
         "block by block"
     )
+    classifier.set_params(kept_classes=None)
     name = f".{given.output.name}.scratch"
     with TemporaryFolder(name, parent=given.output.parent) as folder:
         yield BlockClassifier.like(classifier, memory=given.memory, scratch=folder.path)
@@ -125,7 +126,7 @@ def classify(
     from diffclass.progress import stage
     from diffclass.targets import encode_labels
     from diffclass_tables.io import read_row_labels, read_row_scores, write_rows
-    from diffclass_tables.jobs.classification import classify_rows, row_prior
+    from diffclass_tables.jobs.classification import classify_rows, kept_classes_of, row_prior
     from diffclass_tables.jobs.forecasts import forecast_classification
 
     part.check()
@@ -150,6 +151,12 @@ def classify(
         before = forecast_sayer(console, SMALLER, force=running.force)
         n_scored = 0 if scores is None else scores.values.shape[1]
         n_classes = max(len(encode_labels(y)[0]), n_scored)
+        classifier.set_params(kept_classes=kept_classes_of(classifier, opened.n_rows, n_classes))
+        if classifier.kept_classes is not None:
+            console.say(
+                f"{opened.n_rows:,} rows of {n_classes:,} classes: each row keeps its "
+                f"{classifier.kept_classes} likeliest classes"
+            )
         memory = forecast_classification(
             opened, classifier, n_classes, n_components=part.dimensions
         )

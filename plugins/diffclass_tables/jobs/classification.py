@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
@@ -31,6 +32,8 @@ Classifier = DiffusionClassifier | BlockClassifier
 UNSURE = 0.1  # margins below it
 _CHUNK = 2**22  # posteriors that are calibrated at once
 _SHOWN = 12  # classes in lines
+# Of so many rows times classes, each row keeps its largest classes: all would take gigabytes
+_MANY_VALUES, _KEPT = 2**26, 32
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ class RowReport(RunReport):
     unsure: int  # of the classified, with a margin below 0.1
     mean_margin: float
     class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
+    # of the classes, that each row keeps, and the mean share of what has arrived that it dropped
+    kept_classes: int | None = field(default=None, metadata=IF_KNOWN)
+    dropped: float | None = field(default=None, metadata=IF_KNOWN)
     # labels of each class that scores from elsewhere count as; None without any
     hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
     holdout: Scores | None = field(default=None, metadata=IF_KNOWN)
@@ -74,6 +80,11 @@ class RowReport(RunReport):
             lines.append(f"class sizes   {self.class_sizes}")
         if self.hints_worth is not None:
             lines.append(f"scores        count as {self.hints_worth:.2g} labels of each class")
+        if self.kept_classes is not None:
+            lines.append(
+                f"kept          the {self.kept_classes} likeliest of {len(self.classes):,} classes "
+                f"in each row, which leaves out {self.dropped:.1%} of the walk on average"
+            )
         if self.unclassified:
             lines.append(f"unclassified  {self.unclassified:,} rows: no values, or out of reach")
         shown = sorted(self.classes, key=lambda one: -one.rows)
@@ -259,13 +270,23 @@ def _probabilities(
     step = max(1, _CHUNK // len(classes))
     for start in range(0, len(codes), step):
         some = slice(start, start + step)
-        block = calibration.apply(np.array(raw[some], dtype=np.float32))
-        best[some] = block[np.arange(len(block)), np.maximum(codes[some], 0)]
+        block = calibration.apply(raw[some].astype(np.float32))
+        largest = block.max(axis=1)
+        best[some] = largest.toarray() if sp.issparse(largest) else largest
         if level is not None:
-            inside = calibration.sets(block, level=level)
-            for row, member in enumerate(inside, start):
-                sets[row] = [classes[k] for k in np.flatnonzero(member)]
+            inside = sp.csr_array(calibration.sets(block, level=level))
+            inside.sort_indices()
+            for row, members in enumerate(np.split(inside.indices, inside.indptr[1:-1]), start):
+                sets[row] = [classes[k] for k in members]
     return best, sets
+
+
+def kept_classes_of(classifier: Classifier, n_rows: int, n_classes: int) -> int | None:
+    """Return how many classes each row should keep; None for all, as of few rows or classes."""
+    is_absorbing = classifier.label_mode in ("auto", "absorbing")
+    needs_all = getattr(classifier, "warp", None) or getattr(classifier, "join_features", False)
+    is_many = n_classes > 2 * _KEPT and n_rows * n_classes > _MANY_VALUES
+    return _KEPT if is_many and is_absorbing and not needs_all else None
 
 
 def _report(
@@ -296,6 +317,8 @@ def _report(
         unsure=int((columns["margin"] < UNSURE).sum()),
         mean_margin=float(classifier.margin_.mean()),
         class_sizes=None if classifier.class_prior is None else diffusion.weighting,
+        kept_classes=diffusion.kept_classes,
+        dropped=None if diffusion.dropped is None else float(diffusion.dropped.mean()),
         hints_worth=hints_worth(classifier),
         holdout=classification_scores(codes[held], found[held]) if held.any() else None,
     )

@@ -37,7 +37,9 @@ def forecast_classification(
     kernel = check_kernel(classifier.kernel or "shared")
 
     def costs(size: Size) -> dict[str, Cost]:
-        return graph_costs(size, kernel) | diffusion_costs(size, warped=classifier.warp is not None)
+        return graph_costs(size, kernel) | diffusion_costs(
+            size, warped=classifier.warp is not None, kept_classes=classifier.kept_classes
+        )
 
     forecast, found = forecast_rows(
         table, costs, n_neighbors=classifier.n_neighbors, n_components=n_components,

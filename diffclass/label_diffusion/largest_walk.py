@@ -1,0 +1,215 @@
+"""Absorbing labels of many classes, of which each point keeps only the largest values.
+
+With a thousand classes nearly all of the columns are nearly 0 nearly everywhere. Here each point
+keeps its k largest values after every step, and the others are dropped: a step costs what k columns
+cost in place of n_classes, and so does the memory. The sum over all classes is a column of its own,
+which the walk gives exactly. The share of it that the kept values lack is what all steps so far
+have dropped, and no kept value is too small by more than that.
+
+To drop what is small at every step is usual for personalised PageRank (R. Andersen, F. Chung and
+K. Lang, Local graph partitioning using PageRank vectors, 2006).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass import _compiled
+from diffclass.label_diffusion.labels import Labels
+from diffclass.label_diffusion.maps import Decision, counted_every, decide
+from diffclass.label_diffusion.reach import Reach
+from diffclass.label_diffusion.walk import HEIGHT, Walk
+from diffclass.operators.markov import MarkovOperator
+from diffclass.progress import checkpoint
+
+
+class LargestWalk(Walk):
+    """The walk stops at a label, and each point keeps the values of its largest classes.
+
+    State and values are csr_arrays (n, n_classes) with k slots in each row, see `slots`.
+    """
+
+    goes_by_cut = True
+
+    def __init__(self, operator: MarkovOperator, labels: Labels, kept_classes: int):
+        super().__init__(operator, labels)
+        n, dtype = len(operator), operator.dtype
+        self._own = np.full(n, -1, dtype=np.int32)
+        self._stopped, self._passing = np.zeros(n, dtype), np.ones(n, dtype)
+        self._own[labels.points] = labels.codes
+        self._stopped[labels.points] = labels.weight * HEIGHT
+        self._passing[labels.points] = 1 - labels.weight
+        self._n_kept = min(kept_classes, labels.n_classes)
+        self.state = self._columns(self._own, self._stopped)
+        self._total = self._stopped[:, None]
+        self.scale /= HEIGHT
+
+    def _columns(self, codes: np.ndarray, values: np.ndarray) -> sp.csr_array:
+        return columns_of(codes, values, self.n_classes, self._n_kept)
+
+    def _walk_on(self, n_steps: int) -> None:
+        self.state = self._walked(self.state, n_steps)
+        total, stopped, passing = self._total, self._stopped[:, None], self._passing[:, None]
+        for _ in range(n_steps):
+            following = np.empty_like(total)
+            self.operator.backward(total, following)
+            total = passing * following + stopped
+        self._total = total
+
+    def _walked(self, columns: sp.csr_array, n_steps: int) -> sp.csr_array:
+        for _ in range(n_steps):
+            checkpoint()
+            columns = _product(
+                self.operator.affinity,
+                self.operator.inverse_degrees,
+                columns,
+                self._own,
+                self._stopped,
+                self._passing,
+            )
+        return columns
+
+    def dropped(self) -> np.ndarray:
+        """Return the share, 0 to 1, of what has arrived at each point that was dropped; (n,)."""
+        total = self._total[:, 0].astype(np.float64)
+        kept = self.state.sum(axis=1, dtype=np.float64)
+        share = np.divide(kept, total, out=np.ones_like(total), where=total > 0)
+        return np.clip(1 - share, 0, 1)
+
+    def values(self) -> sp.csr_array:
+        """N_i, at least 0, in double precision."""
+        return self._values_of(self.state)
+
+    def _values_of(self, columns: sp.csr_array) -> sp.csr_array:
+        values = columns.astype(np.float64)
+        values.data[values.data < self.least] = 0
+        values.data /= HEIGHT
+        return values
+
+    def decision(self, class_weight: np.ndarray) -> Decision:
+        """Return the class of each point at the present time, -1 where nothing has arrived.
+
+        Its margin is part of all that has arrived, so that tau does not depend on what is dropped.
+        """
+        found, kept = decide(self.state, class_weight), 1 - self.dropped()
+        return Decision(found.codes, found.probability * kept, found.margin * kept)
+
+    def mass_of(self, values: sp.csr_array) -> np.ndarray:
+        """Return the masses <N_i, pi> of some values, of shape (n_classes,)."""
+        return values.T @ self.operator.stationary_distribution
+
+    def counted(self, values: sp.csr_array) -> np.ndarray:
+        """Return the values of every `counted_every`-th point."""
+        return values[:: counted_every(self.n_points)].toarray()
+
+    def spread(self, codes: np.ndarray, n_steps: int) -> sp.csr_array:
+        """Return a map diffused some steps, with labels that absorb the walk."""
+        is_label = self._own >= 0
+        codes = np.where(is_label, self._own, codes)
+        heights = np.where(is_label, self._stopped, HEIGHT).astype(self.operator.dtype)
+        return self._values_of(self._walked(self._columns(codes, heights), n_steps))
+
+    def decide(
+        self, values: sp.csr_array, class_weight: np.ndarray, n_steps: int | None
+    ) -> Decision:
+        """Fill unreached points in place, and find the class of each point; see `Reach`."""
+        reach = Reach(self.operator, self.labels.points[self.labels.counted])
+        is_empty = np.asarray(values.sum(axis=1) == 0)
+        lost = reach.lost(is_empty, n_steps=n_steps)
+        _fill_by_fronts(self.operator, values, lost)
+        return decide(values, class_weight, dtype=self.operator.dtype)
+
+    def _hops_to_cover(self) -> np.ndarray:
+        """Count the edges to the nearest label of any class, since labels shield one another."""
+        return self._hops(0)
+
+    def checkpoint(self, *names: str) -> None:
+        """Save the present state under some names, instead of those saved before."""
+        # without a copy: steps write to new arrays
+        self._checkpoints.update(dict.fromkeys(names, (self.time, self.state, self._total)))
+
+    def restore(self, name: str) -> int:
+        """Go back to a checkpoint, drop all and return its time, tau."""
+        self.time, self.state, self._total = self._checkpoints[name]
+        self._checkpoints = {}
+        return self.time
+
+
+def largest_map_scores(
+    operator: MarkovOperator, codes: np.ndarray, n_classes: int, *, kept_classes: int, n_steps: int
+) -> sp.csr_array:
+    """Return `diffclass.label_diffusion.map_scores` of the largest classes, (n, n_classes).
+
+    Points without a class count for none. Rows do not sum to 1.
+    """
+    n, dtype = len(operator), operator.dtype
+    columns = columns_of(codes, np.ones(n, dtype), n_classes, min(kept_classes, n_classes))
+    none, nothing, all_ = np.full(n, -1, np.int32), np.zeros(n, dtype), np.ones(n, dtype)
+    for _ in range(n_steps):
+        checkpoint()
+        columns = _product(
+            operator.affinity, operator.inverse_degrees, columns, none, nothing, all_
+        )
+    return columns
+
+
+def columns_of(codes: np.ndarray, values: np.ndarray, n_classes: int, n_kept: int) -> sp.csr_array:
+    """Return columns with one value at each point, for the class of its code; none for -1."""
+    columns = _blank(len(codes), n_classes, n_kept, values.dtype)
+    own, heights = slots(columns)
+    first = np.maximum(codes, 0)
+    own[:] = (first[:, None] + np.arange(n_kept)) % n_classes
+    heights[:] = 0
+    heights[:, 0] = np.where(codes >= 0, values, 0)
+    return columns
+
+
+def slots(columns: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return views of the classes and values of columns with k slots a row, both (n, k).
+
+    The classes of a row are all different; a slot that is not needed holds 0 for some class.
+    """
+    n = columns.shape[0]
+    return columns.indices.reshape(n, -1), columns.data.reshape(n, -1)
+
+
+def _blank(n: int, n_classes: int, n_kept: int, dtype: np.dtype) -> sp.csr_array:
+    starts = np.arange(n + 1) * n_kept
+    arrays = np.empty(n * n_kept, dtype), np.empty(n * n_kept, np.int32), starts
+    return sp.csr_array(arrays, shape=(n, n_classes))
+
+
+def _product(
+    affinity: sp.csr_array,
+    row_scale: np.ndarray,
+    columns: sp.csr_array,
+    own: np.ndarray,
+    stopped: np.ndarray,
+    passing: np.ndarray,
+) -> sp.csr_array:
+    K, n_classes, (codes, values) = affinity, columns.shape[1], slots(columns)
+    found = _blank(K.shape[0], n_classes, codes.shape[1], values.dtype)
+    _compiled.largest.product(
+        K.indptr, K.indices, K.data, row_scale, codes, values, own, stopped, passing, n_classes,
+        *slots(found),
+    )  # fmt: skip
+    return found
+
+
+def _fill_by_fronts(operator: MarkovOperator, values: sp.csr_array, lost: np.ndarray) -> None:
+    """Fill the rows of lost points in place, as `diffclass.label_diffusion.reach` says."""
+    codes, held = slots(values)
+    left = np.flatnonzero(lost)
+    while len(left):
+        filled = held.any(axis=1)
+        K = operator.affinity[left]
+        into = K.astype(np.float64) @ filled
+        front = into > 0
+        n = int(np.count_nonzero(front))
+        if not n:
+            return
+        rows, none = left[front], np.full(n, -1, np.int32)
+        found = _product(K[front], 1 / into[front], values, none, np.zeros(n), np.ones(n))
+        codes[rows], held[rows] = slots(found)
+        left = left[~front]
