@@ -30,16 +30,18 @@ import markdown2
 import pdoc.render
 from check_links import broken_links
 from guides import Guide, GuideError, read_guide
-from names import Place, give_homes, link_names, places_of, relative
+from names import Place, give_homes, link_names, page_of, places_of, relative
 from notebooks import DRAWS, notebook_of, run, with_outputs
-from pdoc.doc import Module
+from pdoc.doc import Doc, Module
 from pdoc.render_helpers import markdown_extensions, markdown_link_patterns
 from PIL import Image
 from pygments.formatters import HtmlFormatter
+from relations import Relations, relations_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
 MARKER = ".diffclass-site"
+MOST_LINKS = 6  # in a row
 PART = "\N{EN DASH} "  # before the titles of parts of a guide
 GUIDES = {
     "README.md": "Overview",
@@ -110,13 +112,14 @@ def build(output: Path) -> int:
         page_made_of(f"guide/tutorials/{name}.md", title, modules)
         for name, title in TUTORIALS.items()
     ]
-    configure(guides, tutorials, homes)
+    places = places_of(modules, homes)
+    relations = relations_of(modules, [*guides, *tutorials], places)
+    configure(guides, tutorials, homes, relations)
     guides = [*guides, *tutorials]
     pages = {guide.page: rendered(guide) for guide in guides}
     for name, module in modules.items():
         pages[f"{name.replace('.', '/')}.html"] = pdoc.render.html_module(module, modules)
     write(output / "search.js", pdoc.render.search_index(modules))
-    places = places_of(modules, homes)
     styles: dict[str, str] = {}
     for page, content in pages.items():
         write(output / page, with_shared_styles(link_names(content, page, places), page, styles))
@@ -174,7 +177,12 @@ def load_names(module: ModuleType) -> bool:
     return bool(exported)
 
 
-def configure(guides: list[Guide], tutorials: list[Guide], homes: Mapping[Place, Place]) -> None:
+def configure(
+    guides: list[Guide],
+    tutorials: list[Guide],
+    homes: Mapping[Place, Place],
+    relations: Relations,
+) -> None:
     """Give pdoc our templates, and the templates what every page links to."""
     pdoc.render.configure(
         docformat="numpy",
@@ -187,6 +195,7 @@ def configure(guides: list[Guide], tutorials: list[Guide], homes: Mapping[Place,
     )
     pdoc.render.env.filters["to_html"] = docstring_html
     pdoc.render.env.filters["home"] = lambda place: homes.get(tuple(place), tuple(place))
+    pdoc.render.env.filters["rows"] = lambda doc: rows_of(doc, relations)
     # the browser builds the index in a quarter of a second; built here it is three times as large
     sections = [section for guide in [*guides, *tutorials] for section in searched(guide)]
     pdoc.render.precompile_index = lambda documents, _: json.dumps([*documents, *sections])
@@ -204,6 +213,20 @@ def searched(guide: Guide) -> list[dict[str, str]]:
             "doc": html.escape(text),
         }
         for anchor, title, text in guide.sections
+    ]
+
+
+def rows_of(doc: Doc, relations: Relations) -> list[tuple[str, list[tuple[str, str]], int]]:
+    """Return what a name belongs with: headings, addresses and texts, and how many are left out."""
+    page = page_of(doc.taken_from[0])
+    found = relations.get(f"{page}#{doc.qualname}", {})
+    return [
+        (
+            heading,
+            [(relative(place, page), text) for place, text in links.items()][:MOST_LINKS],
+            max(len(links) - MOST_LINKS, 0),
+        )
+        for heading, links in found.items()
     ]
 
 

@@ -6,8 +6,9 @@ page, the API page of a module or package, else a copy of the file itself.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -47,6 +48,8 @@ class Guide:
         Files of the repository that the page needs next to it.
     sections : list of (str, str, str)
         Anchor, title and text, without tables and code, of each section; for the search.
+    names : list of (str, str)
+        Anchor of the section and name, for each in backquotes and each that code imports.
     made : dict of str to bytes
         Files beside the page that are made with it, by their names.
     """
@@ -57,6 +60,7 @@ class Guide:
     html: str = ""
     contents: list[tuple[str, str]] = field(default_factory=list)
     sections: list[tuple[str, str, str]] = field(default_factory=list)
+    names: list[tuple[str, str]] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
     made: dict[str, bytes] = field(default_factory=dict)
 
@@ -87,6 +91,7 @@ def read_guide(
     tokens = markdown.parse(text)
     add_anchors(guide, tokens)
     guide.sections = sections_of(tokens)
+    guide.names = list(names_in(tokens))
     for token in (child for block in tokens for child in block.children or ()):
         if token.type == "link_open":
             token.attrs["href"] = target(root, guide, str(token.attrs["href"]), modules)
@@ -141,6 +146,20 @@ def sections_of(tokens: list[Token]) -> list[tuple[str, str, str]]:
         elif sections and not is_table:
             sections[-1][2].append(text)
     return [(anchor, title, " ".join(texts)) for anchor, title, texts in sections]
+
+
+def names_in(tokens: list[Token]) -> Iterator[tuple[str, str]]:
+    """Yield section and name for each name, called or not, in backquotes or imported by code."""
+    section = ""
+    for token in tokens:
+        section = str(token.attrs.get("id", section))
+        if token.type == "fence" and token.info == "python":
+            for node in ast.walk(ast.parse(token.content)):
+                if isinstance(node, ast.ImportFrom):
+                    yield from ((section, f"{node.module}.{one.name}") for one in node.names)
+        for child in token.children or ():
+            if child.type == "code_inline":
+                yield section, child.content.partition("(")[0]
 
 
 def target(root: Path, guide: Guide, link: str, modules: Mapping[str, Module]) -> str:

@@ -18,7 +18,7 @@ _COMMANDS = {"suggest"}
 # not where it is the text of a link already
 _QUOTED = re.compile(r'(?<!">)<code>([\w.]+)</code>')
 # in a signature, where pdoc writes the module that defines a name
-_DEFINED = re.compile(r"(?<=[(\[ ,])diffclass\w*(?:\.\w+)*\.([A-Z]\w*)\b")
+DEFINED = re.compile(r"(?<=[(\[ ,])diffclass\w*(?:\.\w+)*\.([A-Z]\w*)\b")
 
 Place = tuple[str, str]  # a module and the name of one of its members
 
@@ -101,7 +101,7 @@ def link_names(html: str, page: str, places: Mapping[str, str]) -> str:
         place = places.get(match[0])
         return f'<a href="{relative(place, page)}">{match[1]}</a>' if place else match[1]
 
-    return _DEFINED.sub(shortened, _QUOTED.sub(linked, html))
+    return DEFINED.sub(shortened, _QUOTED.sub(linked, html))
 
 
 def relative(place: str, page: str) -> str:

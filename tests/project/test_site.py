@@ -41,6 +41,48 @@ def test_names_are_documented_in_their_chapters(site):
     assert 'href="../index.html"' in classifier
 
 
+def test_names_lead_to_what_they_belong_with(site):
+    def rows(page, name):
+        content = (site / "diffclass" / page).read_text("utf-8")
+        section = content.split(f'<section id="{name}">')[1].split("<section")[0]
+        found = re.findall(r"<dt>(.+?)</dt>\s*<dd>(.*?)</dd>", section, flags=re.DOTALL)
+        return {
+            heading: re.findall(r'<a href="([^"]+)">([^<]+)</a>', links) for heading, links in found
+        }
+
+    assert rows("acquisition.html", "Suggestions") == {
+        "Returned by": [
+            ("acquisition.html#suggest", "suggest"),
+            ("relabel.html#RelabelSession.suggest", "RelabelSession.suggest"),
+        ]
+    }
+    operator = rows("operators.html", "MarkovOperator")
+    assert operator["Returned by"][0] == ("point_graph.html#markov_operator", "markov_operator")
+    assert len(operator["Taken by"]) == 6  # of many
+    addresses = [address for links in operator.values() for address, _ in links]
+    assert not any("#MarkovOperator" in address for address in addresses)
+    explained = {
+        title for _, title in rows("classifier.html", "DiffusionClassifier")["Explained in"]
+    }
+    assert "The core" in explained
+    assert not explained & {"Results", "Accuracy", "Changes", "Tests"}
+    # users put their operations into it themselves
+    assert "Returned by" not in rows("relabel.html", "SetTau")
+
+
+def test_names_of_a_guide_are_those_in_backquotes_and_imports(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    guides = importlib.import_module("guides")
+    text = (
+        "# A\n\n`one` and two\n\n## B\n\n| `three(x).four` |\n|---|\n\n"
+        "```python\nfrom a.b import five, six\n```\n"
+    )
+    tokens = guides.MarkdownIt("commonmark").enable("table").parse(text)
+    guides.add_anchors(guides.Guide("a.md", "a.html", "A"), tokens)
+    names = [("a", "one"), ("b", "three"), ("b", "a.b.five"), ("b", "a.b.six")]
+    assert list(guides.names_in(tokens)) == names
+
+
 def test_the_site_is_small(site):
     assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) <= 10_000_000
 

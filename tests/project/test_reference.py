@@ -1,0 +1,103 @@
+"""Public names have an example, and what stands at them leads to names that there are.
+
+No example is asked of errors, of what others derive from, of records that a call returns (their
+page says which), and in the chapters for authors of commands.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOR_AUTHORS = {
+    "command_line", "costs", "jobs", "libraries", "mapped_files", "memory", "output", "progress",
+    "remote_paths", "temporary_folders",
+}  # fmt: skip
+# Chapters, and packages, whose examples are still to be written.
+PENDING = {
+    "kernels", "label_diffusion", "model_files", "multiscale", "neighbors", "operators", "plots",
+    "point_graph", "regression", "relabel", "spectral", "targets", "diffclass_hyperspectral",
+    "diffclass_tables",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """Return the names of each chapter, the addresses of all, and what belongs with each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / ".docs")
+        build, names, relations = map(importlib.import_module, ("build", "names", "relations"))
+        modules = {name: build.Module.from_name(name) for name in build.public_modules()}
+        places = names.places_of(modules, names.give_homes(modules))
+        found = relations.relations_of(modules, [], places)
+    return SimpleNamespace(
+        chapters={
+            name.removeprefix("diffclass."): [
+                member
+                for member in map(module.members.get, module.obj.__all__)
+                if member.kind != "variable" and member.taken_from[0] == name
+            ]
+            for name, module in modules.items()
+        },
+        places=places,
+        returned={place for place, headings in found.items() if "Returned by" in headings},
+    )
+
+
+def sections(docstring):
+    parts = re.split(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", docstring, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def has_example(member):
+    text = sections(member.docstring).get("Examples", "")
+    return any(one.want for one in doctest.DocTestParser().get_examples(text))
+
+
+def is_excused(member, others, reference):
+    if member.kind == "function":
+        return False
+    cls = member.obj
+    if issubclass(cls, BaseException) or inspect.isabstract(cls):
+        return True
+    if getattr(cls, "_is_protocol", False):
+        return True
+    if "Parameters" in sections(member.docstring):  # users build it
+        return False
+    has_heirs = any(cls in one.obj.__mro__[1:] for one in others if one.kind == "class")
+    return has_heirs or reference.places[f"{cls.__module__}.{cls.__qualname__}"] in reference.returned
+
+
+def test_public_names_have_an_example(reference):
+    lacking = {
+        chapter: [
+            member.name
+            for member in members
+            if not has_example(member) and not is_excused(member, members, reference)
+        ]
+        for chapter, members in reference.chapters.items()
+        if not chapter.startswith(("diffclass_relabel", "diffclass_tables."))
+        and chapter not in FOR_AUTHORS
+    }
+    names = [f"{chapter}.{name}" for chapter, found in lacking.items() for name in found]
+    names = [name for name in names if name.partition(".")[0] not in PENDING]
+    assert not names, f"no example: {', '.join(names)}"
+    done = [chapter for chapter in PENDING if not lacking[chapter]]
+    assert not done, f"take out of PENDING: {', '.join(done)}"
+
+
+def test_see_also_leads_to_names_of_the_reference(reference):
+    named = {
+        (member.fullname, name)
+        for members in reference.chapters.values()
+        for member in members
+        for name in re.findall(r"^(\S+) :", sections(member.docstring).get("See Also", ""), re.M)
+    }
+    assert {one for one in named if one[1] not in reference.places} == set()
