@@ -72,14 +72,24 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     graph_ : PointGraph
         Of the fitted points.
 
+    See Also
+    --------
+    DiffusionClassifier.novelty : For new points outside the data of a classifier.
+    detection_curve : How many true anomalies such scores find.
+
     Examples
     --------
+    A cloud and two points outside:
+
     >>> import numpy as np
     >>> from diffclass.anomaly import DiffusionAnomaly
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(size=(300, 2)), [[9.0, 9.0], [-8.0, 7.0]]])
-    >>> bool((DiffusionAnomaly(contamination=0.01).fit_predict(X)[-2:] == -1).all())
-    True
+    >>> found = DiffusionAnomaly(contamination=0.005).fit(X)
+    >>> np.flatnonzero(found.fit_predict(X) == -1).tolist()
+    [300, 301]
+    >>> found.predict([[0.0, 0.0], [20.0, 20.0]])
+    array([ 1, -1])
     """
 
     def __init__(

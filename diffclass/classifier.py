@@ -173,6 +173,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    BlockClassifier : For more points than fit into memory.
+    RelabelSession : For labels that come and go; a change takes less time than a fit.
+    diffuse_labels : For an operator that there is.
+    EigenfunctionRegressor : For numbers in place of classes.
+
     Notes
     -----
     ``fit(X, y).predict(X)`` may differ from ``transduction_``: `predict` treats every point as new
@@ -191,9 +198,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     >>> y = np.full(len(X), -1)
     >>> labelled = np.random.default_rng(0).permutation(len(X))[:100]
     >>> y[labelled] = truth[labelled]
-    >>> clf = DiffusionClassifier().fit(X, y)
-    >>> bool((clf.transduction_ == truth)[y == -1].mean() > 0.95)
-    True
+    >>> clf = DiffusionClassifier(random_state=0).fit(X, y)
+    >>> print(f"{(clf.transduction_ == truth)[y == -1].mean():.2f} of the others are right")
+    0.97 of the others are right
     """
 
     def __init__(

@@ -60,7 +60,21 @@ class UnreachedWarning(UserWarning):
 
 
 def is_full(error: OSError) -> bool:
-    """Return whether an error of the system means that a disk has no room for a file."""
+    """Return whether an error of the system means that a disk has no room for a file.
+
+    See Also
+    --------
+    named_when_full : Turns such an error into one that says what to do.
+
+    Examples
+    --------
+    >>> import errno
+    >>> from diffclass.exceptions import is_full
+    >>> is_full(OSError(errno.ENOSPC, "No space left on device"))
+    True
+    >>> is_full(OSError(errno.EACCES, "Permission denied"))
+    False
+    """
     return error.errno in _FULL
 
 
@@ -77,6 +91,15 @@ def named_when_full(say: Callable[[OSError], str]) -> Iterator[None]:
     ------
     DataError
         If the disk is full. Other errors pass.
+
+    Examples
+    --------
+    >>> import errno
+    >>> from diffclass.exceptions import named_when_full
+    >>> with named_when_full(lambda error: "map.tif: no space is left"):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    diffclass.exceptions.DataError: map.tif: no space is left
     """
     try:
         yield

@@ -40,7 +40,16 @@ _OWN = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_
 
 
 def extension_names(group: str) -> list[str]:
-    """Return the names that other distributions add to a group, sorted."""
+    """Return the names that other distributions add to a group, sorted.
+
+    Examples
+    --------
+    Where no other distribution adds a kernel:
+
+    >>> from diffclass.extensions import KERNELS, extension_names
+    >>> extension_names(KERNELS)
+    []
+    """
     return sorted(_added(group))
 
 
@@ -64,6 +73,12 @@ def load_extension(group: str, name: str, *, own: Collection[str] = ()) -> Any:
     ------
     ExtensionError
         Where two distributions add the name, or it cannot be imported.
+
+    Examples
+    --------
+    >>> from diffclass.extensions import KERNELS, load_extension
+    >>> print(load_extension(KERNELS, "cosine"))
+    None
     """
     points = _added(group).get(name, [])
     where = f"{name!r} ({group}) of {' and '.join(map(_distribution, points))}"
@@ -84,7 +99,14 @@ def load_extension(group: str, name: str, *, own: Collection[str] = ()) -> Any:
 
 
 def own_points(group: str) -> dict[str, EntryPoint]:
-    """Return the entry points of the distribution diffclass by name."""
+    """Return the entry points of the distribution diffclass by name.
+
+    Examples
+    --------
+    >>> from diffclass.extensions import COMMANDS, own_points
+    >>> own_points(COMMANDS)["demo"].value
+    'diffclass.command_line.demo:demo'
+    """
     return {point.name: point for point in _points(group) if _is_own(point)}
 
 

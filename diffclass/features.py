@@ -43,6 +43,10 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     ParameterError
         If the power is negative or n_components below 1.
 
+    See Also
+    --------
+    SceneFeatures : For pictures, whose neighbouring pixels tell noise from signal.
+
     Examples
     --------
     >>> import numpy as np

@@ -60,6 +60,11 @@ class DiffusionModes(DiffusionClustering):
     n_clusters_, reason_, outliers_, retention_, staying_, embedding_
         As in `DiffusionClustering`.
 
+    See Also
+    --------
+    DiffusionClustering : For clusters of about equal sizes, and scenes with background.
+    acquisition.suggest : Points to label first that stand for all others.
+
     References
     ----------
     Maggioni and Murphy, Learning by unsupervised nonlinear diffusion, 2019, section 2.

@@ -92,10 +92,27 @@ def medoids(
     gains : ndarray of shape (at most n_points,)
         By what share of the cost each lowers it, after those before it.
 
+    See Also
+    --------
+    acquisition.suggest : Finds doubt and features from a graph, and keeps points apart.
+
     Notes
     -----
     Cost: 12 million distances in p dimensions and 12 million multiplications per point, whatever n
     is. Memory: 150 MB.
+
+    Examples
+    --------
+    A middle of each group, the largest first; next, without a group that has a label:
+
+    >>> import numpy as np
+    >>> from diffclass.acquisition import medoids
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [10.0], [11.0], [12.0]])
+    >>> points, gains = medoids(X, 2)
+    >>> points.tolist(), gains.round(2)
+    ([2, 6], array([0.59, 0.31]))
+    >>> medoids(X, 1, labelled=[2])[0].tolist()
+    [6]
     """
     random = check_random_state(random_state)
     doubt = np.ones(len(features)) if doubt is None or not doubt.any() else doubt

@@ -109,6 +109,11 @@ def suggest(
     DataError
         By margin, if there is no diffusion.
 
+    See Also
+    --------
+    RelabelSession.suggest : In a session, whose labels change; the rules are the same.
+    by_coverage : With `well_apart`, for a rule of your own about what is too near.
+
     Notes
     -----
     Cost: see `diffclass.acquisition.medoids`; the eigenpairs where there are no features.
@@ -166,7 +171,23 @@ def by_coverage(
     typical: bool = True,
     random_state: RandomState = 0,
 ) -> Choice:
-    """Return the choice of `medoids`, to which labels and the points chosen so far are near."""
+    """Return the choice of `medoids`, to which labels and the points chosen so far are near.
+
+    See Also
+    --------
+    well_apart : Takes the choice, and asks it again where points are too near.
+    acquisition.suggest : Does both, from an operator and its labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.acquisition import by_coverage
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [10.0], [11.0], [12.0]])
+    >>> choice = by_coverage(X, labels=[2])
+    >>> points, gains = choice([], np.ones(8, dtype=bool), 1)
+    >>> points.tolist()
+    [6]
+    """
 
     def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         seen = np.append(np.asarray(labels, dtype=np.intp), np.array(chosen, dtype=np.intp))
@@ -193,6 +214,24 @@ def well_apart(
 
     - `free` (n,) bool: points that may be chosen
     - `near`: returns, as bool (n,), which points are too near to a point, itself included
+
+    See Also
+    --------
+    by_coverage : A choice by what lies near.
+
+    Examples
+    --------
+    The highest of some scores, of which neighbours in the row are too near:
+
+    >>> import numpy as np
+    >>> from diffclass.acquisition import well_apart
+    >>> scores = np.array([0.9, 0.8, 0.1, 0.6, 0.7])
+    >>> def highest(chosen, free, n):
+    ...     points = np.flatnonzero(free)
+    ...     points = points[np.argsort(-scores[points])][:n]
+    ...     return points, scores[points]
+    >>> well_apart(highest, np.ones(5, dtype=bool), 2, lambda x: abs(np.arange(5) - x) < 2)
+    (array([0, 4]), array([0.9, 0.7]))
     """
     free = free.copy()
     points: list[int] = []

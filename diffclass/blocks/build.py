@@ -75,6 +75,11 @@ def build_operator(
     ClusterError
         If the cluster cannot go on.
 
+    See Also
+    --------
+    markov_operator : For points whose graph fits into memory.
+    BlockOperator.from_operator : Cuts an operator that there is.
+
     Examples
     --------
     >>> import tempfile

@@ -91,6 +91,11 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         Numbers of points, blocks, edges, ghosts and overlap points, the least ``crossing_recall_``
         ("crossing_bound"), and what went through the engine.
 
+    See Also
+    --------
+    DiffusionClassifier : For points whose graph fits into memory: all kernels, and new points.
+    diffuse_in_blocks : For an operator of `build_operator`.
+
     Examples
     --------
     >>> import numpy as np
@@ -98,8 +103,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
     >>> X = np.random.default_rng(0).normal(size=(3000, 3)) + np.repeat([[0], [5]], 1500, axis=0)
     >>> y = np.full(3000, -1); y[0] = 3; y[1500] = 7
     >>> model = BlockClassifier(random_state=0).fit(X.astype(np.float32), y)
-    >>> float((model.transduction_ == np.repeat([3, 7], 1500)).mean()) > 0.99
-    True
+    >>> np.unique(model.transduction_, return_counts=True)
+    (array([3, 7]), array([1500, 1500]))
     """
 
     def __init__(

@@ -357,6 +357,22 @@ def cluster_at(address: str) -> Iterator[DaskEngine]:
     ------
     ClusterError
         If no scheduler answers there.
+
+    See Also
+    --------
+    SerialEngine : Works without a cluster.
+    BlockClassifier : Starts workers of this machine by itself, as ``n_workers``.
+
+    Examples
+    --------
+    A cluster within this process; `dask scheduler` prints the address of a real one:
+
+    >>> from diffclass.blocks import cluster_at, require_distributed
+    >>> LocalCluster = require_distributed().LocalCluster
+    >>> with LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster:
+    ...     with cluster_at(cluster.scheduler_address) as engine:
+    ...         engine.n_workers, engine.gather([engine.submit(sum, [1, 2])])
+    (2, [3])
     """
     distributed = require_distributed()
     try:
@@ -380,6 +396,12 @@ def require_distributed() -> Any:
     ------
     ParameterError
         If it is not installed.
+
+    Examples
+    --------
+    >>> from diffclass.blocks import require_distributed
+    >>> require_distributed().__name__
+    'distributed'
     """
     try:
         import distributed

@@ -219,12 +219,35 @@ def diffuse_in_blocks(
     ConvergenceWarning
         If the labels do not cover the graph by the rule's last time.
 
+    See Also
+    --------
+    BlockClassifier : From a file of points to the map.
+    diffuse_labels : In memory.
+
     Notes
     -----
     Cost: per step a product within each block and an exchange of borders; on a cluster a task per
     block, and one for each block that it sends to: see `BlockOperator.joined`.
     Memory of a process: the blocks that it works on, and two arrays of n_own x n_classes for each
     of its blocks, six while a series runs. Scratch: up to six such arrays and the map.
+
+    Examples
+    --------
+    A path of 20 points in two blocks, with a label at each end:
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.blocks import BlockOperator, Scratch, diffuse_in_blocks
+    >>> from diffclass.label_diffusion import DiffusionRules, Labels
+    >>> path = MarkovOperator.from_affinity(np.eye(20) + np.eye(20, k=1) + np.eye(20, k=-1))
+    >>> y = np.full(20, -1); y[0] = 3; y[19] = 7
+    >>> labels = Labels.of(y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     operator = BlockOperator.from_operator(path, [0, 12, 20], Scratch(folder))
+    ...     found = diffuse_in_blocks(operator, labels, DiffusionRules.of(labels))
+    ...     labels.classes[found.part("codes", 0)].tolist()
+    [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 7, 7]
     """
     check_label_mode(rules.label_mode)
     labels.check_number(len(operator))

@@ -130,6 +130,18 @@ class SerialEngine:
         are read again for each use. Results that do not fit go to disk.
     folder : Path, optional
         For such results.
+
+    See Also
+    --------
+    cluster_at : The workers of a dask cluster, for more points than one machine has time for.
+
+    Examples
+    --------
+    >>> from diffclass.blocks import SerialEngine
+    >>> engine = SerialEngine()
+    >>> handles = [engine.submit(sum, [1, 2]), engine.submit(max, 3, 4)]
+    >>> engine.gather(handles)
+    [3, 4]
     """
 
     n_workers = 1

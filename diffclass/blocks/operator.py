@@ -33,6 +33,18 @@ class OperatorBlock:
         Row sums d.
     ghosts : ndarray of int64 of shape (n_ghosts,)
         Places of the points of other blocks in which the rows have edges, ascending.
+
+    Examples
+    --------
+    The first two points of a path of four; the third is their ghost:
+
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.blocks import OperatorBlock
+    >>> path = MarkovOperator.from_affinity(np.eye(4) + np.eye(4, k=1) + np.eye(4, k=-1))
+    >>> block = OperatorBlock.from_rows(path.affinity[:2], path.degrees[:2], start=0)
+    >>> block.affinity.shape, block.ghosts
+    ((2, 3), array([2]))
     """
 
     affinity: sp.csr_array

@@ -81,6 +81,20 @@ def scratch_costs(size: Size, block_points: int) -> dict[str, Cost]:
     -------
     dict of str to Cost
         That of "operator" is what stays, with the order of the points.
+
+    See Also
+    --------
+    BlockClassifier.plan : Chooses the points of a block for a budget of memory.
+
+    Examples
+    --------
+    Gigabytes on the disk for 10 million points of 30 features, by stage:
+
+    >>> from diffclass.blocks import scratch_costs
+    >>> from diffclass.costs import Size
+    >>> costs = scratch_costs(Size(10_000_000, 30, 12, 9), block_points=200_000)
+    >>> {name: round(cost.working / 1e9, 1) for name, cost in costs.items() if cost.working}
+    {'cells': 3.0, 'neighbors': 5.1, 'graph': 4.3, 'affinities': 4.4, 'operator': 1.9}
     """
     n, p, k, m, c = size.points, size.features, size.neighbors, size.edges, size.classes
     overlap, g = expected_overlap(n, block_points), size.millions

@@ -42,6 +42,21 @@ class Scratch:
     Parameters
     ----------
     folder : Path
+
+    Examples
+    --------
+    A stage is worked once; later calls read what it has left:
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from diffclass.blocks import Scratch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     scratch = Scratch(folder)
+    ...     scratch.save("points/x", np.arange(5) ** 2)
+    ...     scratch.completed("sums", lambda: {"total": int(scratch.load("points/x").sum())})
+    ...     scratch.completed("sums", lambda: {"total": 1 / 0})
+    {'total': 30}
+    {'total': 30}
     """
 
     folder: Path
@@ -228,7 +243,21 @@ def _save(path: Path, array: np.ndarray) -> None:
 
 
 def room_in(folder: Path | None) -> AbstractContextManager[None]:
-    """Turn the error of a full disk into one that says what to do."""
+    """Turn the error of a full disk into one that says what to do.
+
+    Examples
+    --------
+    >>> import errno
+    >>> from pathlib import Path
+    >>> from diffclass import DataError
+    >>> from diffclass.blocks import room_in
+    >>> try:
+    ...     with room_in(Path("scratch")):
+    ...         raise OSError(errno.ENOSPC, "No space left on device")
+    ... except DataError as error:
+    ...     print(error)
+    scratch: no space is left for scratch files; choose a folder on a larger disk
+    """
     return named_when_full(
         lambda _: f"{folder}: no space is left for scratch files; choose a folder on a larger disk"
     )

@@ -157,6 +157,10 @@ def stratified_areas(
         If the arrays differ in length or are empty, a stratum has no size, or its size is below
         that of its sample.
 
+    See Also
+    --------
+    classification_scores : For a sample in proportion to the classes, or all points.
+
     Notes
     -----
     Cost O(n) per class.

@@ -212,6 +212,10 @@ def match_classes(
     DataError
         For ``by="names"`` where no name is in common.
 
+    See Also
+    --------
+    cluster_scores : For clusters, whose numbers mean nothing.
+
     Examples
     --------
     >>> match = match_classes([10, 10, 11], [2, 2, 3], given_names={10: None, 11: None},

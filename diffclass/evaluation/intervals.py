@@ -79,6 +79,10 @@ def wilson_interval(
     ParameterError
         If the level is not in (0, 1).
 
+    See Also
+    --------
+    clustered_interval : For points next to one another, such as the pixels of fields.
+
     Examples
     --------
     >>> from diffclass.evaluation import wilson_interval
@@ -140,6 +144,10 @@ def clustered_interval(
         If the arrays differ in length or are empty.
     ParameterError
         If the level is not in (0, 1).
+
+    See Also
+    --------
+    wilson_interval : For points drawn one by one.
 
     Examples
     --------

@@ -116,6 +116,10 @@ def reliability_curve(
     ParameterError
         If there is less than one bin, or the level is not in (0, 1).
 
+    See Also
+    --------
+    threshold_table : How many points are left, and right, above a certainty.
+
     Examples
     --------
     >>> import numpy as np
@@ -161,6 +165,16 @@ def default_thresholds(population: ArrayLike) -> np.ndarray:
     -------
     ndarray
         Rising, the first at most 0; fewer where points are equally certain.
+
+    See Also
+    --------
+    threshold_table : Counts what they keep.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import default_thresholds
+    >>> default_thresholds([0.2, 0.9, 0.4, 0.7])
+    array([0. , 0.2, 0.4, 0.7, 0.9])
     """
     values = np.asarray(population, dtype=float)
     classed = np.sort(values[np.isfinite(values)])
@@ -245,6 +259,10 @@ def threshold_table(
     ------
     DataError
         If the arrays differ in length or are empty, or hold NaN.
+
+    See Also
+    --------
+    reliability_curve : Whether probabilities are true.
 
     Examples
     --------

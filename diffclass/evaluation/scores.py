@@ -205,6 +205,12 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     DataError
         If the arrays differ in length or are empty.
 
+    See Also
+    --------
+    cluster_scores : For clusters, whose numbers mean nothing.
+    stratified_areas : For a sample that has more of rare classes than the map.
+    detection_curve : For scores of anomalies.
+
     Examples
     --------
     >>> from diffclass.evaluation import classification_scores
@@ -299,6 +305,10 @@ def cluster_scores(truth: ArrayLike, clusters: ArrayLike) -> ClusterScores:
     DataError
         If the arrays differ in length, are empty, or hold other values than whole numbers.
 
+    See Also
+    --------
+    match_classes : For classes that may have names or numbers in common.
+
     Examples
     --------
     >>> from diffclass.evaluation import cluster_scores
@@ -370,6 +380,11 @@ def detection_curve(is_anomaly: ArrayLike, scores: ArrayLike) -> DetectionCurve:
     ------
     DataError
         If the shapes differ, a score is not finite, or all or none of the points are anomalies.
+
+    See Also
+    --------
+    classification_scores : For classes in place of scores.
+    threshold_table : For the certainty of a classifier.
 
     Examples
     --------

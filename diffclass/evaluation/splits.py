@@ -32,6 +32,10 @@ class PartlyLabelledKFold:
         Seeds the shuffle. With few labels, folds differ much: the same ones every time let two
         searches be compared, and a search repeated. None draws others each time.
 
+    See Also
+    --------
+    draw_per_class : One split, with as few labels as are wanted.
+
     Examples
     --------
     >>> from diffclass.evaluation import PartlyLabelledKFold
@@ -114,6 +118,22 @@ def draw_per_class(
     ------
     ParameterError
         If ``n_per_class`` is below 1.
+
+    See Also
+    --------
+    PartlyLabelledKFold : All labels, each held out once.
+
+    Examples
+    --------
+    Two labels of each class; all other labels are held out:
+
+    >>> import numpy as np
+    >>> from diffclass.evaluation import draw_per_class
+    >>> truth = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, -1, -1])
+    >>> drawn = draw_per_class(truth, 2, random_state=0)
+    >>> truth[drawn]
+    array([0, 0, 1, 1])
+    >>> y = np.full(len(truth), -1); y[drawn] = truth[drawn]
     """
     check_positive(n_per_class, "n_per_class", integer=True)
     random = check_random_state(random_state)
