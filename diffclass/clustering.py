@@ -93,7 +93,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     See Also
     --------
-    DiffusionModes : For clusters of unequal sizes, without a random start; background harms it.
+    DiffusionModes : For clusters of unequal sizes, without a random start.
     DiffusionClassifier : As soon as some points have labels.
 
     Notes

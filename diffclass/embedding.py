@@ -105,7 +105,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     --------
     leading_eigenpairs : For an operator that there is.
     diffusion_wavelets : Functions on many scales, each near one place.
-    GeometricHarmonics : Extends values to new points farther than `transform` does.
+    GeometricHarmonics : Extends any function of the points to new ones.
 
     Notes
     -----

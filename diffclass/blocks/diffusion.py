@@ -222,7 +222,7 @@ def diffuse_in_blocks(
     See Also
     --------
     BlockClassifier : From a file of points to the map.
-    diffuse_labels : In memory.
+    diffuse_labels : For an operator in memory.
 
     Notes
     -----
