@@ -138,6 +138,16 @@ def check_kernel(kernel: Kernel | str) -> Kernel:
     ------
     ParameterError
         If it is something else, or no kernel has the name.
+
+    See Also
+    --------
+    kernel_named : By name only.
+
+    Examples
+    --------
+    >>> from diffclass.kernels import Gaussian, check_kernel
+    >>> check_kernel("shared"), check_kernel(Gaussian(bandwidth="graph"))
+    (SharedNeighbors(), Gaussian(bandwidth='graph'))
     """
     if isinstance(kernel, str):
         from diffclass.kernels.named import kernel_named  # which knows all kernels

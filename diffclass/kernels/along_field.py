@@ -59,6 +59,10 @@ class AlongField(Gaussian):
         Euclidean neighbours found for each one that is kept; those nearest by D are kept. In the
         plane, sqrt(1 + 1 / epsilon) are needed.
 
+    See Also
+    --------
+    Directed : Along the level sets of a function.
+
     Notes
     -----
     Cost: ``candidates`` times as many edges while neighbours are searched. At new points, a field

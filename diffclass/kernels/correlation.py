@@ -35,9 +35,27 @@ class Correlation(Kernel):
         Largest number of correlated points kept per point, the nearest ones; this bounds memory.
         The graph is their union.
 
+    See Also
+    --------
+    SmoothCorrelation : Weighs each pair by its correlation, without a threshold.
+    Gaussian : Brightness counts too.
+
     References
     ----------
     Coifman et al. 2005, section 2.
+
+    Examples
+    --------
+    Of three spectra two have the same shape, and the third is as bright as the first:
+
+    >>> from diffclass import markov_operator
+    >>> from diffclass.kernels import Correlation
+    >>> spectra = [[1.0, 2.0, 3.0], [2.0, 4.1, 6.0], [3.0, 2.0, 1.0]]
+    >>> kernel = Correlation(threshold=0.9)
+    >>> markov_operator(spectra, n_neighbors=2, kernel=kernel).affinity.toarray()
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
     """
 
     def __init__(self, *, threshold: float = 0.95, max_degree: int = 64):
@@ -107,6 +125,11 @@ class SmoothCorrelation(Gaussian):
         As in `Gaussian`, of points of unit length; a number is 2 epsilon, without a unit.
     neighbor : int, default=7
         As in `Gaussian`.
+
+    See Also
+    --------
+    Correlation : All pairs above a threshold, with the same weight.
+    Gaussian : Brightness counts too.
 
     References
     ----------

@@ -45,6 +45,11 @@ class DensityWeighted(OverKernel):
     neighbor : int, default=7
         The number j of the neighbour whose distance is the scale s(x).
 
+    See Also
+    --------
+    Gaussian : Without the weights; one global bandwidth also lets the density count.
+    SharedNeighbors : Weighs edges by shared neighbours, whatever the density; to classify.
+
     Examples
     --------
     The walk on three dense points and three sparse ones stays with the dense:

@@ -58,6 +58,11 @@ class Directed(Gaussian):
     neighbor : int, default=7
         As for `Gaussian`.
 
+    See Also
+    --------
+    AlongField : Along the curves of a vector field.
+    LocalDiscriminant : Slow across the boundaries of classes, at no other places.
+
     Notes
     -----
     Cost: F adds p columns to the neighbour search. At new points, F given as an array needs one

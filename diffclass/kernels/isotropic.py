@@ -48,6 +48,26 @@ class Isotropic(Kernel):
         s(x)^2. "self-tuning" takes s(x) s(y). For "graph" and "attached" see `Gaussian`.
     neighbor : int, default=7
         The number j of the neighbour whose distance is s(x).
+
+    See Also
+    --------
+    Gaussian : The usual profile, exp(-u).
+
+    Examples
+    --------
+    A profile that ends at a distance of 2:
+
+    >>> import numpy as np
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.kernels import Isotropic
+    >>> def cone(u):
+    ...     return np.maximum(1 - np.sqrt(u), 0)
+    >>> X = [[0.0], [1.0], [3.0]]
+    >>> graph = neighbors_graph(X, n_neighbors=2)
+    >>> Isotropic(cone, bandwidth=4.0).affinity(graph, X).toarray()
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0. ],
+           [0. , 0. , 1. ]])
     """
 
     def __init__(
@@ -117,6 +137,12 @@ class Gaussian(Isotropic):
         "attached" does the same, but keeps every point attached to the others: see Notes.
     neighbor : int, default=7
         The number j.
+
+    See Also
+    --------
+    SharedNeighbors : Better where classes are clusters: the classifier's default.
+    DensityWeighted : Keeps the walk in dense regions, to find clusters.
+    Isotropic : Any other profile of the distance.
 
     Notes
     -----

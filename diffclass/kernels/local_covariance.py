@@ -51,6 +51,10 @@ class LocalCovariance(Kernel):
     neighbor : int, default=7
         The number j.
 
+    See Also
+    --------
+    Gaussian : By distance alone; better with a dozen neighbours.
+
     Notes
     -----
     Cost: for each point, p times the square of the neighbourhood's size (or of p, if smaller); for

@@ -58,6 +58,11 @@ class LocalDiscriminant(OverKernel):
     neighborhood : int, default=100
         Number of nearest points with evidence that an anchor looks at.
 
+    See Also
+    --------
+    Directed : Fast along the level sets of the scores; better with many features.
+    SharedNeighbors : Needs no earlier map.
+
     Notes
     -----
     With few labels and no scores, the nearest labels of an anchor are almost all of them, and

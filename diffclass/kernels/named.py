@@ -37,6 +37,18 @@ def kernel_named(name: str) -> Kernel:
         If there is no kernel of that name.
     ExtensionError
         If another package's kernel cannot be loaded, or is none.
+
+    See Also
+    --------
+    check_kernel : Takes a kernel as well as a name.
+
+    Examples
+    --------
+    >>> from diffclass.kernels import NAMED, kernel_named
+    >>> list(NAMED)
+    ['shared', 'gaussian', 'covariance', 'directed', 'discriminant', 'directed-discriminant']
+    >>> kernel_named("directed")
+    SharedNeighbors(kernel=Directed())
     """
     make = load_extension(KERNELS, name, own=NAMED) or NAMED.get(name)
     if make is None:

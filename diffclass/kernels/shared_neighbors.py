@@ -40,6 +40,11 @@ class SharedNeighbors(OverKernel):
     power : float, default=2.0
         At least 0; 0 leaves k as it is.
 
+    See Also
+    --------
+    Gaussian : By distance alone, for diffusion maps or where classes are mixtures.
+    Directed : As the inner kernel, where there are many features: a first map shapes the walk.
+
     Notes
     -----
     Cost: for each edge, about the sum of the lengths of its ends' rows. Memory: one more affinity,
