@@ -162,6 +162,10 @@ def calibrate(
     Calibration
         Costs what `hold_out_labels` does, and four steps of one column per class.
 
+    See Also
+    --------
+    join_features : Calibrates too, and joins what the features say where that helps.
+
     Examples
     --------
     >>> import numpy as np

@@ -68,6 +68,14 @@ def prior_of(shares: Sequence[tuple[float, float] | None]) -> Prior:
     """Return ``class_prior`` for the least and the most share of each class, None where unknown.
 
     Exact shares of all classes stand in proportion if they add up to the whole but for rounding.
+
+    Examples
+    --------
+    >>> from diffclass.label_diffusion import prior_of
+    >>> prior_of([(0.7, 0.7), (0.3, 0.3)])
+    [0.7, 0.3]
+    >>> prior_of([(0.1, 0.2), None])
+    ([0.1, 0.0], [0.2, 1.0])
     """
     known = [(0.0, 1.0) if one is None else one for one in shares]
     least, most = ([one[end] for one in known] for end in (0, 1))

@@ -32,6 +32,16 @@ def diffusion_costs(
     -------
     dict of str to Cost
         Of "diffusion", whose result is kept, and "calibration".
+
+    Examples
+    --------
+    A million points of ten classes:
+
+    >>> from diffclass.costs import Size
+    >>> from diffclass.label_diffusion import diffusion_costs
+    >>> size = Size(points=1_000_000, neighbors=12, classes=10)
+    >>> {name: f"{cost.working / 1e9:.1f} GB" for name, cost in diffusion_costs(size).items()}
+    {'diffusion': '0.6 GB', 'calibration': '0.5 GB'}
     """
     n, m, n_columns = size.points, size.edges, size.classes
     working, result, seconds = DIFFUSING_BYTES + _WARPED * warped, RESULT_BYTES, _SECONDS

@@ -206,6 +206,12 @@ def diffuse_labels(
         If the labels do not cover the graph by the rule's last time, that of greatest coverage,
         which is then used.
 
+    See Also
+    --------
+    diffclass.DiffusionClassifier : Makes the graph too, calibrates, and classifies new points.
+    calibrate : Turns the posteriors into probabilities.
+    diffclass.EigenfunctionRegressor : For values in place of classes.
+
     Notes
     -----
     Cost: tau products of the operator with n_classes columns, and some more in which the rule sees

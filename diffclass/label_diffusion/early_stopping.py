@@ -40,6 +40,22 @@ class MarginCurve:
     kept_share : float
         By the margin, tau is the last covered time whose margin is at least this share of the
         maximum.
+
+    Examples
+    --------
+    A label at each end of a line: once they cover it, the margin falls slowly:
+
+    >>> import numpy as np
+    >>> from diffclass import diffuse_labels, markov_operator
+    >>> A = markov_operator(np.arange(30.0)[:, None], n_neighbors=2)
+    >>> y = np.full(30, -1); y[[0, -1]] = 0, 1
+    >>> curve = diffuse_labels(A, y, label_mode="absorbing").curve
+    >>> curve.times[3:9]
+    array([ 4,  6,  8, 11, 16, 23])
+    >>> curve.coverage[3:9].round(2)
+    array([0.4 , 0.53, 0.67, 0.87, 1.  , 1.  ])
+    >>> curve.margin[3:9].round(2)
+    array([0.4 , 0.53, 0.67, 0.87, 0.99, 0.98])
     """
 
     times: np.ndarray

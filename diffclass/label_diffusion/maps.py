@@ -101,6 +101,11 @@ def decide(
     Decision
         Of n points.
 
+    See Also
+    --------
+    posteriors_of : The probabilities of all classes.
+    Reach : Decides too, after it fills points whose values have underflowed.
+
     Examples
     --------
     >>> import numpy as np
@@ -137,6 +142,19 @@ def posteriors_of(values: _Rows, class_weight: np.ndarray) -> _Rows:
     -------
     ndarray or csr_array of shape (n, n_classes)
         Rows sum to 1. Where all values are 0, they are uniform; sparse rows are empty there.
+
+    See Also
+    --------
+    decide : Only the class, its probability and the margin, in one pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.label_diffusion import posteriors_of
+    >>> posteriors_of(np.array([[3.0, 1.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0.5, 1.5]))
+    array([[0.5 , 0.5 ],
+           [0.25, 0.75],
+           [0.5 , 0.5 ]])
     """
     if isinstance(values, sp.csr_array):
         posteriors = values.astype(np.float64)

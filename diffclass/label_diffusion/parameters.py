@@ -180,6 +180,15 @@ class DiffusionRules:
         Whether looks take long, so that they begin once the labels cover the graph.
     kept_classes : int or None
         Number of classes whose values each point keeps, the largest; None: of all.
+
+    Examples
+    --------
+    With one label per class, a long sum is tried after the labels absorbed:
+
+    >>> from diffclass.label_diffusion import DiffusionRules, Labels
+    >>> rules = DiffusionRules.of(Labels.of(["soy", -1, -1, "corn"]))
+    >>> rules.first_mode, rules.may_sum, rules.tau
+    ('absorbing', True, StoppingRule(by='auto', max_time=None, kept_share=None))
     """
 
     label_mode: str

@@ -30,6 +30,27 @@ class Reach:
         The walk on n points.
     labelled : ndarray of int
         Numbers of the labelled points.
+
+    See Also
+    --------
+    decide : Where no value can have underflowed.
+
+    Examples
+    --------
+    A line of five points whose first and last are labelled; the values in the middle were lost:
+
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.label_diffusion import Reach
+    >>> A = MarkovOperator.from_affinity(np.eye(5) + np.eye(5, k=1) + np.eye(5, k=-1))
+    >>> reach = Reach(A, np.array([0, 4]))
+    >>> reach.hops
+    array([0, 1, 2, 1, 0], dtype=int32)
+    >>> values = np.array([[4.0, 1], [0, 0], [0, 0], [0, 0], [1, 4]])
+    >>> reach.fill(values, ~values.any(axis=1))
+    array([False,  True,  True,  True, False])
+    >>> values.tolist()
+    [[4.0, 1.0], [4.0, 1.0], [2.5, 2.5], [1.0, 4.0], [1.0, 4.0]]
     """
 
     def __init__(self, operator: MarkovOperator, labelled: np.ndarray):

@@ -43,6 +43,16 @@ class Measures:
         What they are, such as "the whole scene".
     examples : str
         For messages.
+
+    Examples
+    --------
+    Pixels of a scene, each of 100 square metres:
+
+    >>> from diffclass.label_diffusion import Measures
+    >>> wholes = {"px": lambda: 5000.0, "ha": lambda: 50.0}
+    >>> measures = Measures(wholes, of="the whole scene", examples="20% or 3-4.5ha")
+    >>> measures.shares("corn", "500px"), measures.shares("soy", "5-10ha")
+    ((0.1, 0.1), (0.1, 0.2))
     """
 
     wholes: Mapping[str, Callable[[], float]]
@@ -82,6 +92,19 @@ def sizes_of(text: str, names: Mapping[Any, str], measures: Measures) -> Uniform
     ------
     ParameterError
         For text that is no size, and for classes that are unknown or named twice.
+
+    See Also
+    --------
+    written_prior : As the classifier takes them.
+
+    Examples
+    --------
+    >>> from diffclass.label_diffusion import Measures, sizes_of
+    >>> measures = Measures({"rows": lambda: 200.0}, of="the table", examples="20% or 10rows")
+    >>> for size in sizes_of("corn=10-20%, 2=50rows", {1: "corn", 2: "soy"}, measures):
+    ...     print(size)
+    GivenSize(class_id=1, least=0.1, most=0.2, written='10-20%')
+    GivenSize(class_id=2, least=0.25, most=0.25, written='50rows')
     """
     if text.strip() == "uniform":
         return "uniform"
@@ -104,6 +127,9 @@ def sizes_as_text(sizes: Iterable[tuple[int, str]], names: Mapping[int, str]) ->
 
     A class whose name has a comma goes by its id.
 
+    Examples
+    --------
+    >>> from diffclass.label_diffusion import sizes_as_text
     >>> sizes_as_text([(1, "10-20%"), (2, "3ha")], {1: "corn", 2: "oats, wheat"})
     'corn=10-20%,2=3ha'
     """
@@ -122,6 +148,20 @@ def written_prior(
     ------
     ParameterError
         As `sizes_of`, for classes without a label, and for sizes that leave no room.
+
+    See Also
+    --------
+    sizes_of : The sizes themselves, by class.
+
+    Examples
+    --------
+    >>> from diffclass.label_diffusion import Measures, written_prior
+    >>> measures = Measures({}, of="the table", examples="20%")
+    >>> names = {1: "corn", 2: "soy"}
+    >>> written_prior("corn=10-20%", names, [1, 2], measures)
+    ([0.1, 0.0], [0.2, 1.0])
+    >>> written_prior("uniform", names, [1, 2], measures)
+    'uniform'
     """
     try:
         sizes = sizes_of(text, names, measures)
