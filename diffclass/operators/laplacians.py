@@ -41,19 +41,69 @@ from diffclass.operators.markov import MarkovOperator
 
 
 def unnormalized_laplacian(operator: MarkovOperator) -> LinearOperator:
-    """Return L = D - K_alpha, symmetric, of shape (n, n); rows sum to 0."""
+    """Return L = D - K_alpha, symmetric, of shape (n, n); rows sum to 0.
+
+    See Also
+    --------
+    random_walk_laplacian : Each row divided by its degree: what the walk does in a step.
+    symmetric_laplacian : Symmetric, with the eigenvalues of the random walk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.operators import unnormalized_laplacian
+    >>> A = MarkovOperator.from_affinity([[1.0, 1, 0], [1, 1, 2], [0, 2, 1]])
+    >>> (unnormalized_laplacian(A) @ np.eye(3)).round(6) + 0.0
+    array([[ 1., -1.,  0.],
+           [-1.,  3., -2.],
+           [ 0., -2.,  2.]])
+    """
     root = np.sqrt(operator.degrees)
     return _identity_less_conjugate(operator, root, root)
 
 
 def random_walk_laplacian(operator: MarkovOperator) -> LinearOperator:
-    """Return L_rw = I - A, of shape (n, n); its eigenvalues are 1 - lambda_l, in [0, 2]."""
+    """Return L_rw = I - A, of shape (n, n); its eigenvalues are 1 - lambda_l, in [0, 2].
+
+    See Also
+    --------
+    symmetric_laplacian : Symmetric, with the same eigenvalues, for solvers that need it.
+    generator : The same per squared unit of length, to compare with differential operators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.operators import random_walk_laplacian
+    >>> A = MarkovOperator.from_affinity([[1.0, 1, 0], [1, 1, 2], [0, 2, 1]])
+    >>> (random_walk_laplacian(A) @ np.eye(3)).round(3) + 0.0
+    array([[ 0.5  , -0.5  ,  0.   ],
+           [-0.25 ,  0.75 , -0.5  ],
+           [ 0.   , -0.667,  0.667]])
+    """
     root = np.sqrt(operator.degrees)
     return _identity_less_conjugate(operator, 1 / root, root)
 
 
 def symmetric_laplacian(operator: MarkovOperator) -> LinearOperator:
-    """Return L_sym = I - S, symmetric, of shape (n, n), with the eigenvalues of L_rw."""
+    """Return L_sym = I - S, symmetric, of shape (n, n), with the eigenvalues of L_rw.
+
+    See Also
+    --------
+    random_walk_laplacian : Constants are its eigenfunctions, and a step of the walk is I - L_rw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.operators import symmetric_laplacian
+    >>> A = MarkovOperator.from_affinity([[1.0, 1, 0], [1, 1, 2], [0, 2, 1]])
+    >>> (symmetric_laplacian(A) @ np.eye(3)).round(3) + 0.0
+    array([[ 0.5  , -0.354,  0.   ],
+           [-0.354,  0.75 , -0.577],
+           [ 0.   , -0.577,  0.667]])
+    """
     ones = np.ones(len(operator))
     return _identity_less_conjugate(operator, ones, ones)
 
@@ -72,6 +122,26 @@ def generator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
     -------
     LinearOperator of shape (n, n)
         It works in double precision.
+
+    See Also
+    --------
+    random_walk_laplacian : Without the bandwidth.
+    schroedinger_operator : With the drift turned into a potential.
+    generator_eigenvalues : From eigenvalues of A that are known already.
+
+    Examples
+    --------
+    On the circle -Delta cos = cos, up to the order of epsilon:
+
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.kernels import Gaussian
+    >>> from diffclass.operators import generator
+    >>> angles = 2 * np.pi * np.arange(300) / 300
+    >>> X = np.column_stack([np.cos(angles), np.sin(angles)])
+    >>> A = markov_operator(X, n_neighbors=60, kernel=Gaussian(bandwidth=0.02))
+    >>> (4 * generator(A, 0.02) @ X[:, 0])[:150:50].round(3), X[:150:50, 0].round(3)
+    (array([ 1.003,  0.501, -0.501]), array([ 1. ,  0.5, -0.5]))
     """
     check_positive(epsilon, "epsilon")
     root = np.sqrt(operator.degrees)
@@ -101,10 +171,30 @@ def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOpe
     LinearOperator of shape (n, n)
         It works in double precision.
 
+    See Also
+    --------
+    generator : With the drift; its first eigenfunction is constant.
+    schroedinger_potential : The potential V alone.
+
     References
     ----------
     Coifman et al. 2005, equation 2.5 (alpha = 0, where the term |grad U|^2 - Delta U has to be
     subtracted).
+
+    Examples
+    --------
+    Normally distributed points have V = x^2 - 1, the harmonic oscillator of levels 0, 2, 4, ...:
+
+    >>> import numpy as np
+    >>> from scipy.stats import norm
+    >>> from diffclass import markov_operator
+    >>> from diffclass.kernels import Gaussian
+    >>> from diffclass.operators import schroedinger_operator
+    >>> X = norm.ppf((np.arange(300) + 0.5) / 300)[:, None]
+    >>> A = markov_operator(X, n_neighbors=299, kernel=Gaussian(bandwidth=0.05))
+    >>> H = schroedinger_operator(A, 0.05) @ np.eye(300)
+    >>> np.sort(np.linalg.eigvals(H).real)[:3].round(1) + 0.0
+    array([0. , 1.9, 3.7])
     """
     check_positive(epsilon, "epsilon")
     # (I - A) = D^-1/2 (I - S) D^1/2
@@ -125,6 +215,21 @@ def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarr
     ndarray of shape (n,)
         In inverse squared units of the points. It depends on the density's second derivatives and
         is reliable only where many points weigh.
+
+    Examples
+    --------
+    Normally distributed points have U = x^2 / 2 and V = x^2 - 1:
+
+    >>> import numpy as np
+    >>> from scipy.stats import norm
+    >>> from diffclass import markov_operator
+    >>> from diffclass.kernels import Gaussian
+    >>> from diffclass.operators import schroedinger_potential
+    >>> X = norm.ppf((np.arange(500) + 0.5) / 500)[:, None]
+    >>> A = markov_operator(X, n_neighbors=200, kernel=Gaussian(bandwidth=0.1))
+    >>> V = schroedinger_potential(A, 0.1)
+    >>> np.interp([-1, 0, 1], X[:, 0], V).round(1)
+    array([ 0., -1.,  0.])
     """
     return schroedinger_operator(operator, epsilon) @ np.ones(len(operator))
 
@@ -143,6 +248,24 @@ def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray
     -------
     ndarray
         At least 0. The equality holds to first order in epsilon.
+
+    See Also
+    --------
+    generator : The operator itself.
+
+    Examples
+    --------
+    The circle has k^2, each twice but for 0:
+
+    >>> import numpy as np
+    >>> from diffclass import leading_eigenpairs, markov_operator
+    >>> from diffclass.kernels import Gaussian
+    >>> from diffclass.operators import generator_eigenvalues
+    >>> angles = 2 * np.pi * np.arange(300) / 300
+    >>> X = np.column_stack([np.cos(angles), np.sin(angles)])
+    >>> A = markov_operator(X, n_neighbors=60, kernel=Gaussian(bandwidth=0.02))
+    >>> (generator_eigenvalues(leading_eigenpairs(A, 5).eigenvalues, 0.02) + 0.0).round(2)
+    array([0.  , 1.  , 1.  , 3.98, 3.98])
     """
     return 4 * (1 - np.asarray(eigenvalues)) / check_positive(epsilon, "epsilon")
 
@@ -161,6 +284,21 @@ def heat_steps(time: float, epsilon: float) -> int:
     -------
     int
         Rounded to the nearest step.
+
+    Examples
+    --------
+    On the circle heat at the frequency 1 fades as exp(-time):
+
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.kernels import Gaussian
+    >>> from diffclass.operators import heat_steps
+    >>> angles = 2 * np.pi * np.arange(300) / 300
+    >>> X = np.column_stack([np.cos(angles), np.sin(angles)])
+    >>> A = markov_operator(X, n_neighbors=60, kernel=Gaussian(bandwidth=0.02))
+    >>> steps = heat_steps(0.5, 0.02)
+    >>> steps, np.round([A.apply(X[:, 0], steps)[0], np.exp(-0.5)], 3)
+    (100, array([0.605, 0.607]))
     """
     steps = 4 * check_positive(time, "time", zero=True) / check_positive(epsilon, "epsilon")
     return round(steps)
@@ -217,6 +355,10 @@ def dirichlet_energy(
     DataError
         If f is not finite or has another number of rows.
 
+    See Also
+    --------
+    rayleigh_ritz : The functions of least energy among the combinations of some.
+
     Examples
     --------
     >>> from diffclass import MarkovOperator
@@ -256,6 +398,26 @@ def rayleigh_ritz(operator: MarkovOperator, functions: ArrayLike) -> tuple[np.nd
     ------
     DataError
         If a function is not finite, or all are 0.
+
+    See Also
+    --------
+    diffclass.leading_eigenpairs : The functions of least energy of all.
+    dirichlet_energy : The energy of given functions.
+
+    Examples
+    --------
+    On a line, the least energies of cubic polynomials, and those of the eigenfunctions:
+
+    >>> import numpy as np
+    >>> from diffclass import leading_eigenpairs, markov_operator
+    >>> from diffclass.operators import rayleigh_ritz
+    >>> x = np.linspace(-1, 1, 100)
+    >>> A = markov_operator(x[:, None], n_neighbors=10)
+    >>> energies, functions = rayleigh_ritz(A, np.vander(x, 4))
+    >>> (1e3 * energies).round(2) + 0.0
+    array([ 0.  ,  2.99, 21.09, 62.77])
+    >>> (1e3 * (1 - leading_eigenpairs(A, 4).eigenvalues)).round(2) + 0.0
+    array([ 0.  ,  2.99, 12.04, 27.27])
     """
     columns = _functions(operator, functions)
     pi = operator.stationary_distribution

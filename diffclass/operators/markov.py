@@ -72,10 +72,29 @@ class MarkovOperator:
     processor : Processor
         What computes the steps; see `on`.
 
+    See Also
+    --------
+    diffclass.markov_operator : Makes the affinity too, from points.
+    diffclass.leading_eigenpairs : For many functions and times, by few eigenpairs.
+    diffclass.diffusion_wavelets : For many functions and times on curves and surfaces.
+
     Notes
     -----
     Memory: 8 bytes per edge in single precision, 12 in double, and two blocks of columns while it
     is applied. A step costs one multiplication per edge and column.
+
+    Examples
+    --------
+    Three points on a line. The middle one goes to all three; its stationary mass is largest:
+
+    >>> from diffclass import MarkovOperator
+    >>> A = MarkovOperator.from_affinity([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]])
+    >>> (A @ [6.0, 0, 0]).round(3)
+    array([3., 2., 0.])
+    >>> A.forward([6.0, 0, 0]).round(3)
+    array([3., 3., 0.])
+    >>> A.stationary_distribution.round(3)
+    array([0.286, 0.429, 0.286])
     """
 
     affinity: sp.csr_array

@@ -58,7 +58,12 @@ class CompiledProduct:
 
 @dataclass(frozen=True)
 class Processor:
-    """What computes the steps of a walk: here the processor, on arrays in its own memory."""
+    """What computes the steps of a walk: here the processor, on arrays in its own memory.
+
+    See Also
+    --------
+    Cuda : An NVIDIA device, for millions of points.
+    """
 
     def scaled_product(self, matrix: sp.csr_array, row_scale: np.ndarray) -> ScaledProduct:
         """Return the product of a matrix whose rows are scaled, in its dtype."""
@@ -136,10 +141,26 @@ class Cuda(Processor):
     ParameterError
         If there is no device, or nothing that compiles for it.
 
+    See Also
+    --------
+    diffclass.neighbors.CudaSearch : Searches the neighbours there too.
+
     Notes
     -----
     The device holds the matrix, 8 bytes per edge in single precision and 8 per row, and three to
     four blocks of columns.
+
+    Examples
+    --------
+    On a machine with a device:
+
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.operators import Cuda
+    >>> A = markov_operator(np.arange(5.0)[:, None], n_neighbors=2)
+    >>> on_device = A.on(Cuda())  # doctest: +SKIP
+    >>> np.allclose(on_device.apply(np.eye(5), 20), A.apply(np.eye(5), 20))  # doctest: +SKIP
+    True
     """
 
     def __post_init__(self) -> None:
@@ -204,5 +225,11 @@ def processor_of(name: str) -> Processor:
     ------
     ParameterError
         For another name, or where there is no such device.
+
+    Examples
+    --------
+    >>> from diffclass.operators import processor_of
+    >>> processor_of("cpu")
+    Processor()
     """
     return Cuda() if check_choice(name, "device", DEVICES) == "cuda" else HOST

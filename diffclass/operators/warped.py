@@ -320,6 +320,11 @@ def warped_operator(
         If scores have another shape, are negative or not finite, or have rows that do not sum to
         1; if y has another length or another number of classes.
 
+    See Also
+    --------
+    diffclass.kernels.LocalDiscriminant : One walk for all classes, slow across their boundaries.
+    diffclass.kernels.Directed : One walk for all classes, fast along their level sets.
+
     Examples
     --------
     Mass of class 0 starts at the first of five points on a line and stays where its scores are:
