@@ -68,6 +68,21 @@ def write_model(
     ParameterError
         Where the model has a part that no file can hold, such as a function of the user's own, or
         nothing can be written there.
+
+    Examples
+    --------
+    A file holds what a classifier needs for new points:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass import DiffusionClassifier
+    >>> from diffclass.model_files import CLASSIFIER, read_model, write_model
+    >>> classifier = DiffusionClassifier(n_neighbors=2).fit([[0.0], [1], [5], [6]], [3, -1, -1, 7])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "x.model"
+    ...     write_model(path, classifier, CLASSIFIER, kind="classifier", version="1.0")
+    ...     read_model(path, CLASSIFIER, kind="classifier").predict([[0.9], [5.2]])
+    array([3, 7])
     """
     try:
         parts = Parts({})
@@ -92,6 +107,23 @@ def read_model(path: str | os.PathLike[str], form: Form, *, kind: str) -> Any:
     ------
     DataError
         Where the file is missing, damaged, or holds something else.
+
+    Examples
+    --------
+    A file of another kind is refused; see `write_model` for one that is read:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass.exceptions import DataError
+    >>> from diffclass.model_files import Whole, read_model, write_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "x.model"
+    ...     write_model(path, 3, Whole(), kind="number", version="1.0")
+    ...     try:
+    ...         read_model(path, Whole(), kind="classifier")
+    ...     except DataError as error:
+    ...         print(str(error).removeprefix(str(path)))
+    : holds a 'number', not a 'classifier'
     """
     facts, arrays = read_archive(path, kind)
     try:

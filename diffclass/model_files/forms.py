@@ -79,7 +79,18 @@ class _Plain:
 
 @dataclass(frozen=True)
 class Whole(_Plain):
-    """A whole number in a range, both ends included."""
+    """A whole number in a range, both ends included.
+
+    See Also
+    --------
+    Number : Fractions too.
+
+    Examples
+    --------
+    >>> from diffclass.model_files import Whole
+    >>> [Whole(1, 9).fits(value) for value in (9, 10, 9.0, True)]
+    [True, False, False, False]
+    """
 
     least: int = 0
     most: int = 2**31 - 1
@@ -90,7 +101,18 @@ class Whole(_Plain):
 
 @dataclass(frozen=True)
 class Number(_Plain):
-    """A number in a range; NaN and infinity are none, unless ``may_be_nan``."""
+    """A number in a range; NaN and infinity are none, unless ``may_be_nan``.
+
+    See Also
+    --------
+    Whole : Whole numbers only.
+
+    Examples
+    --------
+    >>> from diffclass.model_files import Number
+    >>> [Number(0, 1).fits(value) for value in (0, 0.5, 1.5, float("nan"))]
+    [True, True, False, False]
+    """
 
     least: float = -1e300
     most: float = 1e300
@@ -103,7 +125,14 @@ class Number(_Plain):
 
 @dataclass(frozen=True)
 class Flag(_Plain):
-    """True or false."""
+    """True or false.
+
+    Examples
+    --------
+    >>> from diffclass.model_files import Flag
+    >>> [Flag().fits(value) for value in (True, 1)]
+    [True, False]
+    """
 
     def _holds(self, fact: Any) -> bool:
         return type(fact) is bool
@@ -111,7 +140,14 @@ class Flag(_Plain):
 
 @dataclass(frozen=True)
 class Text(_Plain):
-    """A text."""
+    """A text.
+
+    Examples
+    --------
+    >>> from diffclass.model_files import Text
+    >>> [Text(longest=5).fits(value) for value in ("maize", "oil palm", None)]
+    [True, False, False]
+    """
 
     longest: int = 1000
 
@@ -121,7 +157,22 @@ class Text(_Plain):
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some objects, such as functions, by name."""
+    """One of some objects, such as functions, by name.
+
+    See Also
+    --------
+    OneOf : One of some forms, in place of some objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.model_files import Choice
+    >>> from diffclass.model_files.forms import Parts
+    >>> profile = Choice({"exponential": np.exp, "square": np.square})
+    >>> fact = profile.kept(np.exp, Parts({}))
+    >>> fact, profile.restored(fact, Parts({})) is np.exp
+    ('exponential', True)
+    """
 
     choices: Mapping[str, Any]
 
@@ -145,7 +196,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Maybe:
-    """A value of a form, or None."""
+    """A value of a form, or None.
+
+    Examples
+    --------
+    >>> from diffclass.model_files import Maybe, Whole
+    >>> [Maybe(Whole()).fits(value) for value in (None, 3, "three")]
+    [True, True, False]
+    """
 
     form: Form
 
@@ -164,7 +222,17 @@ class Maybe:
 
 @dataclass(frozen=True)
 class Listed:
-    """A list of values of one form, as long as a size; ``make`` makes something else of it."""
+    """A list of values of one form, as long as a size; ``make`` makes something else of it.
+
+    Examples
+    --------
+    >>> from diffclass.model_files import Listed, Whole
+    >>> from diffclass.model_files.forms import Parts
+    >>> color = Listed(Whole(0, 255), 3, make=tuple)
+    >>> fact = color.kept((230, 159, 0), Parts({}))
+    >>> fact, color.restored(fact, Parts({}))
+    ([230, 159, 0], (230, 159, 0))
+    """
 
     form: Form
     size: str | int | None = None
@@ -191,6 +259,25 @@ class Array:
     """An array of floats, or of NumPy's other ``kinds``; finite, if not ``may_be_infinite``.
 
     With ``below`` its numbers are codes from 0, each below that size.
+
+    See Also
+    --------
+    Sparse : For sparse matrices.
+
+    Examples
+    --------
+    Two arrays, of as many points each; with the class of each point, which is below ``c``:
+
+    >>> import numpy as np
+    >>> from diffclass.model_files import Array
+    >>> from diffclass.model_files.forms import Parts
+    >>> parts = Parts({})
+    >>> Array(("n", "c")).kept(np.full((4, 2), 0.5), parts)
+    '000'
+    >>> Array(("n",), "iu", below="c").kept(np.array([0, 1, 1, 0]), parts)
+    '001'
+    >>> parts.sizes
+    {'n': 4, 'c': 2}
     """
 
     shape: Shape
@@ -226,7 +313,27 @@ class Array:
 
 @dataclass(frozen=True)
 class Sparse:
-    """A sparse matrix of rows or columns, as ``kind`` makes it."""
+    """A sparse matrix of rows or columns, as ``kind`` makes it.
+
+    See Also
+    --------
+    Array : For dense arrays.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from diffclass.model_files import Sparse
+    >>> from diffclass.model_files.forms import Parts
+    >>> parts = Parts({}, sizes={"n": 3})
+    >>> form = Sparse(("n", "n"))
+    >>> fact = form.kept(sp.csr_array(sp.eye_array(3)), parts)
+    >>> fact
+    {'data': '000', 'indices': '001', 'indptr': '002'}
+    >>> form.restored(fact, parts).toarray()
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
 
     shape: tuple[str, str]
     kind: type = sp.csr_array
@@ -267,7 +374,22 @@ class Sparse:
 
 @dataclass(frozen=True)
 class Record:
-    """An object of a class, by its fields; ``make`` makes it of them, the class by default."""
+    """An object of a class, by its fields; ``make`` makes it of them, the class by default.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from diffclass.model_files import Number, Record, Text
+    >>> from diffclass.model_files.forms import Parts
+    >>> @dataclass
+    ... class Sensor:
+    ...     name: str
+    ...     width: float
+    >>> form = Record(Sensor, {"name": Text(), "width": Number(0)})
+    >>> fact = form.kept(Sensor("a", 5.5), Parts({}))
+    >>> fact, form.restored(fact, Parts({}))
+    ({'name': 'a', 'width': 5.5}, Sensor(name='a', width=5.5))
+    """
 
     kind: type
     fields: Mapping[str, Form]
@@ -294,7 +416,22 @@ class Record:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A value of one of some forms, which are called by name, and may hold each other."""
+    """A value of one of some forms, which are called by name, and may hold each other.
+
+    See Also
+    --------
+    Choice : One of some objects, in place of some forms.
+
+    Examples
+    --------
+    A kernel's bandwidth is a number or the name of a rule:
+
+    >>> from diffclass.model_files import Number, OneOf, Text
+    >>> from diffclass.model_files.forms import Parts
+    >>> bandwidth = OneOf({"name": Text(), "number": Number(0)})
+    >>> bandwidth.kept("global", Parts({})), bandwidth.kept(0.5, Parts({}))
+    ({'is': 'name', 'of': 'global'}, {'is': 'number', 'of': 0.5})
+    """
 
     forms: Mapping[str, Form]
 
