@@ -208,9 +208,9 @@ def diffuse_labels(
 
     See Also
     --------
-    diffclass.DiffusionClassifier : Makes the graph too, calibrates, and classifies new points.
+    DiffusionClassifier : Makes the graph too, calibrates, and classifies new points.
     calibrate : Turns the posteriors into probabilities.
-    diffclass.EigenfunctionRegressor : For values in place of classes.
+    EigenfunctionRegressor : For values in place of classes.
 
     Notes
     -----

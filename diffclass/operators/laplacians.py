@@ -401,7 +401,7 @@ def rayleigh_ritz(operator: MarkovOperator, functions: ArrayLike) -> tuple[np.nd
 
     See Also
     --------
-    diffclass.leading_eigenpairs : The functions of least energy of all.
+    leading_eigenpairs : The functions of least energy of all.
     dirichlet_energy : The energy of given functions.
 
     Examples

@@ -74,9 +74,9 @@ class MarkovOperator:
 
     See Also
     --------
-    diffclass.markov_operator : Makes the affinity too, from points.
-    diffclass.leading_eigenpairs : For many functions and times, by few eigenpairs.
-    diffclass.diffusion_wavelets : For many functions and times on curves and surfaces.
+    markov_operator : Makes the affinity too, from points.
+    leading_eigenpairs : For many functions and times, by few eigenpairs.
+    diffusion_wavelets : For many functions and times on curves and surfaces.
 
     Notes
     -----
