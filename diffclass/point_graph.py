@@ -127,6 +127,11 @@ class PointGraph:
     scales : ndarray of shape (n,) or None
         Distance from each point to its seventh neighbour; None for a precomputed affinity.
 
+    See Also
+    --------
+    markov_operator : The operator alone, where no new points come.
+    MarkovOperator.from_affinity : From affinities that are known already.
+
     Examples
     --------
     >>> from diffclass import PointGraph
@@ -315,6 +320,11 @@ def markov_operator(
     ParameterError, DataError
         As `PointGraph.from_points`.
 
+    See Also
+    --------
+    PointGraph.from_points : Keeps what new points need, too.
+    MarkovOperator.from_affinity : From affinities that are known already.
+
     Examples
     --------
     >>> import numpy as np
@@ -466,6 +476,16 @@ def graph_costs(size: Size, kernel: Kernel, *, extends: bool = True) -> dict[str
     -------
     dict of str to Cost
         Of "neighbors" and "affinities".
+
+    Examples
+    --------
+    >>> from diffclass.costs import Size
+    >>> from diffclass.kernels import SharedNeighbors
+    >>> from diffclass.point_graph import graph_costs
+    >>> size = Size(points=1_000_000, features=30, neighbors=12)
+    >>> costs = graph_costs(size, SharedNeighbors())
+    >>> {name: f"{cost.working / 1e9:.1f} GB" for name, cost in costs.items()}
+    {'neighbors': '1.1 GB', 'affinities': '1.1 GB'}
     """
     points, found = BYTES_OF_A_POINT * size.points, size.points * size.neighbors
     search, kernels = search_cost(size), kernel_cost(kernel, size)

@@ -27,14 +27,29 @@ _EXACT_FEATURES = 3  # with so few features trees work best
 
 
 def default_search(X: np.ndarray, n_neighbors: int, *, random_state: RandomState = None) -> Search:
-    """Return an unfitted search that suits the size of ``X``; see `diffclass.sizes`."""
+    """Return an unfitted search that suits the size of ``X``; see `diffclass.sizes`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.neighbors import default_search
+    >>> [default_search(np.zeros((n, 10)), 12) for n in (1000, 10_000)]
+    [ExactSearch(), NNDescentSearch()]
+    """
     if len(X) <= EXACT_SEARCH_POINTS or X.shape[1] <= _EXACT_FEATURES:
         return ExactSearch(n_neighbors)
     return NNDescentSearch(n_neighbors, random_state=random_state)
 
 
 def on_device(search: NeighborSearch) -> NeighborSearch:
-    """Return a search of the nearest points as one on the device; keep any other search."""
+    """Return a search of the nearest points as one on the device; keep any other search.
+
+    Examples
+    --------
+    >>> from diffclass.neighbors import ExactSearch, RadiusSearch, on_device
+    >>> on_device(ExactSearch(6)), on_device(RadiusSearch(0.5))
+    (CudaSearch(n_neighbors=6), RadiusSearch(radius=0.5))
+    """
     if isinstance(search, ExactSearch | NNDescentSearch):
         return CudaSearch(search.n_neighbors)
     return search
@@ -77,6 +92,10 @@ def neighbors_graph(
     DataError
         If points are not finite, if they are so far apart or so close that squared distances
         overflow or vanish, or if the graph of the search is not n x n.
+
+    See Also
+    --------
+    markov_operator : Goes on to the affinities and the walk.
 
     Notes
     -----
@@ -140,7 +159,19 @@ def _int32(graph: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def kept_edges(graph: sp.csr_array, keep: np.ndarray) -> sp.csr_array:
-    """Return the graph of the edges marked in ``keep``; explicit zeros stay edges."""
+    """Return the graph of the edges marked in ``keep``; explicit zeros stay edges.
+
+    Examples
+    --------
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.neighbors import kept_edges
+    >>> graph = neighbors_graph([[0.0], [1.0], [3.0]], n_neighbors=1)
+    >>> near = kept_edges(graph, graph.data < 2)
+    >>> near.toarray(), near.nnz
+    (array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]]), 5)
+    """
     before = np.concatenate([[0], np.cumsum(keep)]).astype(graph.indptr.dtype)
     return sp.csr_array(
         (graph.data[keep], graph.indices[keep], before[graph.indptr]), shape=graph.shape
@@ -159,6 +190,22 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         number of pairs within ``radius``.
     random_state : int, RandomState or None, default=None
         Seeds the search for more than 4,096 points if ``max_degree`` is given.
+
+    See Also
+    --------
+    ExactSearch : As many neighbours for each point, however far.
+    NNDescentSearch : The same, for many points.
+
+    Examples
+    --------
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.neighbors import RadiusSearch
+    >>> X = [[0.0], [1.0], [1.5], [4.0]]
+    >>> neighbors_graph(X, search=RadiusSearch(1.2)).toarray()
+    array([[0.  , 1.  , 0.  , 0.  ],
+           [1.  , 0.  , 0.25, 0.  ],
+           [0.  , 0.25, 0.  , 0.  ],
+           [0.  , 0.  , 0.  , 0.  ]])
     """
 
     def __init__(

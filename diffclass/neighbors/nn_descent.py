@@ -72,6 +72,11 @@ class NNDescentSearch(Search):
     n_probes_, n_rounds_ : int
         Cells probed per point, and rounds of refinement made.
 
+    See Also
+    --------
+    ExactSearch : For few points, or up to three features.
+    CudaSearch : Exact, on an NVIDIA device.
+
     Notes
     -----
     Time: somewhat more than n log n for the cells and n for a round. Memory: about 500 bytes per

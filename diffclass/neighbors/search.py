@@ -125,6 +125,23 @@ class ExactSearch(Search):
     ----------
     recall_ : float
         Share of the true neighbours that were found; always 1.
+
+    See Also
+    --------
+    NNDescentSearch : Far faster from some thousand points on; it finds some 96 % or more of them.
+    CudaSearch : As exact, on an NVIDIA device.
+    RadiusSearch : All points within a distance.
+
+    Examples
+    --------
+    >>> from diffclass.neighbors import ExactSearch
+    >>> search = ExactSearch(1)
+    >>> search.fit_transform([[0.0], [1.0], [3.0]]).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 2., 0.]])
+    >>> search.transform([[2.5]]).toarray()
+    array([[0. , 0. , 0.5]])
     """
 
     def __init__(self, n_neighbors: int = 12):
@@ -264,10 +281,26 @@ class CudaSearch(Search):
     recall_ : float
         Share of the true neighbours that were found; always 1.
 
+    See Also
+    --------
+    ExactSearch : As exact, on the processor.
+    NNDescentSearch : On the processor, for many points.
+    diffclass.operators.Cuda : Takes the steps of the walk on the device too.
+
     Notes
     -----
     Costs n^2 distances, a million points of ten features take seconds. The device holds the points
     and half a million lists.
+
+    Examples
+    --------
+    On a machine with a device:
+
+    >>> from diffclass.neighbors import CudaSearch
+    >>> CudaSearch(1).fit_transform([[0.0], [1.0], [3.0]]).toarray()  # doctest: +SKIP
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 2., 0.]])
     """
 
     def __init__(self, n_neighbors: int = 12):
