@@ -64,6 +64,16 @@ class Level:
         S^(2^j) on V_j.
     split : Split or None
         V_j = V_{j+1} + W_{j+1}; None where nothing could be left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import diffusion_wavelets, markov_operator
+    >>> A = markov_operator(np.linspace(0, 1, 100)[:, None], n_neighbors=4)
+    >>> level = diffusion_wavelets(A, accuracy=1e-3).levels[3]
+    >>> scaling, wavelets = level.down(np.ones((level.split.n_members, 1)))
+    >>> level.time, len(scaling), len(wavelets)
+    (8, 33, 12)
     """
 
     time: int
