@@ -51,6 +51,11 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     embedding_ : DiffusionMap
         Fitted.
 
+    See Also
+    --------
+    GeometricHarmonics : Extends a function to points farther away, each harmonic as far as it goes.
+    DiffusionClassifier : For classes in place of values.
+
     Examples
     --------
     >>> import numpy as np

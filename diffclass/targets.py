@@ -27,6 +27,10 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     Raises `DataError` if y is not one-dimensional, mixes kinds that cannot be sorted, or is of an
     unsigned type and holds its largest number, which -1 turns into there.
 
+    See Also
+    --------
+    decode_labels : Back from numbers to labels.
+
     Examples
     --------
     >>> from diffclass.targets import encode_labels
@@ -57,6 +61,10 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def decode_labels(classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return each point's class, -1 where its code is negative, in a type that holds both.
+
+    See Also
+    --------
+    encode_labels : From labels to numbers.
 
     Examples
     --------

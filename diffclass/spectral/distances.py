@@ -72,6 +72,26 @@ def diffusion_coordinates(
     ------
     ParameterError
         If the kind is unknown or the time negative.
+
+    See Also
+    --------
+    DiffusionMap : Makes the graph too, and takes new points.
+    diffusion_distances : The distances themselves, between some points.
+
+    Examples
+    --------
+    The ends of a line lie farthest apart: the walk needs longest from one to the other:
+
+    >>> import numpy as np
+    >>> from diffclass import leading_eigenpairs, markov_operator
+    >>> from diffclass.spectral import diffusion_coordinates
+    >>> pairs = leading_eigenpairs(markov_operator(np.arange(5.0)[:, None], n_neighbors=1), 3)
+    >>> diffusion_coordinates(pairs, time=2).round(2) + 0.0
+    array([[ 1.13, -0.56],
+           [ 0.73,  0.13],
+           [ 0.  ,  0.62],
+           [-0.73,  0.13],
+           [-1.13, -0.56]])
     """
     check_choice(kind, "kind", KINDS)
     powers = eigenpairs.powers(time)
@@ -112,6 +132,11 @@ def diffusion_distances(
         D_t. A weighted distance is too small by at most |lambda_m|^t sqrt(1 / pi(x) + 1 / pi(y)),
         where lambda_m is the first eigenvalue left out.
 
+    See Also
+    --------
+    bumps : The exact distributions after some steps; their Euclidean distances are these.
+    squared_distances_to_equilibrium : To the stationary distribution, without eigenpairs.
+
     Examples
     --------
     >>> from diffclass import MarkovOperator, leading_eigenpairs
@@ -146,6 +171,19 @@ def bumps(
     -------
     ndarray of shape (p, n)
         In the precision of the operator. Costs ``time`` products with p columns.
+
+    See Also
+    --------
+    diffusion_distances : Between many points or at large times, by eigenpairs.
+
+    Examples
+    --------
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.spectral import bumps
+    >>> A = MarkovOperator.from_affinity([[1.0, 1, 0], [1, 1, 1], [0, 1, 1]])
+    >>> bumps(A, [0, 1], time=2).round(3)
+    array([[0.417, 0.417, 0.167],
+           [0.278, 0.444, 0.278]])
     """
     check_choice(kind, "kind", KINDS)
     points = point_numbers(points, len(operator))
@@ -180,6 +218,20 @@ def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     ------
     ParameterError
         If there are too few eigenpairs to tell.
+
+    See Also
+    --------
+    spectral_gap : By the gaps of the spectrum, without a time and an accuracy.
+    spanning_columns : As many points whose bumps span the range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import leading_eigenpairs, markov_operator
+    >>> from diffclass.spectral import numerical_rank
+    >>> pairs = leading_eigenpairs(markov_operator(np.arange(100.0)[:, None], n_neighbors=4))
+    >>> [numerical_rank(pairs, time, 0.01) for time in (1, 10, 100, 1000)]
+    [92, 25, 9, 3]
     """
     check_positive(time, "time")
     check_positive(accuracy, "accuracy")
@@ -205,6 +257,19 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
     ndarray of int of shape (numerical_rank,)
         Numbers of points, the widest bump first: pivots of a QR decomposition of
         lambda_l^t phi_l(x), which costs n times the rank squared.
+
+    See Also
+    --------
+    numerical_rank : Their number alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import leading_eigenpairs, markov_operator
+    >>> from diffclass.spectral import spanning_columns
+    >>> pairs = leading_eigenpairs(markov_operator(np.arange(100.0)[:, None] ** 1.2, n_neighbors=4))
+    >>> np.sort(spanning_columns(pairs, 200, 0.01)).tolist()
+    [4, 18, 29, 50, 72, 95]
     """
     rank = numerical_rank(eigenpairs, time, accuracy)
     rows = (eigenpairs.symmetric[:, :rank] * eigenpairs.powers(time)[:rank]).T
@@ -250,6 +315,11 @@ def squared_distances_to_equilibrium(
     ------
     ParameterError
         If the time or the number of probes is not a whole number above 0.
+
+    See Also
+    --------
+    DiffusionAnomaly : Scores points by it.
+    diffusion_distances : Between points.
 
     Examples
     --------

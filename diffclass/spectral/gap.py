@@ -40,6 +40,10 @@ def spectral_gap(eigenvalues: np.ndarray) -> tuple[int, str]:
         1 to n_pairs - 2, or 1 for two pairs.
     reason : str
 
+    See Also
+    --------
+    numerical_rank : By a time and an accuracy.
+
     Examples
     --------
     >>> import numpy as np

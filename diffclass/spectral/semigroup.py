@@ -54,6 +54,23 @@ def semigroup_error(
     -------
     float
         0 to 2, to about three digits.
+
+    See Also
+    --------
+    semigroup_bandwidth : Chooses the scale by it.
+
+    Examples
+    --------
+    A circle of 200 points, which are 0.03 apart:
+
+    >>> import numpy as np
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.spectral import semigroup_error
+    >>> angles = 2 * np.pi * np.arange(200) / 200
+    >>> X = np.column_stack([np.cos(angles), np.sin(angles)])
+    >>> graph = neighbors_graph(X, n_neighbors=199)
+    >>> [round(semigroup_error(graph, epsilon), 3) for epsilon in (0.001, 0.01, 0.1, 1)]
+    [0.013, 0.001, 0.006, 0.04]
     """
     # edges beyond this weigh less than exp(-18) at 2t
     graph = kept_edges(graph, graph.data <= (2 * REACH) ** 2 * epsilon)
