@@ -280,8 +280,8 @@ OPERATIONS: dict[str, type[Operation]] = table_of((*get_args(Edit), Batch, Undo,
 
 
 def purpose_of(kind: type[Message]) -> str:
-    """Return what a message does, in a few words."""
-    text = " ".join((kind.__doc__ or "").split()).removesuffix(".")
+    """Return what a message does, in a few words: the first paragraph of its documentation."""
+    text = " ".join((kind.__doc__ or "").partition("\n\n")[0].split()).removesuffix(".")
     return text[:1].lower() + text[1:]
 
 

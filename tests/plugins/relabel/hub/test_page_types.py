@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import fields
 
 from diffclass.exceptions import ParameterError
-from diffclass.relabel import OPERATIONS
+from diffclass.relabel import OPERATIONS, purpose_of
 from diffclass_relabel.hub.page_types import TARGET, protocol_types
 from diffclass_relabel.hub.queries import Queries
 from diffclass_relabel.hub.session_hub import SessionHub
@@ -40,7 +40,7 @@ def test_pixels_stand_where_the_engine_has_points():
     for name, kind in OPERATIONS.items():
         sent = PIXEL_OPERATIONS[name]
         assert names(sent) == [field.replace("points", "pixels") for field in names(kind)]
-        assert sent.__doc__.split() == kind.__doc__.replace("points", "pixels").split()
+        assert purpose_of(sent) == purpose_of(kind).replace("points", "pixels")
 
 
 def test_every_query_is_answered(editor):
