@@ -123,6 +123,14 @@ def painting_cost(size: Size) -> Cost:
 
     A copy of K with padded rows, a diffusion of all classes for the time, each class's sum, and the
     columns of a few strokes per class, of which no more than a `ColumnStore` keeps.
+
+    Examples
+    --------
+    >>> from diffclass.costs import Size
+    >>> from diffclass.relabel import painting_cost
+    >>> cost = painting_cost(Size(points=1_000_000, neighbors=12, classes=10))
+    >>> f"{cost.working / 1e9:.1f} GB"
+    '0.9 GB'
     """
     values = size.points * size.classes
     columns = min(32 * values, _MOST_BYTES) + 16 * values

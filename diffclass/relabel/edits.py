@@ -208,6 +208,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
     Examples
     --------
+    >>> from diffclass.relabel import free_name
     >>> free_name("corn", {"corn", "corn (2)"})
     'corn (3)'
     """

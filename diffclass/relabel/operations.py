@@ -26,12 +26,39 @@ LARGEST_NUMBER = 2**31 - 1
 
 
 def whole_number(least: int, most: int, title: str) -> Meta:
-    """Return what is said of a whole number; ``title`` is plural, as in "class ids"."""
+    """Return what is said of a whole number; ``title`` is plural, as in "class ids".
+
+    See Also
+    --------
+    printable_text : For texts.
+
+    Examples
+    --------
+    >>> from typing import Annotated
+    >>> import msgspec
+    >>> from diffclass.relabel import whole_number
+    >>> BrushSize = Annotated[int, whole_number(1, 64, "brush sizes")]
+    >>> msgspec.convert(65, BrushSize)
+    Traceback (most recent call last):
+    ...
+    msgspec.ValidationError: Expected `int` <= 64
+    """
     return Meta(ge=least, le=most, title=title, description="a whole number")
 
 
 def printable_text(longest: int) -> Meta:
-    """Return what is said of a printable text of one line."""
+    """Return what is said of a printable text of one line.
+
+    See Also
+    --------
+    whole_number : For whole numbers.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import printable_text
+    >>> printable_text(40).description
+    'a text of 1 to 40 characters, all printable'
+    """
     says = f"a text of 1 to {longest} characters, all printable"
     return Meta(min_length=1, max_length=longest, description=says)
 
@@ -58,7 +85,14 @@ _Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class ClassSize(Struct, frozen=True):
-    """The least and the most share of the points that a class may have."""
+    """The least and the most share of the points that a class may have.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import ClassSize
+    >>> ClassSize(1, 0.1, 0.2, written="10-20%")
+    ClassSize(class_id=1, least=0.1, most=0.2, written='10-20%')
+    """
 
     class_id: ClassId = field(name="class")
     least: _Share
@@ -109,6 +143,22 @@ class Operation(Message, frozen=True, tag_field="op"):
 class Paint(Operation, frozen=True, tag="stroke"):
     """Label points, taken from older strokes where they were labelled before; points of locked
     classes, or with ``spare`` of all other classes, are left out.
+
+    See Also
+    --------
+    Erase : Unlabels points.
+    Move : Gives all points of a stroke to another class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Paint, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(Paint(1, np.array([0, 1])))
+    >>> session.apply(Paint(2, np.array([1, 2]), spare=True))
+    >>> session.label_ids.tolist()
+    [1, 1, 2, 0]
     """  # noqa: D205
 
     class_id: ClassId = field(name="class")
@@ -120,7 +170,23 @@ class Paint(Operation, frozen=True, tag="stroke"):
 
 
 class Erase(Operation, frozen=True):
-    """Unlabel points, except those of locked classes."""
+    """Unlabel points, except those of locked classes.
+
+    See Also
+    --------
+    Remove : Unlabels all points of a stroke.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Erase, Paint, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(Paint(1, np.array([0, 1, 2])))
+    >>> session.apply(Erase(np.array([1, 3])))
+    >>> session.label_ids.tolist()
+    [1, 0, 1, 0]
+    """
 
     points: Points
 
@@ -129,20 +195,65 @@ class Erase(Operation, frozen=True):
 
 
 class Move(Operation, frozen=True):
-    """Give a whole stroke to a class."""
+    """Give a whole stroke to a class.
+
+    See Also
+    --------
+    MergeClasses : Moves all strokes of a class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Move, Paint, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(Paint(1, np.array([0, 1])))
+    >>> session.apply(Move(session.newest_stroke, 2))
+    >>> session.label_ids.tolist()
+    [2, 2, 0, 0]
+    """
 
     stroke: StrokeNumber
     class_id: ClassId = field(name="class")
 
 
 class Remove(Operation, frozen=True):
-    """Unlabel a whole stroke."""
+    """Unlabel a whole stroke.
+
+    See Also
+    --------
+    Erase : Unlabels some points, of whatever stroke.
+    Undo : Takes back what was done last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Paint, RelabelSession, Remove
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(Paint(1, np.array([0, 1])))
+    >>> session.apply(Paint(2, np.array([3])))
+    >>> session.apply(Remove(1))
+    >>> session.label_ids.tolist()
+    [0, 0, 0, 2]
+    """
 
     stroke: StrokeNumber
 
 
 class AddClass(Operation, frozen=True):
-    """Add a class; what is left out gets the next id, a name and a colour."""
+    """Add a class; what is left out gets the next id, a name and a colour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import AddClass, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn"])
+    >>> session.apply(AddClass(name="soy"))
+    >>> session.classes[-1]
+    ClassInfo(id=2, name='soy', color='#56b4e9', hidden=False, locked=False)
+    """
 
     id: ClassId | None = None
     name: Name | None = None
@@ -150,61 +261,178 @@ class AddClass(Operation, frozen=True):
 
 
 class RenameClass(Operation, frozen=True):
-    """Name a class anew."""
+    """Name a class anew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import RelabelSession, RenameClass
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(RenameClass(1, "maize"))
+    >>> [info.name for info in session.classes]
+    ['maize', 'soy']
+    """
 
     id: ClassId
     name: Name
 
 
 class RecolorClass(Operation, frozen=True):
-    """Give a class another colour."""
+    """Give a class another colour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import RecolorClass, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(RecolorClass(1, "#ff0000"))
+    >>> session.classes[0].color
+    '#ff0000'
+    """
 
     id: ClassId
     color: Color
 
 
 class HideClass(Operation, frozen=True):
-    """Leave a class out when maps are drawn, or show it again; it diffuses all the same."""
+    """Leave a class out when maps are drawn, or show it again; it diffuses all the same.
+
+    See Also
+    --------
+    RemoveClass : The class no longer diffuses either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import HideClass, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(HideClass(2, True))
+    >>> [info.hidden for info in session.classes]
+    [False, True]
+    """
 
     id: ClassId
     hidden: Flag
 
 
 class LockClass(Operation, frozen=True):
-    """Protect what is labelled in a class, or free it again."""
+    """Protect what is labelled in a class, or free it again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import LockClass, Paint, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(Paint(1, np.array([0, 1])))
+    >>> session.apply(LockClass(1, True))
+    >>> session.apply(Paint(2, np.array([1, 2])))
+    >>> session.label_ids.tolist()
+    [1, 1, 2, 0]
+    """
 
     id: ClassId
     locked: Flag
 
 
 class MergeClasses(Operation, frozen=True):
-    """Move all strokes of one class to another and remove the first."""
+    """Move all strokes of one class to another and remove the first.
+
+    See Also
+    --------
+    Move : Moves one stroke.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import MergeClasses, Paint, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "maize"])
+    >>> session.apply(Paint(1, np.array([0])))
+    >>> session.apply(Paint(2, np.array([3])))
+    >>> session.apply(MergeClasses(2, 1))
+    >>> session.label_ids.tolist(), [info.name for info in session.classes]
+    ([1, 0, 0, 1], ['corn'])
+    """
 
     source: ClassId
     into: ClassId
 
 
 class RemoveClass(Operation, frozen=True):
-    """Remove a class; its labels too, or only if it has none."""
+    """Remove a class; its labels too, or only if it has none.
+
+    See Also
+    --------
+    HideClass : The class still diffuses, but is not drawn.
+    MergeClasses : Keeps the labels, in another class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Paint, RelabelSession, RemoveClass
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(Paint(2, np.array([3])))
+    >>> session.apply(RemoveClass(2, with_labels=True))
+    >>> session.label_ids.tolist(), [info.name for info in session.classes]
+    ([0, 0, 0, 0], ['corn'])
+    """
 
     id: ClassId
     with_labels: Flag = False
 
 
 class SetTau(Operation, frozen=True, tag="tau"):
-    """Set the time in steps, or the rule "auto" or "margin" that chooses it."""
+    """Set the time in steps, or the rule "auto" or "margin" that chooses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import RelabelSession, SetTau
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(SetTau(64))
+    >>> session.tau, session.tau_mode
+    (64, 'fixed')
+    """
 
     tau: Time
 
 
 class SetLabelMode(Operation, frozen=True, tag="label_mode"):
-    """Set how labels count; "auto" leaves that to the rule of the time "auto"."""
+    """Set how labels count; "auto" leaves that to the rule of the time "auto".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import RelabelSession, SetLabelMode
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(SetLabelMode("absorbing"))
+    >>> session.label_mode
+    'absorbing'
+    """
 
     mode: LabelMode
 
 
 class SetClassSizes(Operation, frozen=True, tag="class_sizes"):
-    """Set what is known of the classes' sizes; without any, forget it."""
+    """Set what is known of the classes' sizes; without any, forget it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import ClassSize, RelabelSession, SetClassSizes
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(SetClassSizes([ClassSize(1, 0.25, 0.5)]))
+    >>> session.class_sizes
+    (ClassSize(class_id=1, least=0.25, most=0.5, written=''),)
+    """
 
     sizes: Sizes | None = None
 
@@ -212,11 +440,47 @@ class SetClassSizes(Operation, frozen=True, tag="class_sizes"):
 class WarpWalk(Operation, frozen=True, tag="warp"):
     """Walk separately in each class, by the present posteriors, until ``unwarp`` or the next
     ``warp``.
+
+    See Also
+    --------
+    UnwarpWalk : Ends it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.relabel import Paint, RelabelSession, WarpWalk
+    >>> A = markov_operator(np.arange(8.0)[:, None], n_neighbors=2)
+    >>> session = RelabelSession(A, ["corn", "soy"], tau=8)
+    >>> session.apply(Paint(1, np.array([0])))
+    >>> session.apply(Paint(2, np.array([7])))
+    >>> session.apply(WarpWalk())
+    >>> change = session.update()
+    >>> session.is_warped, session.map_ids.tolist()
+    (True, [1, 1, 1, 1, 2, 2, 2, 2])
     """  # noqa: D205
 
 
 class UnwarpWalk(Operation, frozen=True, tag="unwarp"):
-    """Walk alike in all classes again."""
+    """Walk alike in all classes again.
+
+    See Also
+    --------
+    WarpWalk : Begins it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.relabel import Paint, RelabelSession, UnwarpWalk, WarpWalk
+    >>> A = markov_operator(np.arange(8.0)[:, None], n_neighbors=2)
+    >>> session = RelabelSession(A, ["corn"])
+    >>> session.apply(Paint(1, np.array([0])))
+    >>> session.apply(WarpWalk())
+    >>> session.apply(UnwarpWalk())
+    >>> session.is_warped
+    False
+    """
 
 
 EditWithoutPoints = (
@@ -242,6 +506,18 @@ Edit = Paint | Erase | SetClassSizes | EditWithoutPoints
 class Batch(Operation, frozen=True):
     """Do several of the operations above as one, all of them or none; the name says what they are
     together.
+
+    Examples
+    --------
+    One step to undo:
+
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import AddClass, Batch, Paint, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))))
+    >>> session.apply(Batch([AddClass(name="corn"), Paint(1, np.array([0, 1]))], name="corn"))
+    >>> session.label_ids.tolist(), session.n_steps
+    ([1, 1, 0, 0], 1)
     """  # noqa: D205
 
     operations: Annotated[
@@ -252,13 +528,45 @@ class Batch(Operation, frozen=True):
 
 
 class Undo(Operation, frozen=True):
-    """Take the last of these operations back, or the last few."""
+    """Take the last of these operations back, or the last few.
+
+    See Also
+    --------
+    Redo : Does it again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Paint, RelabelSession, Undo
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn"])
+    >>> session.apply(Paint(1, np.array([0, 1])))
+    >>> session.apply(Undo())
+    >>> session.label_ids.tolist(), session.can_redo
+    ([0, 0, 0, 0], True)
+    """
 
     steps: Steps = 1
 
 
 class Redo(Operation, frozen=True):
-    """Do what was undone last again, or the next few."""
+    """Do what was undone last again, or the next few.
+
+    See Also
+    --------
+    Undo : Takes back what was done last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Paint, Redo, RelabelSession, Undo
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn"])
+    >>> for operation in (Paint(1, np.array([0])), Paint(1, np.array([1])), Undo(2), Redo()):
+    ...     session.apply(operation)
+    >>> session.label_ids.tolist()
+    [1, 0, 0, 0]
+    """
 
     steps: Steps = 1
 
@@ -267,12 +575,26 @@ _Kind = TypeVar("_Kind", bound=Message)
 
 
 def name_of(kind: type[Message] | Message) -> str:
-    """Return the name of a kind of message, or of one of it, as in ``{"op": name}``."""
+    """Return the name of a kind of message, or of one of it, as in ``{"op": name}``.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import AddClass, Paint, name_of
+    >>> name_of(Paint), name_of(AddClass(name="corn"))
+    ('stroke', 'add_class')
+    """
     return str(kind.__struct_config__.tag)
 
 
 def table_of(kinds: Iterable[type[_Kind]]) -> dict[str, type[_Kind]]:
-    """Return kinds of messages by name."""
+    """Return kinds of messages by name.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import AddClass, Paint, table_of
+    >>> list(table_of([Paint, AddClass]))
+    ['stroke', 'add_class']
+    """
     return {name_of(kind): kind for kind in kinds}
 
 
@@ -280,7 +602,14 @@ OPERATIONS: dict[str, type[Operation]] = table_of((*get_args(Edit), Batch, Undo,
 
 
 def purpose_of(kind: type[Message]) -> str:
-    """Return what a message does, in a few words: the first paragraph of its documentation."""
+    """Return what a message does, in a few words: the first paragraph of its documentation.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import Erase, purpose_of
+    >>> purpose_of(Erase)
+    'unlabel points, except those of locked classes'
+    """
     text = " ".join((kind.__doc__ or "").partition("\n\n")[0].split()).removesuffix(".")
     return text[:1].lower() + text[1:]
 
@@ -306,6 +635,16 @@ def decoded(message: Any, kinds: Mapping[str, type[_Kind]], *, key: str = "op") 
     ParameterError
         If it is no mapping, no kind has the name, or a field is missing, unknown or wrong; the
         error says which, and what to give.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import OPERATIONS, decoded
+    >>> decoded({"op": "rename_class", "id": 1, "name": " corn "}, OPERATIONS)
+    RenameClass(id=1, name='corn')
+    >>> decoded({"op": "rename_class", "id": 0, "name": "corn"}, OPERATIONS)
+    Traceback (most recent call last):
+    ...
+    diffclass.exceptions.ParameterError: rename_class: id = 0; class ids are 1 to 254
     """
     if not isinstance(message, Mapping):
         raise ParameterError(f'give a mapping {{"{key}": name, ...}}, not {type(message).__name__}')
@@ -327,7 +666,14 @@ def decoded(message: Any, kinds: Mapping[str, type[_Kind]], *, key: str = "op") 
 
 
 def shortened(value: Any) -> str:
-    """Return a value as messages quote it, in at most 40 characters."""
+    """Return a value as messages quote it, in at most 40 characters.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import shortened
+    >>> shortened("a text that a message should not quote in full")
+    "'a text that a message should not quo..."
+    """
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 

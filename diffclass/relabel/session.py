@@ -99,6 +99,12 @@ class RelabelSession:
     random_state : int, RandomState or None, default=0
         Draws the points that suggestions look at.
 
+    See Also
+    --------
+    diffuse_labels : For labels that do not change.
+    DiffusionClassifier : Takes new points, and calibrates.
+    diffclass_relabel.RelabelWidget : The session as a page, in a notebook.
+
     Notes
     -----
     Cost of a stroke: one product with one column per step of the walk (3 or 6 tau steps for summed
@@ -692,6 +698,13 @@ def background(is_wanted: Callable[[], bool]) -> Iterator[None]:
     ------
     CancelledError
         Once the result is not wanted.
+
+    Examples
+    --------
+    >>> from diffclass.relabel import background
+    >>> with background(lambda: True):
+    ...     print("computed on one thread")
+    computed on one thread
     """
     with threads(1), cancellable(is_wanted):
         yield

@@ -42,6 +42,19 @@ class ClassMap:
     kept : Replaced, optional
         Where this provisional map says nothing new, classes, probabilities and margins are those
         of the refined map before, unless the class has no labels any more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.relabel import Paint, RelabelSession
+    >>> A = markov_operator(np.arange(8.0)[:, None], n_neighbors=2)
+    >>> session = RelabelSession(A, ["corn", "soy"], tau=8)
+    >>> session.apply(Paint(1, np.array([0])))
+    >>> session.apply(Paint(2, np.array([7])))
+    >>> change = session.update()
+    >>> session.map.ids.tolist(), session.map.tau
+    ([1, 1, 1, 1, 2, 2, 2, 2], 8)
     """
 
     diffusion: LabelDiffusion | None

@@ -29,6 +29,15 @@ class ClassInfo:
         Whether drawn maps leave it out; its labels diffuse all the same.
     locked : bool
         Whether its labels are protected from being painted over, erased, moved or removed.
+
+    Examples
+    --------
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import ClassInfo, RelabelSession
+    >>> corn = ClassInfo(3, "corn", "#e69f00", locked=True)
+    >>> session = RelabelSession(MarkovOperator.from_affinity([[1.0]]), [corn, "soy"])
+    >>> session.classes[1]
+    ClassInfo(id=4, name='soy', color='#f0e442', hidden=False, locked=False)
     """
 
     id: int
@@ -49,6 +58,17 @@ class Stroke:
     class_id : int
     points : ndarray of int32
         Indices of its points that later strokes have left, ascending. Never empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator
+    >>> from diffclass.relabel import Paint, RelabelSession
+    >>> session = RelabelSession(MarkovOperator.from_affinity(np.ones((4, 4))), ["corn", "soy"])
+    >>> session.apply(Paint(1, np.array([0, 1])))
+    >>> session.apply(Paint(2, np.array([1, 2])))
+    >>> [(one.number, one.class_id, one.points.tolist()) for one in session.strokes]
+    [(1, 1, [0]), (2, 2, [1, 2])]
     """
 
     number: int
