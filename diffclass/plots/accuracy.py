@@ -47,6 +47,25 @@ class ReliabilityDisplay(Display):
     ----------
     errors_, diagonal_, legend_
         What `plot` drew; None where there was nothing to draw.
+
+    See Also
+    --------
+    ThresholdDisplay : What a threshold on the certainty leaves.
+    ConfusionDisplay : Which classes are taken for which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.evaluation import reliability_curve
+    >>> from diffclass.plots import ReliabilityDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.uniform(0.5, 1, size=1000)
+    >>> curve = reliability_curve(rng.random(1000) < probability, probability)
+    >>> display = ReliabilityDisplay(curve, name="probability", probability=True).plot()
+    >>> print(display.ax_.texts[0].get_text())
+    1,000 points
+    calibration error 0.031
+    area under ROC 0.704
     """
 
     size = (5.4, 4.6)
@@ -104,6 +123,23 @@ class ThresholdDisplay(Display):
     ----------
     line_, band_, legend_
         What `plot` drew.
+
+    See Also
+    --------
+    ReliabilityDisplay : The accuracy at each certainty, not above it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.evaluation import threshold_table
+    >>> from diffclass.plots import ThresholdDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> margin = rng.random(1000)
+    >>> right = rng.random(1000) < 0.5 + margin / 2
+    >>> table = threshold_table(right, margin, thresholds=[0, 0.5, 0.9])
+    >>> display = ThresholdDisplay(table).plot()
+    >>> [text.get_text() for text in display.ax_.texts], display.line_.get_ydata().round(2)
+    (['0', '0.5', '0.9'], array([0.76, 0.87, 0.98]))
     """
 
     size = (5.4, 4.6)
@@ -153,6 +189,21 @@ class DetectionDisplay(Display):
     ----------
     lines_, legend_
         What `plot` drew.
+
+    See Also
+    --------
+    ReliabilityDisplay : For maps of classes, by their certainty.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import detection_curve
+    >>> from diffclass.plots import DetectionDisplay
+    >>> strange = [False, False, True, False, True]
+    >>> curves = {"good": detection_curve(strange, [1, 2, 8, 3, 9]),
+    ...           "poor": detection_curve(strange, [1, 9, 8, 3, 2])}
+    >>> display = DetectionDisplay(curves).plot()
+    >>> [text.get_text() for text in display.legend_.get_texts()]
+    ['good, area 1.000', 'poor, area 0.500']
     """
 
     size = (5.6, 4.6)
@@ -203,6 +254,19 @@ class ConfusionDisplay(Display):
     ----------
     image_, texts_
         What `plot` drew.
+
+    See Also
+    --------
+    plot_evaluation : With the curves of the certainty beside it.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import classification_scores
+    >>> from diffclass.plots import ConfusionDisplay
+    >>> scores = classification_scores([1, 1, 1, 2, 2], [1, 1, 2, 2, 2])
+    >>> display = ConfusionDisplay(scores, class_names={1: "corn", 2: "soy"}).plot()
+    >>> [text.get_text() for text in display.texts_], display.ax_.get_yticklabels()[0].get_text()
+    (['2', '1', '2'], '1  corn')
     """
 
     def __init__(self, scores: Scores, *, class_names: Mapping[Any, str] | None = None) -> None:
@@ -279,6 +343,20 @@ def plot_evaluation(
     ------
     ParameterError
         If matplotlib is missing.
+
+    See Also
+    --------
+    ConfusionDisplay : The matrix alone, on axes of your own.
+    plot_side_by_side : The maps themselves.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import classification_scores
+    >>> from diffclass.plots import plot_evaluation
+    >>> scores = classification_scores([1, 1, 1, 2, 2], [1, 1, 2, 2, 2])
+    >>> figure = plot_evaluation(scores, class_names={1: "corn", 2: "soy"})
+    >>> figure.axes[0].get_title()
+    'overall accuracy 80.0%, average 83.3%, kappa 0.615'
     """
     displays: list[Any] = [ConfusionDisplay(scores, class_names=class_names)]
     if margin is not None:

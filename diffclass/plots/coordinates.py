@@ -58,6 +58,21 @@ class EmbeddingDisplay(Display):
     ParameterError
         If the components are not 1 to 3 different columns, or values and y would both set
         the colour.
+
+    See Also
+    --------
+    EigenvaluesDisplay : How many coordinates count, and at which time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import DiffusionMap
+    >>> from diffclass.plots import EmbeddingDisplay
+    >>> X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0], [2]], 30, axis=0)
+    >>> fitted = DiffusionMap(2, n_neighbors=20).fit(X)
+    >>> display = EmbeddingDisplay.from_estimator(fitted, y=np.repeat(["corn", "soy"], 30))
+    >>> [text.get_text() for text in display.legend_.get_texts()], display.ax_.get_xlabel()
+    (['corn', 'soy'], 'diffusion coordinate 1')
     """
 
     def __init__(

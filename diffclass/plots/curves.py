@@ -48,6 +48,17 @@ class MarginCurveDisplay(Display):
     ------
     DataError
         If the arrays differ in length.
+
+    See Also
+    --------
+    ThresholdDisplay : How right the points of a margin are, where a truth is known.
+
+    Examples
+    --------
+    >>> from diffclass.plots import MarginCurveDisplay
+    >>> display = MarginCurveDisplay([1, 2, 4], [0.2, 0.6, 0.5], [0.4, 0.9, 1], tau=4).plot()
+    >>> [line.get_label() for line in (display.line_, display.coverage_line_, display.tau_line_)]
+    ['mean margin', 'coverage', 'chosen time tau = 4']
     """
 
     def __init__(
@@ -134,6 +145,21 @@ class BandwidthDisplay(Display):
         What `plot` drew; ``shades_`` holds a grey patch for each run of scales out of reach or
         with fewer than ten useful neighbours; ``dimension_line_`` is None without a dimension.
 
+
+    See Also
+    --------
+    EigenvaluesDisplay : The spectrum, by which components are chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import slope_bandwidth
+    >>> from diffclass.plots import BandwidthDisplay
+    >>> angles = 2 * np.pi * np.arange(1000) / 1000
+    >>> curve = slope_bandwidth(np.column_stack([np.cos(angles), np.sin(angles)]))
+    >>> display = BandwidthDisplay(curve).plot()
+    >>> display.choice_line_.get_label(), display.dimension_line_.get_label()
+    ('chosen: 0.176', 'dimension 1.0')
     """
 
     def __init__(self, curve: BandwidthCurve) -> None:
@@ -224,6 +250,17 @@ class EigenvaluesDisplay(Display):
         If the eigenvalues are not one row of numbers from -1 to 1.
     ParameterError
         If there is no time, or one that is not above 0, or the threshold is not within 0 to 1.
+
+    See Also
+    --------
+    EmbeddingDisplay : The coordinates themselves.
+
+    Examples
+    --------
+    >>> from diffclass.plots import EigenvaluesDisplay
+    >>> display = EigenvaluesDisplay([1, 0.9, 0.8, -0.3], times=[1, 10], threshold=0.2).plot()
+    >>> [line.get_label() for line in display.lines_]
+    ['t = 1: all 3 above delta', 't = 10: 1 above delta']
     """
 
     def __init__(

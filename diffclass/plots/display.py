@@ -31,6 +31,14 @@ def new_figure(size: tuple[float, float] = (6.4, 4.8), *, layout: Any = "compres
 
     The default layout suits pictures, which keep their proportions: "constrained" ignores that and
     clips labels.
+
+    Examples
+    --------
+    >>> from diffclass.plots import new_figure
+    >>> figure = new_figure((4, 3))
+    >>> axes = figure.subplots()
+    >>> figure.get_size_inches() * figure.dpi
+    array([400., 300.])
     """
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -151,7 +159,16 @@ def map_size(shape: tuple[int, ...], extra_width: float, n_listed: int = 0) -> t
 
 
 def label_map_axes(ax: Axes) -> None:
-    """Name the pixel axes, in whole pixels."""
+    """Name the pixel axes, in whole pixels.
+
+    Examples
+    --------
+    >>> from diffclass.plots import label_map_axes, new_figure
+    >>> axes = new_figure().subplots()
+    >>> label_map_axes(axes)
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('column (pixel)', 'row (pixel)')
+    """
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlabel("column (pixel)")
@@ -196,6 +213,12 @@ def class_palette(
     ------
     ParameterError
         If a sequence of colours has another length than ``class_ids``, or matplotlib is missing.
+
+    Examples
+    --------
+    >>> from diffclass.plots import class_palette
+    >>> class_palette([3, 7], class_colors={7: "black"})
+    {3: (0.9019607843137255, 0.6235294117647059, 0.0, 1.0), 7: (0.0, 0.0, 0.0, 1.0)}
     """
     require_matplotlib()
     from matplotlib.colors import to_rgba

@@ -43,6 +43,19 @@ class MeanSpectraDisplay(Display):
     ------
     DataError
         If the shapes do not fit.
+
+    See Also
+    --------
+    diffclass_hyperspectral.mean_spectra : Computes the means of the classes of a map.
+
+    Examples
+    --------
+    >>> from diffclass.plots import MeanSpectraDisplay
+    >>> means = [[0.1, 0.4, 0.5], [0.2, 0.2, 0.3]]
+    >>> names = ["corn", "soil"]
+    >>> display = MeanSpectraDisplay(means, wavelengths=[550, 650, 850], class_names=names).plot()
+    >>> [line.get_label() for line in display.lines_], display.ax_.get_xlabel()
+    (['corn', 'soil'], 'wavelength (nm)')
     """
 
     size = (7.6, 4.4)

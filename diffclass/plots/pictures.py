@@ -64,6 +64,21 @@ class ClassMapDisplay(Display):
         lacks.
     ParameterError
         If names or colours do not match the ids, or matplotlib is missing.
+
+    See Also
+    --------
+    MarginMapDisplay : How sure the map is.
+    CompositeDisplay : The scene, with strokes.
+    plot_side_by_side : Scene, maps and margin in one figure.
+
+    Examples
+    --------
+    ``display.figure_.savefig("map.png")`` writes the picture:
+
+    >>> from diffclass.plots import ClassMapDisplay
+    >>> display = ClassMapDisplay([[1, 1], [2, 0]], class_names={1: "corn", 2: "soy"}).plot()
+    >>> [text.get_text() for text in display.legend_.get_texts()]
+    ['corn (2 px)', 'soy (1 px)', 'no class (1 px)']
     """
 
     def __init__(
@@ -166,6 +181,18 @@ class MarginMapDisplay(Display):
     ------
     DataError
         If the margin is not a picture, or not within 0 to 1.
+
+    See Also
+    --------
+    ClassMapDisplay : The classes.
+    MarginCurveDisplay : The mean margin over time, by which the time was chosen.
+
+    Examples
+    --------
+    >>> from diffclass.plots import MarginMapDisplay
+    >>> display = MarginMapDisplay([[0.9, 0.8], [0.1, float("nan")]]).plot(title="margin")
+    >>> display.colorbar_.ax.get_ylabel()
+    'margin (probability, 0 to 1)'
     """
 
     def __init__(self, margin: ArrayLike) -> None:
@@ -225,6 +252,22 @@ class CompositeDisplay(Display):
         If the shapes of image and labels disagree.
     ParameterError
         If ``bands`` are not three indices of bands.
+
+    See Also
+    --------
+    ClassMapDisplay : A class map alone.
+    plot_side_by_side : Scene, maps and margin in one figure.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass.plots import CompositeDisplay
+    >>> scene = make_tissue_scene(48, 48, n_bands=12)
+    >>> display = CompositeDisplay(scene.cube, scene.labels, class_names=scene.class_names).plot()
+    >>> display.bands
+    [9, 5, 2]
+    >>> [text.get_text() for text in display.legend_.get_texts()]
+    ['nuclei (100 px)', 'cytoplasm (102 px)', 'stroma (21 px)']
     """
 
     def __init__(
@@ -321,6 +364,7 @@ def stretch_contrast(channels: NDArray[Any]) -> NDArray[Any]:
     Examples
     --------
     >>> import numpy as np
+    >>> from diffclass.plots import stretch_contrast
     >>> stretch_contrast(np.arange(101.0))[[0, 2, 50, 98, 100]].tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
@@ -376,6 +420,20 @@ def plot_side_by_side(
         If a map is not a picture, or shapes disagree.
     ParameterError
         If names or colours do not match the ids, or matplotlib is missing.
+
+    See Also
+    --------
+    ClassMapDisplay : One map, on axes of your own.
+    plot_evaluation : The scores of a map.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass.plots import plot_side_by_side
+    >>> scene = make_tissue_scene(48, 48, n_bands=12)
+    >>> figure = plot_side_by_side(scene.cube, scene.labels, maps={"truth": scene.truth})
+    >>> [ax.get_title() for ax in figure.axes]
+    ['scene and labels', 'truth']
     """
     arrays = {title: picture(values, title) for title, values in maps.items()}
     ids = _ids_of(picture(labels, "labels"), *arrays.values())
