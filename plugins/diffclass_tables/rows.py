@@ -83,6 +83,23 @@ def read_rows(
         rows.
     ParameterError
         Where the table has no features and no graph is given.
+
+    See Also
+    --------
+    read_row_graph : A graph of your own, which takes the place of features.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from diffclass_tables import open_table, read_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "vectors.npy", np.array([[3.0, 4], [0, 2], [np.nan, 1]]))
+    ...     rows = read_rows(open_table(Path(folder) / "vectors.npy"), metric="cosine")
+    >>> rows.points.round(3), rows.valid
+    (array([[0.6, 0.8],
+           [0. , 1. ]], dtype=float32), array([ True,  True, False]))
     """
     if graph is not None:
         facts = {"graph": "given", "edges": int(graph.nnz)}

@@ -18,7 +18,7 @@ _WEIGHTS = ("weight", "affinity", "value", "w")
 
 
 def read_row_graph(source: str, table: Table) -> sp.csr_array:
-    """Read a graph of a table's rows.
+    r"""Read a graph of a table's rows.
 
     Parameters
     ----------
@@ -38,6 +38,24 @@ def read_row_graph(source: str, table: Table) -> sp.csr_array:
     ------
     DataError
         Where it is not square, not symmetric, of other rows, has negative weights, or no edge.
+
+    See Also
+    --------
+    read_rows : Compares the rows by their features instead.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass_tables import open_table, read_row_graph
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     papers, edges = Path(folder) / "papers.csv", Path(folder) / "cites.csv"
+    ...     n = papers.write_text("id,year\na,2001\nb,2004\nc,2005\n")
+    ...     n = edges.write_text("source,target\nb,a\nc,b\n")
+    ...     read_row_graph(str(edges), open_table(papers)).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
     """
     place = Path(source)
     if source.startswith("obsp/"):

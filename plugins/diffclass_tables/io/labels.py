@@ -19,7 +19,7 @@ _CLASSES = ("class", "label", "category", "target", "class_name", "y")
 def read_row_labels(
     source: str | os.PathLike[str], table: Table, *, variable: str | None = None
 ) -> np.ndarray:
-    """Read the labels of a table's rows.
+    r"""Read the labels of a table's rows.
 
     Parameters
     ----------
@@ -44,6 +44,23 @@ def read_row_labels(
         For labels of rows that do not exist, and rows with two.
     ParameterError
         For columns that are not there.
+
+    See Also
+    --------
+    read_row_scores : Scores of all classes, where they are only hints.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass_tables import open_table, read_row_labels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path, labels = Path(folder) / "flowers.csv", Path(folder) / "labels.csv"
+    ...     n = path.write_text("id,petal,kind\na,1.5,x\nb,4.5,\nc,4.7,y\n")
+    ...     n = labels.write_text("id,class\nb,y\n")
+    ...     table = open_table(path)
+    ...     read_row_labels("kind", table).tolist(), read_row_labels(labels, table).tolist()
+    (['x', None, 'y'], [None, 'y', None])
     """
     if str(source) in table.column_names and not Path(source).is_file():
         return column_labels(table, str(source))

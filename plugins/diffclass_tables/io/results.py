@@ -60,6 +60,22 @@ def write_rows(
         Such as coordinates, of which columns have the names too.
     overwrite : bool, default=False
         Whether a file that exists may be replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from diffclass_tables import open_table, write_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "vectors.npy", np.eye(3))
+    ...     table = open_table(Path(folder) / "vectors.npy")
+    ...     found = {"class": np.array(["cat", None, "dog"], dtype=object)}
+    ...     print(write_rows(Path(folder) / "classes.csv", table, found).read_text(), end="")
+    "row","class"
+    0,"cat"
+    1,
+    2,"dog"
     """
     target, ending = Path(path), Path(path).suffix.lower()
     check_ending(target, table.path)

@@ -40,7 +40,7 @@ class _Named:
 
 
 def read_row_scores(path: str | os.PathLike[str], table: Table) -> RowScores:
-    """Read scores of a table's rows.
+    r"""Read scores of a table's rows.
 
     Parameters
     ----------
@@ -54,6 +54,23 @@ def read_row_scores(path: str | os.PathLike[str], table: Table) -> RowScores:
     ------
     DataError
         For scores that are no numbers, and rows that do not exist or come twice.
+
+    See Also
+    --------
+    read_row_labels : Classes that are certain.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass_tables import open_table, read_row_scores
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path, scores = Path(folder) / "images.csv", Path(folder) / "scores.csv"
+    ...     n = path.write_text("id,x\na,1.5\nb,4.5\n")
+    ...     n = scores.write_text("id,cat,dog\nb,0.2,0.8\na,0.9,0.1\n")
+    ...     found = read_row_scores(scores, open_table(path))
+    >>> found.columns, found.values.tolist()
+    (('cat', 'dog'), [[0.9, 0.1], [0.2, 0.8]])
     """
     place = Path(path)
     require_file(place)

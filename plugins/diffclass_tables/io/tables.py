@@ -139,7 +139,7 @@ def open_table(
     has_features: bool = True,
     apart: Sequence[str] = (),
 ) -> Table:
-    """Open a table.
+    r"""Open a table.
 
     Parameters
     ----------
@@ -172,6 +172,23 @@ def open_table(
         lengths, and words among numbers.
     ParameterError
         For columns that are not there, or a missing library.
+
+    See Also
+    --------
+    diffclass_hyperspectral.open_scene : For scenes.
+    read_rows : Goes on to the points that are classified.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass_tables import open_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "flowers.csv"
+    ...     n = path.write_text("id,petal,sepal,kind\na,1.5,3.1,x\nb,4.5,2.9,\nc,4.7,3.0,y\n")
+    ...     table = open_table(path)
+    >>> table.values.tolist(), table.ids.tolist(), table.left_out
+    ([[1.5, 3.1], [4.5, 2.9], [4.7, 3.0]], ['a', 'b', 'c'], ('kind',))
     """
     from functools import partial
 

@@ -201,6 +201,25 @@ def classify_rows(
         For fewer than two classes, and where no label is left to be held out.
     ParameterError
         As `DiffusionClassifier`.
+
+    See Also
+    --------
+    DiffusionClassifier : The estimator, for arrays in memory.
+    evaluate_rows : Compares the classes with others that are known.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from diffclass_tables import classify_rows, open_table, read_rows
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0], [4]], 30, axis=0)
+    >>> y = np.full(60, None); y[[0, 1, 30, 31]] = "cat", "cat", "dog", "dog"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "vectors.npy", X)
+    ...     found = classify_rows(read_rows(open_table(Path(folder) / "vectors.npy")), y)
+    >>> found.columns["class"][[5, 45]].tolist(), found.columns["probability"][[5, 45]].round(2)
+    (['cat', 'dog'], array([1., 1.], dtype=float32))
     """
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     if isinstance(classifier, DiffusionClassifier):

@@ -76,6 +76,20 @@ def evaluate_rows(
     ------
     DataError
         Where no row is left to compare.
+
+    See Also
+    --------
+    diffclass.evaluation.classification_scores : The scores alone, of arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_tables import evaluate_rows
+    >>> found = np.array(["cat", "dog", None, "dog"], dtype=object)
+    >>> truth = np.array(["cat", "cat", "dog", None], dtype=object)
+    >>> evaluation = evaluate_rows(found, truth)
+    >>> round(evaluation.scores.overall_accuracy, 3), evaluation.unclassified
+    (0.333, 1)
     """
     known = _given(truth)
     if fitted is not None:
