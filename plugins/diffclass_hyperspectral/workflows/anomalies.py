@@ -99,6 +99,11 @@ def find_anomalies(
     ParameterError
         For an unknown method, or parameters that the model refuses.
 
+    See Also
+    --------
+    DiffusionAnomaly : The estimator, for arrays.
+    cluster_scene : Groups instead of single pixels.
+
     Examples
     --------
     >>> import numpy as np
@@ -140,6 +145,15 @@ def known_anomalies(truth: LabelImage, scene: Scene) -> np.ndarray:
     ------
     DataError
         If it does not lie on the scene, or none or all of the pixels with data are anomalies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import LabelImage, Scene, known_anomalies
+    >>> scene = Scene.from_array(np.random.default_rng(0).random((2, 3, 4)))
+    >>> known_anomalies(LabelImage.from_array(np.array([[0, 0, 2], [0, 1, 0]])), scene)
+    array([[False, False,  True],
+           [False,  True, False]])
     """
     marked = truth.on(scene).ids > 0
     with_data = marked[scene.valid]
@@ -153,7 +167,24 @@ def known_anomalies(truth: LabelImage, scene: Scene) -> np.ndarray:
 
 
 def detection_of(found: SceneAnomalies, marked: np.ndarray) -> DetectionCurve:
-    """Return the ROC curve of scores, given which pixels are anomalies (`known_anomalies`)."""
+    """Return the ROC curve of scores, given which pixels are anomalies (`known_anomalies`).
+
+    See Also
+    --------
+    diffclass.evaluation.detection_curve : For arrays.
+    diffclass.plots.DetectionDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import Scene, detection_of, find_anomalies
+    >>> cube = np.random.default_rng(0).normal(size=(20, 20, 5))
+    >>> cube[3, 4] += 9
+    >>> marked = np.zeros((20, 20), dtype=bool)
+    >>> marked[3, 4] = True
+    >>> detection_of(find_anomalies(Scene.from_array(cube)), marked).area
+    1.0
+    """
     with_data = np.isfinite(found.scores)
     return detection_curve(marked[with_data], found.scores[with_data])
 

@@ -141,6 +141,12 @@ def cluster_scene(
     ParameterError
         For parameters out of range, or more clusters than pixels with data.
 
+    See Also
+    --------
+    classify_scene : With labels.
+    find_anomalies : Single strange pixels instead of groups.
+    DiffusionModes : As ``model``, where clusters are of any size and shape.
+
     Examples
     --------
     >>> from diffclass.datasets import make_tissue_scene
@@ -180,6 +186,15 @@ def known_classes(truth: LabelImage, scene: Scene) -> np.ndarray:
     ------
     DataError
         If sizes or places differ, or no pixel with data has a class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import LabelImage, Scene, known_classes
+    >>> scene = Scene.from_array(np.random.default_rng(0).random((2, 3, 4)))
+    >>> known_classes(LabelImage.from_array(np.array([[0, 0, 2], [0, 1, -1]])), scene)
+    array([[0, 0, 2],
+           [0, 1, 0]], dtype=int32)
     """
     truth = truth.on(scene)
     if not truth.ids[scene.valid].any():
@@ -190,7 +205,24 @@ def known_classes(truth: LabelImage, scene: Scene) -> np.ndarray:
 
 
 def agreement(found: SceneClusters, truth: np.ndarray) -> ClusterScores:
-    """Return how well clusters agree with the classes that are known (`known_classes`)."""
+    """Return how well clusters agree with the classes that are known (`known_classes`).
+
+    See Also
+    --------
+    diffclass.evaluation.cluster_scores : For arrays.
+    evaluate_map : For a map whose classes are those of the truth.
+
+    Examples
+    --------
+    >>> from diffclass import DiffusionClustering
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import Scene, agreement, cluster_scene
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> found = cluster_scene(Scene.from_array(tissue.cube), model=DiffusionClustering(3))
+    >>> found = agreement(found, tissue.truth)
+    >>> f"{found.scores.overall_accuracy:.0%} right, adjusted Rand {found.adjusted_rand:.1f}"
+    '89% right, adjusted Rand 0.8'
+    """
     known = (truth > 0) & (found.cluster_map != UNCLUSTERED)
     return cluster_scores(truth[known], found.cluster_map[known])
 
@@ -208,6 +240,19 @@ def mean_spectra(scene: Scene, cluster_map: np.ndarray, n_clusters: int) -> Clus
     Returns
     -------
     ClusterSpectra
+
+    See Also
+    --------
+    diffclass.plots.MeanSpectraDisplay : Draws them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import Scene, mean_spectra
+    >>> cube = np.array([[[1.0, 5], [3, 5], [4, 8]]])
+    >>> found = mean_spectra(Scene.from_array(cube), np.array([[1, 1, 2]]), 2)
+    >>> found.means.tolist(), found.deviations.tolist()
+    ([[2.0, 5.0], [4.0, 8.0]], [[1.0, 0.0], [0.0, 0.0]])
     """
     usable = scene.usable_bands()
     bands = np.flatnonzero(usable)

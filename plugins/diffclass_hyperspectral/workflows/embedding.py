@@ -74,6 +74,21 @@ def embed_scene(
         Where no pixel has data or every band is constant.
     ParameterError
         As `DiffusionMap`.
+
+    See Also
+    --------
+    DiffusionMap : The estimator, for arrays.
+    cluster_scene : Groups in such coordinates.
+
+    Examples
+    --------
+    >>> from diffclass import DiffusionMap
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import Scene, embed_scene
+    >>> scene = Scene.from_array(make_tissue_scene(48, 48).cube)
+    >>> embedded = embed_scene(scene, DiffusionMap(3))
+    >>> embedded.coordinates.shape, embedded.names
+    ((2304, 3), ['diffusion 1', 'diffusion 2', 'diffusion 3'])
     """
     features = SceneFeatures() if features is None else features
     features.check_parameters()
@@ -99,6 +114,19 @@ def write_coordinates(
     ------
     ParameterError
         Where nothing can be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass import DiffusionMap
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import Scene, embed_scene, open_scene, write_coordinates
+    >>> scene = Scene.from_array(make_tissue_scene(48, 48).cube)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_coordinates(Path(folder) / "map.img", embed_scene(scene, DiffusionMap(3)))
+    ...     open_scene(Path(folder) / "map.img").shape
+    (48, 48, 3)
     """
     values = embedded.coordinates
     if Path(path).suffix.lower() == ".csv":

@@ -90,6 +90,18 @@ def write_points(
     ------
     ParameterError
         For another ending, a file that exists, or a coordinate system that needs rasterio.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass_hyperspectral import ValidationPixel, write_points
+    >>> pixels = [ValidationPixel(1, row=4, column=7, x=None, y=None)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_points(Path(folder) / "points.csv", pixels)
+    ...     print((Path(folder) / "points.csv").read_text(), end="")
+    id,row,column,x,y
+    1,4,7,,
     """
     check_ending(path)
     check_places(path, has_places=not pixels or pixels[0].x is not None)

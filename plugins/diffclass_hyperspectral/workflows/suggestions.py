@@ -53,6 +53,15 @@ class SuggestedPixel(Facts):
         That class's name; empty for 0.
     margin : float or None
         Of that class, 0 to 1; None where there are no labels.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import Scene, suggest_first
+    >>> scene = Scene.from_array(make_tissue_scene(48, 48).cube)
+    >>> pixel = suggest_first(scene, 3).pixels[0]
+    >>> pixel.rank, pixel.rule, pixel.current_class, pixel.margin
+    (1, 'coverage', 0, None)
     """
 
     rank: int
@@ -146,6 +155,22 @@ def suggest_for_scene(
     ------
     DataError, ParameterError
         As `classify_scene` and `suggest_pixels`.
+
+    See Also
+    --------
+    suggest_first : Where nothing is labelled yet.
+    validation_design : Pixels to measure the map by, not to improve it.
+    suggest : For points of any kind.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, suggest_for_scene
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> labels = LabelImage.from_array(tissue.labels)
+    >>> run = suggest_for_scene(Scene.from_array(tissue.cube), labels, 3)
+    >>> [(pixel.rank, pixel.current_class) for pixel in run.pixels]
+    [(1, 3), (2, 2), (3, 3)]
     """
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
@@ -202,6 +227,22 @@ def suggest_first(
         Where no pixel has data or every band is constant.
     ParameterError
         For parameters out of range.
+
+    See Also
+    --------
+    suggest_for_scene : Once some pixels are labelled.
+    cluster_scene : The groups themselves, with their mean spectra.
+
+    Examples
+    --------
+    Six pixels, among which are all three classes:
+
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import Scene, suggest_first
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> run = suggest_first(Scene.from_array(tissue.cube), 6)
+    >>> sorted({int(tissue.truth[pixel.row, pixel.column]) for pixel in run.pixels})
+    [1, 2, 3]
     """
     features = SceneFeatures() if features is None else features
     features.check_parameters()

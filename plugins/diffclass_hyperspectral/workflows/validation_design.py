@@ -87,6 +87,20 @@ def validation_design(
         If the map has fewer pixels with a class, or no class.
     ParameterError
         If n_points is below 1, or by class below twice the number of classes.
+
+    See Also
+    --------
+    evaluate_map : Measures the map, once the classes of the pixels are known.
+    suggest_for_scene : Pixels to improve the map by, which would not measure it fairly.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, validation_design
+    >>> found = LabelImage.from_array(make_tissue_scene(48, 48).truth)
+    >>> pixels, report = validation_design(found, 30)
+    >>> len(pixels), report.points_of_classes
+    (30, {'class 1': 9, 'class 2': 11, 'class 3': 10})
     """
     check_whole(n_points, "n_points", least=1)
     ids = found.ids.ravel()

@@ -29,6 +29,19 @@ class LookupTable:
     map_info : MapInfo
         Coordinates of the map grid.
     path : Path
+
+    Examples
+    --------
+    A sensor that flew from right to left:
+
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from diffclass_hyperspectral import LookupTable
+    >>> from diffclass_hyperspectral.io.georeference import MapInfo
+    >>> rows, columns = np.array([[0, 0], [1, -1]]), np.array([[1, 0], [1, -1]])
+    >>> table = LookupTable(rows, columns, (2, 2), MapInfo(()), Path("emit.nc"))
+    >>> table.to_map(np.array([[5, 6], [7, 8]])).tolist()
+    [[6, 5], [8, 0]]
     """
 
     rows: np.ndarray

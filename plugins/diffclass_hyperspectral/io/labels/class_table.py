@@ -63,6 +63,13 @@ class ClassEntry:
     name : str
     color : tuple of int
         Red, green, blue, each 0 to 255.
+
+    Examples
+    --------
+    >>> from diffclass_hyperspectral import ClassEntry
+    >>> corn = ClassEntry(3, "corn", (230, 159, 0))
+    >>> corn.hex_color
+    '#e69f00'
     """
 
     id: int

@@ -54,6 +54,24 @@ def read_labels(
         Where the file cannot be read, or its values are no class ids.
     ParameterError
         For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
+
+    See Also
+    --------
+    read_tile_labels : For several scenes that are one.
+    LabelImage.from_array : From an array.
+    write_class_map : Writes one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from diffclass_hyperspectral import read_labels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "labels.npy", np.array([[1, 0], [-1, 7]]))
+    ...     labels = read_labels(Path(folder) / "labels.npy")
+    >>> labels.ids.tolist(), labels.table.ids
+    ([[1, 0], [0, 7]], (1, 7))
     """
     if not is_xarray(path) and is_vector(path):
         return _from_shapes(path, variable, grid, known)

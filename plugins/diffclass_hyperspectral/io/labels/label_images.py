@@ -52,6 +52,18 @@ class LabelImage:
     format : str
     map_info : tuple of str or None
         As the ENVI header has it.
+
+    See Also
+    --------
+    read_labels : Reads one from a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import LabelImage
+    >>> labels = LabelImage.from_array(np.array([[1, 0], [0, 2]]), names={1: "corn", 2: "soy"})
+    >>> labels.shape, labels.n_classes, [entry.name for entry in labels.table]
+    ((2, 2), 2, ['corn', 'soy'])
     """
 
     ids: np.ndarray

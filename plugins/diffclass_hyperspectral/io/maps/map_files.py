@@ -215,6 +215,11 @@ def write_class_map(
     DataError
         Where ``class_ids`` is not a picture of whole numbers.
 
+    See Also
+    --------
+    write_maps : The map of a classification, with probabilities and margins.
+    write_raster : Numbers other than classes.
+
     Examples
     --------
     >>> import tempfile
@@ -295,6 +300,22 @@ def write_raster(
     ------
     ParameterError
         Where nothing can be written there, or the shapes do not fit.
+
+    See Also
+    --------
+    write_class_map : Classes, with names and colours.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from diffclass_hyperspectral import open_scene, write_raster
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     values = np.random.default_rng(0).random((4, 5, 2))
+    ...     files = write_raster(Path(folder) / "p.img", values, band_names=["corn", "soy"])
+    ...     [file.name for file in files], open_scene(files[0]).band_names
+    (['p.img', 'p.hdr'], ('corn', 'soy'))
     """
     _refuse_polygons(Path(path))
     files = require_outputs(path, overwrite=overwrite)

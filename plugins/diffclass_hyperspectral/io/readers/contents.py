@@ -52,6 +52,18 @@ class Contents:
         Without arguments to the `LookupTable` between the sensor's grid and a map.
     class_names : dict of int to str
     class_colors : dict of int to (red, green, blue), each 0 to 255
+
+    Examples
+    --------
+    What a reader of another package returns for a file:
+
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import Contents
+    >>> contents = Contents(
+    ...     np.zeros((4, 5, 3), dtype=np.int16), "my sensor",
+    ...     wavelengths=np.array([480.0, 560.0, 655.0]), ignore_value=-1, scale_factor=10_000)
+    >>> contents.format, contents.data.shape
+    ('my sensor', (4, 5, 3))
     """
 
     data: Any  # BlockArray reads like an array, but is no ndarray

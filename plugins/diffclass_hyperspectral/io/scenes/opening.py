@@ -51,6 +51,11 @@ def open_scene(
     ParameterError
         Where ``variable`` does not apply, or a library is missing.
 
+    See Also
+    --------
+    open_tiles : Opens several scenes as one.
+    Scene.from_array : From an array.
+
     Examples
     --------
     >>> import tempfile, numpy as np

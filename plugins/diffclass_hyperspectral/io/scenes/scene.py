@@ -71,6 +71,21 @@ class Scene:
     stamp : FileStamp or None
         What the file looked like when it was opened. Reading raises `DataError` where it has
         changed since.
+
+    See Also
+    --------
+    open_scene : Opens a file.
+    open_tiles : Opens several files as one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import Scene
+    >>> cube = np.random.default_rng(0).random((4, 5, 3))
+    >>> cube[0, 0] = np.nan
+    >>> scene = Scene.from_array(cube, wavelengths=np.array([480.0, 560.0, 655.0]))
+    >>> scene.shape, int(scene.valid.sum()), scene.select(bands="500-700nm").band_mask.tolist()
+    ((4, 5, 3), 19, [False, True, True])
     """
 
     data: Any  # BlockArray reads like an array, but is no ndarray

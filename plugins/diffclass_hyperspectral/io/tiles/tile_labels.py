@@ -52,6 +52,21 @@ def read_tile_labels(
     ------
     DataError
         Where a file does not fit, or two files name one class differently.
+
+    See Also
+    --------
+    read_labels : For one scene.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import LabelImage, Scene, open_tiles, read_tile_labels
+    >>> tiles = open_tiles([Scene.from_array(np.full((4, 3, 2), float(i))) for i in (1, 2)])
+    >>> ids = np.zeros((4, 3), dtype=int)
+    >>> ids[1, 2] = 5
+    >>> labels = read_tile_labels([LabelImage.from_array(ids), LabelImage.from_array(ids)], tiles)
+    >>> labels.shape, np.argwhere(labels.ids).tolist()
+    ((24, 3), [[1, 2], [21, 2]])
     """
     if isinstance(source, str | os.PathLike) and len(tiles.tiles) == 1:
         return read_labels(source, variable=variable, grid=tiles.scene, known=known)
@@ -93,6 +108,19 @@ def read_tile_segments(path: str | os.PathLike[str], tiles: TiledScene) -> np.nd
     ------
     DataError
         Where the file cannot be read, or does not lie on the scenes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from diffclass_hyperspectral import Scene, open_tiles, read_tile_segments
+    >>> tiles = open_tiles([Scene.from_array(np.ones((2, 3, 4)))])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "fields.npy", np.array([[1, 1, 2], [0, 2, 2]]))
+    ...     read_tile_segments(Path(folder) / "fields.npy", tiles)
+    array([[1, 1, 2],
+           [0, 2, 2]], dtype=int32)
     """
     if Path(path).is_dir():
         raise DataError(f"{path}: a folder; segments of all scenes lie in one file")

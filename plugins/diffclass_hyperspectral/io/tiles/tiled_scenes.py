@@ -150,6 +150,10 @@ def open_tiles(
     UserWarning
         Where the values of one are larger than those of another as if units were different.
 
+    See Also
+    --------
+    open_scene : One scene alone.
+
     Examples
     --------
     >>> from diffclass_hyperspectral import Scene

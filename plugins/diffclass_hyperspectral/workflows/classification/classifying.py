@@ -146,6 +146,21 @@ def classify_scene(
     ParameterError
         For at least as many neighbours as pixels, and as the features and the classifier.
         Everything except the number of pixels without data is checked before the scene is read.
+
+    See Also
+    --------
+    classify_with_holdout : Also measures the map on labels that it holds out, and cleans it.
+    classify_with_model : With a model of another scene, without labels.
+    DiffusionClassifier : The estimator, for arrays.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
+    >>> found.class_map.shape, f"{(found.class_map == tissue.truth).mean():.0%} right"
+    ((48, 48), '97% right')
     """
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier

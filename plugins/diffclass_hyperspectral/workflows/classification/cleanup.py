@@ -44,6 +44,22 @@ class Cleanup(Facts):
         Smallest segment that stays, in pixels.
     segments : ndarray of int of shape (rows, columns), optional
         Number of each pixel's segment, 0 for none; see `read_tile_segments`.
+
+    See Also
+    --------
+    read_tile_segments : Reads the segments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral import Cleanup
+    >>> found = np.array([[1, 1, 1, 2], [1, 2, 1, 2], [1, 1, 1, 2]])
+    >>> margin = np.full((3, 4), 0.8)
+    >>> margin[0, 3] = 0.1
+    >>> Cleanup(min_margin=0.2, min_area=2).apply(found, margin)[0]
+    array([[1, 1, 1, 0],
+           [1, 1, 1, 2],
+           [1, 1, 1, 2]])
     """
 
     min_margin: float = 0.0

@@ -119,6 +119,17 @@ class SceneModel:
     wavelengths : ndarray of shape (bands,) or None
         Of the training scene, in nanometres.
     table : ClassTable
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
+    >>> tissue, other = make_tissue_scene(48, 48), make_tissue_scene(48, 60, random_state=1)
+    >>> labels = LabelImage.from_array(tissue.labels)
+    >>> model = classify_scene(Scene.from_array(tissue.cube), labels).model
+    >>> posteriors, novelty = model.answers(Scene.from_array(other.cube))
+    >>> posteriors.shape, novelty.shape
+    ((2880, 3), (2880,))
     """
 
     features: SceneFeatures
@@ -230,6 +241,24 @@ def save_model(path: str | os.PathLike[str], model: SceneModel, *, overwrite: bo
     ParameterError
         Where the model has a part that no file can hold, such as a function of the user's own, or
         nothing can be written there.
+
+    See Also
+    --------
+    diffclass.model_files.write_model : For classifiers of other things than scenes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
+    >>> from diffclass_hyperspectral import load_model, save_model
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save_model(Path(folder) / "tissue.model", found.model)
+    ...     load_model(path).table.ids
+    (1, 2, 3)
     """
     write_model(path, model, _FORM, kind=_KIND, version=__version__, overwrite=overwrite)
     return Path(path)
@@ -245,6 +274,24 @@ def load_model(path: str | os.PathLike[str]) -> SceneModel:
     ------
     DataError
         Where the file is missing, damaged or not a model.
+
+    See Also
+    --------
+    classify_with_model : Classifies a scene with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
+    >>> from diffclass_hyperspectral import load_model, save_model
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model = load_model(save_model(Path(folder) / "tissue.model", found.model))
+    >>> model.classifier.classes_
+    array([1, 2, 3], dtype=int32)
     """
     if not Path(path).is_file():
         raise DataError(f"{path}: no such model file; make one with classify --save")

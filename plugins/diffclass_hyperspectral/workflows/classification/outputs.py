@@ -77,6 +77,25 @@ def write_maps(
     ParameterError
         Where nothing can be written there, no model was applied that has a novelty, or the scene
         was not classified with a second seed.
+
+    See Also
+    --------
+    write_class_map : A class map of any source.
+    classified_dataset : The same as a dataset of xarray.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene, write_maps
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> scene = Scene.from_array(tissue.cube)
+    >>> found = classify_scene(scene, LabelImage.from_array(tissue.labels))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_maps(folder + "/map.img", found, scene, margin=folder + "/margin.npy")
+    >>> [file.name for file in files]
+    ['map.img', 'map.hdr', 'margin.npy']
     """
     if novelty is not None and result.novelty is None:
         raise ParameterError(f"{novelty}: novelty is that of a model on another scene; apply one")
@@ -162,6 +181,10 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
     ------
     ParameterError
         Where xarray or rioxarray is missing.
+
+    See Also
+    --------
+    write_maps : Files of other formats.
 
     Examples
     --------

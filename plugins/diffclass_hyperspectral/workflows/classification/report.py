@@ -248,6 +248,17 @@ class ClassificationReport(RunReport):
         None where it was not asked for.
     stability : Stability or None
         None where it was not asked for.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_with_holdout
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> names = dict(enumerate(tissue.class_names, start=1))
+    >>> labels = LabelImage.from_array(tissue.labels, names=names)
+    >>> report = classify_with_holdout(Scene.from_array(tissue.cube), labels).report
+    >>> [one.name for one in report.classes], report.missing, report.unreached
+    (['nuclei', 'cytoplasm', 'stroma'], 0, 0)
     """
 
     classes: tuple[MappedClass, ...]

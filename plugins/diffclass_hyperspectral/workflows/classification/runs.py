@@ -156,6 +156,23 @@ def classify_with_holdout(
         As `classify_scene`, and where nothing is left to be held out.
     ParameterError
         As `classify_scene`, and for an unknown ``holdout``.
+
+    See Also
+    --------
+    classify_scene : The map alone.
+    evaluate_map : Measures a map on labels that are held out already.
+
+    Examples
+    --------
+    Five labels of each class, drawn from the truth; the others are held out:
+
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_with_holdout
+    >>> tissue = make_tissue_scene(48, 48)
+    >>> scene, labels = Scene.from_array(tissue.cube), LabelImage.from_array(tissue.truth)
+    >>> run = classify_with_holdout(scene, labels, labels_per_class=5)
+    >>> f"{run.report.holdout.scores.overall_accuracy:.0%} right"
+    '97% right'
     """
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
@@ -252,6 +269,26 @@ def classify_with_model(
     DataError
         Where the file is not a model, a band is missing, the units are others, or no pixel has
         data.
+
+    See Also
+    --------
+    classify_with_holdout : Where the scene has labels of its own.
+    load_model : The model alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
+    >>> from diffclass_hyperspectral import classify_with_model, save_model
+    >>> tissue, other = make_tissue_scene(48, 48), make_tissue_scene(48, 48, random_state=1)
+    >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save_model(Path(folder) / "tissue.model", found.model)
+    ...     run = classify_with_model(Scene.from_array(other.cube), path)
+    >>> f"{(run.result.class_map == other.truth).mean():.0%} right"
+    '94% right'
     """
     model = load_model(path)
     memory = forecast_prediction(scene, model)

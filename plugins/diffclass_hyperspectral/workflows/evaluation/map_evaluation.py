@@ -127,6 +127,24 @@ def evaluate_map(
     DataError
         For files of another size or place, an empty truth, bands that are not those of the
         classes, or classes that are to be matched by names of which none is in common.
+
+    See Also
+    --------
+    classify_with_holdout : Holds labels out, classifies and measures in one call.
+    agreement : For clusters, which have no names.
+    validation_design : Which pixels to find the truth of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, evaluate_map
+    >>> truth = make_tissue_scene(48, 48).truth
+    >>> found = truth.copy()
+    >>> found[:12] = 1
+    >>> scores = evaluate_map(LabelImage.from_array(found), LabelImage.from_array(truth)).scores
+    >>> round(scores.overall_accuracy, 3), scores.confusion.tolist()
+    (0.882, [[575, 0, 0], [200, 737, 0], [72, 0, 720]])
     """
     truth = truth.on(found)
     ids = truth.ids if fitted is None else _without(truth, fitted, gap)
