@@ -243,6 +243,15 @@ class FittedIsotropic(FittedKernel):
         Scale of each point.
     rule : ScaleRule
         Gives the scales of new points.
+
+    Examples
+    --------
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.kernels import Gaussian
+    >>> X = [[0.0], [1.0], [3.0]]
+    >>> K, fitted = Gaussian(bandwidth="self-tuning", neighbor=1).fit(neighbors_graph(X, 2), X)
+    >>> fitted.scales, fitted.epsilon
+    (array([1., 1., 2.]), None)
     """
 
     profile: Profile

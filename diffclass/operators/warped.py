@@ -121,6 +121,23 @@ class WarpedOperator:
     -----
     Memory: four arrays of n x n_classes. A step costs as much as one of the plain operator and one
     more multiplication per point and class.
+
+    Examples
+    --------
+    Five points on a line, the first two of class 0; its walk seldom leaves them:
+
+    >>> import numpy as np
+    >>> from diffclass import MarkovOperator, warped_operator
+    >>> A = MarkovOperator.from_affinity(np.eye(5) + np.eye(5, k=1) + np.eye(5, k=-1))
+    >>> scores = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1], [0, 1]])
+    >>> warped = warped_operator(A, scores, floor=0.1)
+    >>> start = np.zeros((5, 2)); start[0] = 1
+    >>> warped.forward(start, 4).round(2)
+    array([[0.47, 0.1 ],
+           [0.5 , 0.12],
+           [0.03, 0.43],
+           [0.  , 0.28],
+           [0.  , 0.07]])
     """
 
     unwarped: MarkovOperator

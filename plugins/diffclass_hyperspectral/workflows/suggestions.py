@@ -160,7 +160,7 @@ def suggest_for_scene(
     --------
     suggest_first : Where nothing is labelled yet.
     validation_design : Pixels to measure the map by, not to improve it.
-    suggest : For points of any kind.
+    diffclass.suggest : For points of any kind.
 
     Examples
     --------
