@@ -98,7 +98,7 @@ class RowContents:
 
     @cached_property
     def _texts(self) -> np.ndarray:
-        return self.table.column(str(self.text))
+        return self.table.column(str(self.text), as_written=True)
 
     @cached_property
     def _columns(self) -> list[tuple[str, np.ndarray]]:
@@ -139,7 +139,7 @@ def _in_colors(image: Any) -> Any:
 def _image_paths(table: Table, images: str) -> list[Path]:
     if images in table.column_names:
         folder = table.path.parent
-        return [folder / str(value) for value in table.column(images).tolist()]
+        return [folder / str(value) for value in table.column(images, as_written=True).tolist()]
     folder = Path(images)
     if not folder.is_dir():
         raise ParameterError(

@@ -1,7 +1,8 @@
 """Tables of columns, by ``pyarrow``: CSV, TSV, Parquet and Feather.
 
-Of CSV a first line of names is optional, and empty cells are missing values. The index that pandas
-writes beside the columns of a frame is ids, not features.
+Of CSV a first line of names is optional, and empty cells are missing values. Its labels and ids are
+texts as they are written, such as "007", "1.10" and "true", unless all are whole numbers. The index
+that pandas writes beside the columns of a frame is ids, not features.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ ENDINGS = (*_DELIMITERS, ".parquet", ".feather")
 _BLOCK = 2**20  # bytes of text that are read at once, if rows are not longer
 _LONGEST = 2**16, 2**30  # of a cell, of a row: bytes
 _UNNAMED = "__index_level_0__"  # what pandas calls an index in Parquet
+_WHOLE = r"0|-?[1-9]\d{0,17}"  # whole numbers whose texts are the same once they are read
 _MISTYPED = 0.5  # share of numbers in a column of text from which on a word is a mistake
 
 
@@ -54,7 +56,7 @@ def read(
     ids = (
         np.arange(stored.num_rows)
         if id_name is None
-        else unique_ids(path, id_name, as_array(stored.column(id_name)))
+        else unique_ids(path, id_name, as_written(path, stored, id_name, are_ids=True))
     )
     return Table(
         path=path,
@@ -68,14 +70,15 @@ def read(
         ids=ids,
         column_names=tuple(names),
         read_column=lambda name: as_array(stored.column(name)),
+        read_written=lambda name: as_written(path, stored, name),
         left_out=left_out,
     )
 
 
-def read_columns(path: Path, *, as_text: str | None = None) -> Any:
+def read_columns(path: Path, *, as_text: Sequence[str] = ()) -> Any:
     """Return the ``pyarrow.Table`` of a file; an index of pandas without a name is "index".
 
-    - `as_text`: a column of a text file that is words as they stand there, such as "007" and "NA"
+    - `as_text`: columns of a text file, which are read alone and as they stand there, also "NA"
     """
     ending = path.suffix.lower()
     if ending == ".parquet":
@@ -93,11 +96,12 @@ def read_columns(path: Path, *, as_text: str | None = None) -> Any:
     return renamed.replace_schema_metadata(stored.schema.metadata)
 
 
-def _read_text(path: Path, delimiter: str, as_text: str | None = None) -> Any:
+def _read_text(path: Path, delimiter: str, as_text: Sequence[str]) -> Any:
     arrow = require("pyarrow.csv", extra=EXTRA)
     first = _first_line(path, delimiter)
     named = not all(_is_number(cell) for cell in first)
     longest = min(_LONGEST[0] * len(first), _LONGEST[1])
+    only = ["" if name == INDEX and INDEX not in first else name for name in as_text]
     stored = arrow.read_csv(
         path,
         read_options=arrow.ReadOptions(
@@ -106,8 +110,9 @@ def _read_text(path: Path, delimiter: str, as_text: str | None = None) -> Any:
         ),
         parse_options=arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=arrow.ConvertOptions(
-            strings_can_be_null=as_text is None,
-            column_types={} if as_text is None else {as_text: require("pyarrow").string()},
+            strings_can_be_null=not only,
+            include_columns=only,
+            column_types=dict.fromkeys(only, require("pyarrow").string()),
         ),
     )
     last = stored.column(-1)[-1].as_py() if stored.num_rows else None
@@ -154,6 +159,29 @@ def as_array(column: Any) -> np.ndarray:
     if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
         return np.array(column.to_pylist(), dtype=object)
     return np.asarray(column.to_numpy())
+
+
+def as_written(path: Path, stored: Any, name: str, *, are_ids: bool = False) -> np.ndarray:
+    """Return a column of labels or ids as an array; of a text file as it is written there.
+
+    Whole numbers are numbers if all are written as such; where labels are missing, also with the
+    ".0" that pandas then writes. Of ids only empty cells are missing.
+    """
+    column = stored.column(name)
+    if path.suffix.lower() not in _DELIMITERS:
+        return as_array(column)
+    arrow = require("pyarrow", extra=EXTRA)
+    compute = require("pyarrow.compute", extra=EXTRA)
+    column = read_columns(path, as_text=[name]).column(name)
+    missing = [""] if are_ids else require("pyarrow.csv", extra=EXTRA).ConvertOptions().null_values
+    is_missing = compute.is_in(column, value_set=arrow.array(missing))
+    column = compute.if_else(is_missing, None, column)
+    for end in ("", r"\.0") if column.null_count and not are_ids else ("",):
+        pattern = f"^ *({_WHOLE}){end} *$"
+        if compute.all(compute.match_substring_regex(column, pattern)).as_py() is not False:
+            digits = compute.replace_substring_regex(column, pattern, r"\1")
+            return as_array(digits.cast(arrow.int64()))
+    return as_array(column)
 
 
 def _first_line(path: Path, delimiter: str) -> list[str]:

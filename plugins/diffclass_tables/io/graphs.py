@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import reading, require_file
 from diffclass_tables.io import anndata_tables, arrow_tables
+from diffclass_tables.io.labels import ids_in
 from diffclass_tables.io.tables import Table, checked_sparse, in_words
 
 _ENDS = (("source", "target"), ("from", "to"), ("i", "j"), ("u", "v"))
@@ -112,7 +113,7 @@ def _of_edges(place: Path, table: Table) -> sp.csr_array:
         )
     rows = {str(value): row for value, row in table.row_of().items()}
     places = [
-        [_row(place, str(value), rows) for value in arrow_tables.as_array(stored.column(end))]
+        [_row(place, str(value), rows) for value in ids_in(place, stored, end, table)]
         for end in ends
     ]
     weight = next((name for name in _WEIGHTS if name in names), None)

@@ -36,7 +36,8 @@ def read_row_labels(
     Returns
     -------
     ndarray of object of shape (n_rows,)
-        Classes as they are; None for no label: empty, missing, "nan", -1.
+        Classes as they are, of ``.csv`` and ``.tsv`` as they are written: whole numbers if all are,
+        else texts. None for no label: empty, missing, "nan", -1.
 
     Raises
     ------
@@ -83,7 +84,7 @@ def read_row_labels(
 
 def column_labels(table: Table, name: str) -> np.ndarray:
     """Return the labels in a column of a table; see `read_row_labels`."""
-    return _plain(table.column(name))
+    return _plain(table.column(name, as_written=True))
 
 
 def _array(place: Path, variable: str | None) -> np.ndarray:
@@ -110,13 +111,14 @@ def _by_id(place: Path, table: Table, variable: str | None) -> np.ndarray:
     names = list(stored.column_names)
     ids = _id_column(table, [name for name in names if name != variable])
     class_column = _class_column(place, [name for name in names if name != ids], variable)
-    values = arrow_tables.as_array(stored.column(class_column))
+    values = arrow_tables.as_written(place, stored, class_column)
     if ids is None and table.ids.dtype.kind in "OU":
-        others = (name for name in names if name != class_column)
-        ids = next((name for name in others if _holds_ids(stored.column(name), table)), None)
+        others = [name for name in names if name != class_column]
+        texts = arrow_tables.read_columns(place, as_text=others)
+        ids = next((name for name in others if _holds_ids(texts.column(name), table)), None)
     if ids is None:
         return _by_order(place, values, table.n_rows)
-    given = _ids_in(place, stored, ids, table)
+    given = ids_in(place, stored, ids, table)
     found = np.full(table.n_rows, None, dtype=object)
     pairs = zip(given, _rows_called(place, ids, given, table), _plain(values), strict=True)
     for name, row, value in pairs:
@@ -144,7 +146,7 @@ def rows_of_ids(place: Path, stored: Any, table: Table) -> tuple[str | None, np.
     """Return the column of ids of a file, if it has one, and the row of each of its lines."""
     ids = _id_column(table, list(stored.column_names))
     if ids is not None:
-        given = _ids_in(place, stored, ids, table)
+        given = ids_in(place, stored, ids, table)
         return ids, np.array(_rows_called(place, ids, given, table))
     if stored.num_rows != table.n_rows:
         raise DataError(
@@ -154,15 +156,14 @@ def rows_of_ids(place: Path, stored: Any, table: Table) -> tuple[str | None, np.
     return None, np.arange(table.n_rows)
 
 
-def _ids_in(place: Path, stored: Any, ids: str, table: Table) -> list[Any]:
+def ids_in(place: Path, stored: Any, ids: str, table: Table) -> list[Any]:
     """Return a column of ids; as they stand in a text file where those of the table are words."""
     by_number = ids.lower() == ROW and table.id_name.lower() != ROW
     if table.ids.dtype.kind in "OU" and not by_number:
-        stored = arrow_tables.read_columns(place, as_text=ids)
-    return [
-        None if value == "" else value
-        for value in arrow_tables.as_array(stored.column(ids)).tolist()
-    ]
+        given = arrow_tables.as_written(place, stored, ids, are_ids=True)
+    else:
+        given = arrow_tables.as_array(stored.column(ids))
+    return [None if value == "" else value for value in given.tolist()]
 
 
 def _rows_called(place: Path, ids: str, given: list[Any], table: Table) -> list[int]:

@@ -41,6 +41,8 @@ class Table:
     column_names : tuple of str
     read_column : callable
         From the name of a column to its values, of shape (n_rows,).
+    read_written : callable, optional
+        The same, but as a text file has it: "007" and "1.10" are texts.
     """
 
     path: Path
@@ -53,12 +55,18 @@ class Table:
     column_names: tuple[str, ...]
     read_column: Callable[[str], np.ndarray]
     left_out: tuple[str, ...] = ()
+    read_written: Callable[[str], np.ndarray] | None = None
 
-    def column(self, name: str) -> np.ndarray:
-        """Return the values of a column, or raise `ParameterError` with those that exist."""
+    def column(self, name: str, *, as_written: bool = False) -> np.ndarray:
+        """Return the values of a column, or raise `ParameterError` with those that exist.
+
+        Of a text file they may be what is written there, such as labels: "007" and "1.10" are
+        texts, and only a column of whole numbers is numbers.
+        """
         if name not in self.column_names:
             raise ParameterError(f"{self.path}: no column {name!r}; it has {self.columns_in_words}")
-        return self.read_column(name)
+        read = self.read_written if as_written else None
+        return (read or self.read_column)(name)
 
     @property
     def columns_in_words(self) -> str:

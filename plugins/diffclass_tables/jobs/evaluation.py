@@ -96,8 +96,7 @@ def evaluate_rows(
         known &= ~_given(fitted)
     if not known.any():
         raise DataError("no row of known class is left to compare; check the ids of the truth")
-    names: Any = [str(value) for value in truth[known]]
-    others = ["" if value is None else str(value) for value in found[known]]
+    names, others = _as_texts(truth[known].tolist(), found[known].tolist())
     scores = classification_scores(np.array(names), np.array(others))
     curve = None
     if probability is not None:
@@ -106,6 +105,13 @@ def evaluate_rows(
         right = np.array(names) == np.array(others)
         curve = reliability_curve(right[counted], values[counted]) if counted.any() else None
     return RowEvaluation(scores, sum(value == "" for value in others), curve)
+
+
+def _as_texts(*columns: list[Any]) -> list[list[str]]:
+    """Return classes as texts, "" for none; text files have "true" or "True" for a bool."""
+    is_bool = any(isinstance(value, bool) for column in columns for value in column)
+    name = (lambda value: str(value).capitalize()) if is_bool else str
+    return [["" if value is None else name(value) for value in column] for column in columns]
 
 
 def _given(values: np.ndarray) -> np.ndarray:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_tables.io import open_table, read_row_labels
+from diffclass_tables.io import open_table, read_row_graph, read_row_labels
 
-from .writers import write_table
+from .writers import write_csv, write_table
 
 pytest.importorskip("pyarrow")
 IDS = np.array([f"r{i}" for i in range(6)])
@@ -250,3 +250,59 @@ def test_labels_are_no_features(command, rows, works):
     report = works(command, "t.csv", option, "mine", "-o", "found.csv")
     assert report.get("facts", {"n_features": 5})["n_features"] == 5
     assert report.get("n_without_values", 0) == 0
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["true", "false", "True"],
+        ["12:30", "12:30:00", "24:00"],
+        ["1e3", "1000", "1E3"],
+        ["1.10", "1.1", "1.0"],
+        ["007", "7", "07"],
+        ["2024-01-01", "2024-01-01 00:00", "2024-01-02T00:00:00Z"],
+        ["9" * 18 + "7", "9" * 18 + "8", "9" * 25],
+        ["0", "-0", "+0"],
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_texts_that_look_like_other_types(names, ending, folder):
+    delimiter = "," if ending == "csv" else "\t"
+
+    def written(name, columns):
+        write_csv(f"{name}.{ending}", columns, delimiter=delimiter)
+        return f"{name}.{ending}"
+
+    # of one kind that pyarrow would infer, and of several
+    for cells in ([names[0]] * 6, names * 2):
+        place = written("t", {"id": IDS, "x": X[:, 0], "mine": cells})
+        table = open_table(place, apart=["mine"])
+        labels = written("l", {"id": IDS, "class": cells})
+        for source in ("mine", labels):
+            assert [str(name) for name in read_row_labels(source, table)] == cells
+    # as ids, under any name, and as ends of edges
+    for ids in (names, [*names, "a", "NA"]):
+        n = len(ids)
+        table = open_table(written("t", {"id": ids, "x": range(n)}))
+        assert table.ids.tolist() == ids
+        for name in ("id", "cell"):
+            labels = written("l", {name: ids[::-1], "class": range(n)})
+            assert read_row_labels(labels, table).tolist() == list(range(n))[::-1]
+        edges = read_row_graph(written("e", {"source": ids[:-1], "target": ids[1:]}), table)
+        assert edges.nnz == 2 * n - 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["3", "7", "0", "1", "12", "3"], [3, 7, 0, 1, 12, 3]),
+        (["3", "-1", "0", "", "12", "3"], [3, None, 0, None, 12, 3]),
+        (["3", "NaN", "0", "NA", " 12", "3"], [3, None, 0, None, 12, 3]),
+        (["3.0", "-1.0", "0.0", "", "12.0", "3.0"], [3, None, 0, None, 12, 3]),  # of pandas
+    ],
+)
+def test_whole_numbers_of_text_are_numbers(cells, expected, table, folder):
+    lines = ["id,class", *map(",".join, zip(IDS, cells, strict=True))]
+    found = of_text(folder, "\n".join(lines), table)
+    assert found == expected
+    assert {type(value) for value in found} <= {int, type(None)}
