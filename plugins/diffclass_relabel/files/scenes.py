@@ -1,8 +1,8 @@
 """The scenes that can be opened: recent sessions, and what lies below a folder and nowhere else.
 
-Recent sessions are kept in the user's state folder. Pages name folders and scenes relative to the
-first folder. Names that lead out of it, by ``..``, as absolute paths or over links, are refused in
-the same words as names of nothing.
+Tables count as scenes here. Recent sessions are kept in the user's state folder. Pages name folders
+and scenes relative to the first folder. Names that lead out of it, by ``..``, as absolute paths or
+over links, are refused in the same words as names of nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from diffclass.command_line import is_table
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.files.sidecar import write_private
 
@@ -185,4 +186,9 @@ def _scenes_among(places: list[Path]) -> list[Path]:
     # the page is shown before NumPy is there
     from diffclass_hyperspectral.io.readers import images_among
 
-    return images_among(places)
+    images = set(images_among(places))
+    return [place for place in places if place in images or _is_readable_table(place)]
+
+
+def _is_readable_table(place: Path) -> bool:
+    return os.path.isfile(place) and os.access(place, os.R_OK) and is_table(place)

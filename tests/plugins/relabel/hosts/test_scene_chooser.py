@@ -87,6 +87,19 @@ def test_a_product_that_is_a_folder_is_a_scene(tmp_path):
     assert (names(listing), listing.folders) == (["S2.SAFE"], [])
 
 
+def test_tables_are_listed_as_the_command_takes_them(tmp_path):
+    found = ["a.csv", "b.tsv", "c.parquet", "d.feather", "e.h5ad", "f.npz"]
+    for name in (*found, "session.relabel.jsonl", "readme.md"):
+        (tmp_path / name).write_text("1,2")
+    np.savez(tmp_path / "f.npz", X=np.zeros((3, 2)))
+    (tmp_path / "folder.csv").mkdir()
+    os.mkfifo(tmp_path / "pipe.csv")
+    chooser = SceneFolder(tmp_path)
+    listing = chooser.listing("")
+    assert (names(listing), listing.folders) == (found, ["folder.csv"])
+    assert chooser.scene("a.csv") == tmp_path.resolve() / "a.csv"
+
+
 def test_a_crowded_folder_is_said_to_hold_more(tmp_path):
     for number in range(1001):
         (tmp_path / f"{number}.npy").write_bytes(b"\x93NUMPY")
