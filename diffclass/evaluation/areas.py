@@ -19,6 +19,17 @@ with s_y^2, s_x^2, s_xy the (co)variances of the sample (divisor n_h - 1) within
 With the classes of the map as strata these are equations 1 to 11 of Olofsson et al. As there, no
 correction for finite strata is made.
 
+An estimate is stated with R -+ z sqrt(V), z the normal quantile. Where the sample does not vary
+within any stratum, as where all points mapped as a class are right, V is 0 and says nothing. The
+points may then be otherwise with a rate of at most
+
+    1 - (a / 2)^(1 / n_e),    n_e = sum w / max w,
+
+at the confidence 1 - a, with w = N_h / n_h over the points in question: with one stratum it is the
+exact limit of Clopper and Pearson, and with several, rates p_h and the shares W_h of their sizes
+prod (1 - p_h)^(n_h) <= (1 - sum W_h p_h)^(n_e), so that the limit holds however they are
+distributed. The limits of R are those with so many of the points otherwise.
+
 All of this assumes that labels are a *random sample within each stratum*. Labels drawn where it was
 easy, or whole fields of them, correct nothing, and their intervals are too narrow. The intervals of
 a producer's accuracy are also too narrow where few points of the class are missed (for a class of a
@@ -27,7 +38,8 @@ tenth of the area and 60 points per stratum, the 95 % interval held the truth in
 Sources: P. Olofsson et al., Good practices for estimating area and assessing accuracy of land
 change, Remote Sensing of Environment 148, 2014, section 4; S. V. Stehman, Estimating area and map
 accuracy for stratified random sampling when the strata are different from the map classes,
-International Journal of Remote Sensing 35, 2014.
+International Journal of Remote Sensing 35, 2014; C. J. Clopper and E. S. Pearson, The use of
+confidence or fiducial limits illustrated in the case of the binomial, Biometrika 26, 1934.
 """
 
 from __future__ import annotations
@@ -53,15 +65,24 @@ class Estimate:
         0 to 1; NaN where no point measures it.
     standard_error : float
         NaN where a stratum that matters holds a single sample.
+    below, above : pair of float
+        By how much the value would be less, or more, if all points that may be otherwise were, and
+        the effective number of these; they count where the standard error is 0.
     """
 
     value: float
     standard_error: float
+    below: tuple[float, float] = (0.0, 1.0)
+    above: tuple[float, float] = (0.0, 1.0)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return value -+ z standard errors, clipped to 0 and 1."""
-        half = normal_quantile(level) * self.standard_error
-        return float(np.clip(self.value - half, 0, 1)), float(np.clip(self.value + half, 0, 1))
+        """Return value -+ z standard errors, or the exact limits, clipped to 0 and 1."""
+        down = up = normal_quantile(level) * self.standard_error
+        if self.standard_error == 0:
+            down, up = (
+                most * (1 - ((1 - level) / 2) ** (1 / n)) for most, n in (self.below, self.above)
+            )
+        return float(np.clip(self.value - down, 0, 1)), float(np.clip(self.value + up, 0, 1))
 
     def to_dict(self, level: float) -> dict[str, Any]:
         """Return value, standard error and interval as values that JSON can hold."""
@@ -186,14 +207,26 @@ def stratified_areas(
         classes=classes,
         total=float(sample.sizes.sum()),
         n_points=len(truth),
-        overall_accuracy=sample.ratio(right, everywhere),
-        area_share={c: sample.ratio(truth == c, everywhere) for c in classes},
+        overall_accuracy=sample.ratio(right, everywhere, right, ~right),
+        area_share={
+            c: sample.ratio(truth == c, everywhere, truth == c, truth != c) for c in classes
+        },
         users_accuracy={
             # with the map's classes as strata, only stratum c holds what is mapped as c
-            c: sample.ratio(right & (predicted == c), predicted == c, alone=by_map)
+            c: sample.ratio(
+                right & (predicted == c),
+                predicted == c,
+                right & (predicted == c),
+                ~right & (predicted == c),
+                alone=by_map,
+            )
             for c in classes
         },
-        producers_accuracy={c: sample.ratio(right & (truth == c), truth == c) for c in classes},
+        producers_accuracy={
+            # what is mapped as others may be of the class and missed
+            c: sample.ratio(right & (truth == c), truth == c, predicted != c, predicted == c)
+            for c in classes
+        },
         not_sampled={h: float(size) for h, size in sizes.items() if h not in sampled and size},
     )
 
@@ -219,10 +252,20 @@ class _Sample:
                 )
         return cls(stratum, np.array([float(sizes[v]) for v in values.tolist()]), counts)
 
-    def ratio(self, y: np.ndarray, x: np.ndarray, *, alone: bool = False) -> Estimate:
+    def ratio(
+        self,
+        y: np.ndarray,
+        x: np.ndarray,
+        below: np.ndarray,
+        above: np.ndarray,
+        *,
+        alone: bool = False,
+    ) -> Estimate:
         """Return the ratio of the totals of y and x with its standard error.
 
         With ``alone``, y and x are 0 by definition in each stratum where all sampled x are 0.
+
+        - `below`, `above`: points that make the ratio less, or more, where they are otherwise
         """
         x_means = self._means(x)
         numerator, denominator = float(self.sizes @ self._means(y)), float(self.sizes @ x_means)
@@ -238,7 +281,15 @@ class _Sample:
             variances[x_means == 0] = 0
         # a single sample says nothing about how its stratum varies: NaN stays
         error = np.sqrt((self.sizes**2 * variances).sum()) / denominator
-        return Estimate(value, float(error))
+        return Estimate(
+            value, float(error), *(self._otherwise(p, denominator) for p in (below, above))
+        )
+
+    def _otherwise(self, points: np.ndarray, denominator: float) -> tuple[float, float]:
+        weights = (self.sizes / self.counts)[self.stratum[points]]
+        if not len(weights):
+            return 0.0, 1.0
+        return float(weights.sum() / denominator), float(weights.sum() / weights.max())
 
     def _means(self, values: np.ndarray) -> np.ndarray:
         return np.bincount(self.stratum, weights=values) / self.counts

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from diffclass.evaluation import stratified_areas
 from diffclass.exceptions import DataError
@@ -126,10 +127,30 @@ def test_unsampled_strata_and_samples_of_one():
     assert report["per_class"]["3"]["users_accuracy"]["value"] is None
 
 
-def test_a_perfect_map_needs_no_correction():
-    found = stratified_areas([1, 1, 2, 2], [1, 1, 2, 2], {1: 30, 2: 10})
-    assert found.overall_accuracy.value == 1
-    assert found.area_share[1].interval(0.95) == (0.75, 0.75)
+def test_a_perfect_sample_has_exact_limits():
+    found = stratified_areas([1] * 20 + [2] * 50, [1] * 20 + [2] * 50, {1: 3000, 2: 1000})
+    rates = {c: 1 - binomtest(n, n).proportion_ci(0.95).low for c, n in ((1, 20), (2, 50))}
+    for c, rate in rates.items():
+        assert found.users_accuracy[c].interval(0.95) == (pytest.approx(1 - rate), 1)
+    limits = 0.75 * (1 - rates[1]), 0.75 + 0.25 * rates[2]
+    assert found.area_share[1].interval(0.95) == pytest.approx(limits)
+    # a quarter of the area may hold missed pixels of class 1
+    missed = 1000 * rates[2] / 3000
+    assert found.producers_accuracy[1].interval(0.95) == (pytest.approx(1 - missed), 1)
+    wrong = stratified_areas([1] * 20, [2] * 20, {2: 30})
+    assert wrong.overall_accuracy.interval(0.95) == (0, pytest.approx(rates[1]))
+
+
+@pytest.mark.parametrize("rates", [(0.02, 0.02, 0.02), (0.05, 0, 0), (0, 0.16, 0), (0, 0, 0.5)])
+def test_limits_hold_however_errors_are_distributed(rates):
+    """Maps of which samples without an error are drawn with a chance of more than 2.5 %."""
+    sizes, counts = {1: 5000, 2: 3000, 3: 2000}, (60, 20, 5)
+    points = np.repeat([1, 2, 3], counts)
+    lower, _ = stratified_areas(points, points, sizes).overall_accuracy.interval(0.95)
+    chance = np.prod((1 - np.array(rates)) ** counts)
+    accuracy = 1 - np.dot(rates, [0.5, 0.3, 0.2])
+    assert chance > 0.025
+    assert lower <= accuracy
 
 
 @pytest.mark.parametrize(
