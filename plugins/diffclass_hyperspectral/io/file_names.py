@@ -1,9 +1,13 @@
-"""Names of several scenes together, and of their outputs: one file for all, or one for each."""
+"""Names of several scenes together, and of their outputs: one file for all, or one for each.
+
+And the order of files by name.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 NAME = "{}"  # stands for the name of each scene
@@ -31,3 +35,17 @@ def joint_name(scenes: Sequence[Path]) -> str:
     """
     first = scenes[0]
     return first.name if len(scenes) == 1 else f"{first.stem} and {len(scenes) - 1} more"
+
+
+def in_natural_order(files: Iterable[Path]) -> list[Path]:
+    """Return files by name as people order them: numbers by value, capitals as small letters.
+
+    >>> [file.name for file in in_natural_order(map(Path, ["b10", "B2", "b1", "a3"]))]
+    ['a3', 'b1', 'B2', 'b10']
+    """
+
+    def parts(file: Path) -> tuple[list[str | int], str]:
+        pieces = re.split(r"(\d+)", file.name.lower())  # text and digits in turn
+        return [int(p) if k % 2 else p for k, p in enumerate(pieces)], file.name
+
+    return sorted(files, key=parts)

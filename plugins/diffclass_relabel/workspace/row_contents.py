@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
+from diffclass_hyperspectral.io.file_names import in_natural_order
 from diffclass_tables import Table
 from diffclass_tables.io.tables import ROW
 
@@ -156,7 +156,7 @@ def _image_paths(table: Table, images: str) -> list[Path]:
     is_numbered = table.id_name == ROW
     # of 1.png, 2.png, ... the first is the first row's, though the second is called as it
     if is_numbered and n_called < len(ids) and len(found) == len(ids):
-        return sorted(found, key=lambda path: _natural(path.name))
+        return in_natural_order(found)
     if not n_called or (is_numbered and len(ids) in by_name):
         rows = "the rows, from 0" if is_numbered else f"ids of {table.id_name!r}"
         order = ", or one for each row, in their order" if is_numbered else ""
@@ -165,11 +165,6 @@ def _image_paths(table: Table, images: str) -> list[Path]:
             f"give them these names, or a column of their paths{order}"
         )
     return [path or folder / str(name) for path, name in zip(called, ids, strict=True)]
-
-
-def _natural(name: str) -> list[Any]:
-    """Return what sorts names as people do: img2 before img10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def _column(features: Any, k: int) -> np.ndarray:

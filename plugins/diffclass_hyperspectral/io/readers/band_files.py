@@ -14,7 +14,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading, require_file
 from diffclass.remote_paths import place_of
-from diffclass_hyperspectral.io.file_names import joint_name
+from diffclass_hyperspectral.io.file_names import in_natural_order, joint_name
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import geotiff
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
@@ -47,7 +47,7 @@ class Band:
 def files_in(folder: Path) -> list[Path]:
     """Return the rasters in a folder, "B2" before "B10"."""
     found = [file for file in folder.iterdir() if file.suffix.lower() in ENDINGS]
-    return sorted((file for file in found if file.name[0] != "."), key=_natural)
+    return in_natural_order(file for file in found if file.name[0] != ".")
 
 
 def read_folder(folder: Path) -> Contents:
@@ -185,8 +185,3 @@ def _named(files: Sequence[Path]) -> list[Band]:
     names = ["_".join(word for word in each if word not in same) for each in words]
     pairs = zip(names, files, strict=True)
     return [Band(name or file.stem, file) for name, file in pairs]
-
-
-def _natural(file: Path) -> list[tuple[int, str]]:
-    pieces = re.findall(r"\d+|\D+", file.name.lower())
-    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces]

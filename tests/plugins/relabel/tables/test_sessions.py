@@ -491,6 +491,15 @@ def test_rows_without_ids_have_images_by_their_numbers_or_in_their_order(tmp_pat
             RowContents.of(table, str(folder))
 
 
+def test_images_in_the_order_of_rows_are_ordered_as_bands_are(tmp_path):
+    names = ["img1.png", "Img2.png", "img10.png", "zoo.png"]
+    for name in names:
+        Image.new("L", (4, 4)).save(tmp_path / name)
+    np.save(tmp_path / "t.npy", np.zeros((4, 2)))
+    contents = RowContents.of(open_table(tmp_path / "t.npy"), str(tmp_path))
+    assert [path.name for path in contents.images] == names
+
+
 def test_images_are_found_by_ids_only_where_there_are_ids(tmp_path):
     rows = "\n".join(f"{i:03d},{i % 3},{i % 4}" for i in (7, 3, 1, 12))
     (tmp_path / "t.csv").write_text("id,a,b\n" + rows + "\n")
