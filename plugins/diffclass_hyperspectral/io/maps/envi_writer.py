@@ -68,11 +68,14 @@ def write_standard(
     raster: Raster,
     *,
     band_names: Sequence[str],
+    wavelengths: Sequence[float] | None,
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
     """Write a float32 raster (rows, columns, bands); NaN is declared as "no data"."""
     fields = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
+    if wavelengths is not None:
+        fields |= {"wavelength": wavelengths, "wavelength units": "Nanometers"}
     _write(path, raster, fields, overwrite=overwrite)
 
 

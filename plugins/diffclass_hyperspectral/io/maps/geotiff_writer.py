@@ -64,6 +64,7 @@ def write_standard(
     raster: Raster,
     *,
     band_names: Sequence[str],
+    wavelengths: Sequence[float] | None,
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
@@ -71,6 +72,8 @@ def write_standard(
     with replacing_pair(*pair(path), overwrite=overwrite) as (temporary, _):
         with _created(temporary, raster, map_info) as written:
             written.descriptions = tuple(band_names)
+            for band, centre in enumerate(wavelengths or (), start=1):
+                written.update_tags(band, wavelength=centre, wavelength_units="Nanometers")
         _optimise(temporary, raster.shape, overviews="average")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.exceptions import ParameterError
 from diffclass.libraries import require
@@ -272,8 +273,9 @@ def write_raster(
     overwrite: bool = False,
     map_info: Sequence[str] | None = None,
     lookup_table: LookupTable | None = None,
+    wavelengths: ArrayLike | None = None,
 ) -> tuple[Path, ...]:
-    """Write numbers per pixel: probabilities of all classes, or the margin.
+    """Write numbers per pixel: probabilities of all classes, the margin, or a scene.
 
     Parameters
     ----------
@@ -290,6 +292,8 @@ def write_raster(
         The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG gets a scale bar.
     lookup_table : LookupTable, optional
         As for `write_class_map`; NaN where the map has no pixel.
+    wavelengths : array-like of shape (bands,), optional
+        In nanometres, written to ENVI headers and GeoTIFFs.
 
     Returns
     -------
@@ -299,7 +303,7 @@ def write_raster(
     Raises
     ------
     ParameterError
-        Where nothing can be written there, or the shapes do not fit.
+        Where nothing can be written there, the shapes do not fit, or a wavelength is not above 0.
 
     See Also
     --------
@@ -326,6 +330,7 @@ def write_raster(
             "(rows, columns) or (rows, columns, bands) of real numbers"
         )
     names = _band_names(values, band_names)
+    centres = None if wavelengths is None else _centres(wavelengths, len(names))
     values = cast(values, np.float32)
     if lookup_table is not None and carries_coordinates(path):
         values = lookup_table.to_map(values[:], fill=np.nan)
@@ -341,6 +346,7 @@ def write_raster(
             Path(path),
             cast(values, np.float32, with_bands=True),
             band_names=names,
+            wavelengths=centres,
             overwrite=overwrite,
             map_info=map_info,
         )
@@ -355,6 +361,17 @@ def _band_names(values: Raster, names: Sequence[str] | None) -> list[str]:
     if len(names) != n_bands:
         raise ParameterError(f"{len(names)} band names for {n_bands} bands; give one for each")
     return [str(name) for name in names]
+
+
+def _centres(wavelengths: ArrayLike, n_bands: int) -> list[float]:
+    """Return wavelengths as they are written, or raise `ParameterError`."""
+    centres = np.asarray(wavelengths, dtype=np.float64)
+    if centres.shape != (n_bands,) or not ((centres > 0) & np.isfinite(centres)).all():
+        raise ParameterError(
+            f"wavelengths of shape {centres.shape} for {n_bands} bands; give one above 0 for each, "
+            "in nanometres"
+        )
+    return centres.tolist()
 
 
 def _save_npy(path: Path, raster: Raster, *, overwrite: bool) -> None:

@@ -227,6 +227,23 @@ def test_raster_reads_back(tmp_path, name):
         assert scene.band_names == ("corn, sweet" if is_tiff else "corn; sweet", "soy", "森")
 
 
+@pytest.mark.parametrize("name", ["s.img", "s.hdr", "s.bip", "s.tif", "large.tif"])
+def test_wavelengths_read_back(tmp_path, name):
+    rows = 2049 if name == "large.tif" else 3  # written cloud-optimised
+    centres = [39.5, 450.125, 1000 / 3]  # of no order, below 100 too
+    write_raster(tmp_path / name, np.ones((rows, 2, 3)), wavelengths=centres)
+    assert open_scene(tmp_path / name).wavelengths.tolist() == centres
+    write_raster(tmp_path / "one.tif", np.ones((3, 2)), wavelengths=[700])
+    assert open_scene(tmp_path / "one.tif").wavelengths.tolist() == [700]
+
+
+@pytest.mark.parametrize("wrong", [[400, 500], [[400, 500, 600]], [400, 0, 500], [400, np.nan, 1]])
+def test_wrong_wavelengths(tmp_path, wrong):
+    with pytest.raises(ParameterError, match="in nanometres"):
+        write_raster(tmp_path / "s.tif", np.ones((3, 2, 3)), wavelengths=wrong)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_raster_takes_old_names_away(tmp_path):
     write_class_map(tmp_path / "p.tif", IDS, TABLE)
     with pytest.raises(ValueError, match="exists"):
