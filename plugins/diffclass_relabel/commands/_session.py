@@ -15,6 +15,27 @@ if TYPE_CHECKING:
     from diffclass_relabel.hosts import Serving
 
 
+def reference_option() -> Any:
+    """Return the option of classes that maps are compared with."""
+    return option(
+        "Known classes to compare the maps with, on the page under Numbers; no map is made with "
+        "them. As for --labels."
+    )
+
+
+def session_option() -> Any:
+    """Return the option of the session file."""
+    return option(
+        "Session file: continued if it exists. By default the name of what is labelled with "
+        ".relabel.jsonl, next to it, or here where that folder cannot be written."
+    )
+
+
+def label_variable_option() -> Any:
+    """Return the option of what is taken from a file of labels that holds several things."""
+    return option("Array or column of the classes in a label file with several.", hidden=True)
+
+
 class _Time(click.ParamType):
     """A number of steps, or the name of the rule that chooses it."""
 

@@ -18,7 +18,13 @@ from diffclass.command_line import (
     options,
 )
 from diffclass_hyperspectral.commands._scenes import ScenePart, match_option
-from diffclass_relabel.commands._session import Address, Diffusion
+from diffclass_relabel.commands._session import (
+    Address,
+    Diffusion,
+    label_variable_option,
+    reference_option,
+    session_option,
+)
 
 _SMALLER = "ask for fewer --components or --neighbors, or label a part of the scene with --roi"
 
@@ -32,18 +38,10 @@ class _Given:
         "an image or shapes, as for classify, or a spectral library (.sli, .csv), each of whose "
         "spectra labels the ten pixels of the smallest angle.",
     )
-    reference: Path | None = option(
-        "Known classes to compare the maps with, on the page under Numbers; no map is made "
-        "with them. An image or shapes, as for --labels.",
-    )
+    reference: Path | None = reference_option()
     match: str | None = match_option("--labels and --reference", "the session")
-    session: Path | None = option(
-        "Session file: continued if it exists. By default the scene's name with "
-        ".relabel.jsonl, next to it, or here where that folder cannot be written.",
-    )
-    label_variable: str | None = option(
-        "Array to take from a .mat label file with several.", hidden=True
-    )
+    session: Path | None = session_option()
+    label_variable: str | None = label_variable_option()
     force: bool = force_option()
 
 

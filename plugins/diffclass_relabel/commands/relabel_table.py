@@ -16,7 +16,13 @@ from diffclass.command_line import (
     option,
     options,
 )
-from diffclass_relabel.commands._session import Address, Diffusion
+from diffclass_relabel.commands._session import (
+    Address,
+    Diffusion,
+    label_variable_option,
+    reference_option,
+    session_option,
+)
 from diffclass_tables.commands._rows import LABELS, SMALLER, FeatureOptions, table_argument
 
 
@@ -34,17 +40,9 @@ class _Given:
         f"{LABELS} A session begins with them, or takes them in once, as one operation.",
         usual=True,
     )
-    reference: str | None = option(
-        "Known classes to compare those found with, on the page under Numbers, as for --labels; no "
-        "class is found with them."
-    )
-    session: Path | None = option(
-        "Session file: continued if it exists. By default the table's name with .relabel.jsonl, "
-        "next to it, or here where that folder cannot be written.",
-    )
-    label_variable: str | None = option(
-        "Column or array of the classes in the file of labels.", hidden=True
-    )
+    reference: str | None = reference_option()
+    session: Path | None = session_option()
+    label_variable: str | None = label_variable_option()
     force: bool = force_option()
 
     @property

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
+import click
 import numpy as np
 import pytest
 
 from diffclass.command_line.main import run
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_relabel.commands.relabel import relabel
+from diffclass_relabel.commands.relabel_table import relabel as relabel_table
 from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.maps import NO_DATA
 
@@ -147,6 +150,17 @@ def test_relabel_says_what_public_means(capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "not encrypted" in said
     assert "other machines" in said
+
+
+def test_options_of_scenes_and_tables_are_declared_once():
+    of_scenes, of_tables = (
+        {one.name: one.help for one in kind.params if isinstance(one, click.Option)}
+        for kind in (relabel, relabel_table)
+    )
+    shared = of_scenes.keys() & of_tables.keys()
+    assert {"reference", "session", "label_variable", "host", "tau"} < shared
+    differing = {name for name in shared if of_scenes[name] != of_tables[name]}
+    assert differing == {"labels"}  # images and shapes, or files and columns of rows
 
 
 def test_a_session_in_use_is_refused(editor, scene_folder, fails):
