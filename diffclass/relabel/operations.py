@@ -244,6 +244,8 @@ class Remove(Operation, frozen=True):
 class AddClass(Operation, frozen=True):
     """Add a class; what is left out gets the next id, a name and a colour.
 
+    If the next operation is on this class and the one that it ``joins``, both are undone as one.
+
     Examples
     --------
     >>> import numpy as np
@@ -258,6 +260,7 @@ class AddClass(Operation, frozen=True):
     id: ClassId | None = None
     name: Name | None = None
     color: Color | None = None
+    joins: Literal["stroke", "rename_class"] | None = None
 
 
 class RenameClass(Operation, frozen=True):

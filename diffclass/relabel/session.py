@@ -33,7 +33,15 @@ from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.engine import Engine, SessionGraph
 from diffclass.relabel.known_sizes import KnownSizes
-from diffclass.relabel.operations import OPERATIONS, Operation, Redo, Undo, decoded
+from diffclass.relabel.operations import (
+    OPERATIONS,
+    AddClass,
+    Operation,
+    Redo,
+    Undo,
+    decoded,
+    name_of,
+)
 from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
 from diffclass.relabel.state import History, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
@@ -167,6 +175,8 @@ class RelabelSession:
         )
         first = replace(first, label_mode=label_mode)
         self._history = History(with_classes(first, classes))
+        # name and class of an operation that would be one step with the last one
+        self._joining: tuple[str | None, int] | None = None
         self._computing = threading.RLock()  # maps, and what they are made of
         self._sweeping = threading.Lock()
         self._version = 0
@@ -190,8 +200,9 @@ class RelabelSession:
             - ``erase`` (points): unlabel points, except those of locked classes
             - ``move`` (stroke, class): give a whole stroke to a class
             - ``remove`` (stroke): unlabel a whole stroke
-            - ``add_class`` (id (optional), name (optional), color (optional)): add a class; what is
-              left out gets the next id, a name and a colour
+            - ``add_class`` (id (optional), name (optional), color (optional), joins (optional)):
+              add a class; what is left out gets the next id, a name and a colour. If the next
+              operation is on this class and the one that it ``joins``, both are undone as one
             - ``rename_class`` (id, name): name a class anew
             - ``recolor_class`` (id, color): give a class another colour
             - ``hide_class`` (id, hidden): leave a class out when maps are drawn, or show it again;
@@ -221,12 +232,17 @@ class RelabelSession:
         """
         if not isinstance(operation, Operation):
             operation = decoded(operation, OPERATIONS)
+        joining, self._joining = self._joining, None
         if isinstance(operation, Undo):
             self._history.undo(operation.steps)
         elif isinstance(operation, Redo):
             self._history.redo(operation.steps)
         else:
-            self._history.go_on(next_state(self._state, operation))
+            class_id = getattr(operation, "class_id", getattr(operation, "id", None))
+            joined = joining == (name_of(operation), class_id)
+            self._history.go_on(next_state(self._state, operation), joined=joined)
+        if isinstance(operation, AddClass):
+            self._joining = operation.joins, self._state.classes[-1].id
 
     def update(self) -> Change:
         """Bring the map up to date.

@@ -284,11 +284,13 @@ class History:
         """Whether something was undone and nothing done since."""
         return self._place < len(self._states) - 1
 
-    def go_on(self, state: State) -> None:
-        """Append a state and make it present; states that were undone are dropped."""
-        del self._states[self._place + 1 :]
-        self._states.append(state)
-        self._place += 1
+    def go_on(self, state: State, *, joined: bool = False) -> None:
+        """Append a state and make it present; states that were undone are dropped.
+
+        - `joined`: whether it takes the place of the present one, so that both are undone as one
+        """
+        self._place += not joined
+        self._states[self._place :] = [state]
 
     def undo(self, steps: int = 1) -> None:
         """Go back by so many states; a `ParameterError` if there are not as many."""

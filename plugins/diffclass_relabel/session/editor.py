@@ -225,6 +225,8 @@ class SessionEditor:
         if not isinstance(operation, Operation):
             operation = decoded(operation, PIXEL_OPERATIONS)
         kept, on_engine = on_points(operation, self.workspace, self.session.classes)
+        if isinstance(kept, AddClass) and client is not None:
+            kept = on_engine = _joined_on_a_page(kept)
         if seen is not None:
             self._unseen.check(kept, client, seen)
         step = described(kept, self.session, self.workspace.pixels)
@@ -381,7 +383,7 @@ class SessionEditor:
         return reason
 
     def _note(self, done: Operation, client: str | None, number: int | None) -> None:
-        self._unseen.note(done, client, self.session.classes)
+        self._unseen.note(done, client, self.session)
         if client is not None and number is not None:
             self._done.setdefault(client, {})[number] = _added(done)
         self.version += 1
@@ -404,6 +406,14 @@ class SessionEditor:
             n_changed=int(np.count_nonzero(changed)),
             milliseconds=1000 * change.seconds,
         )
+
+
+def _joined_on_a_page(new: AddClass) -> AddClass:
+    """Return a class that is undone with what its user does at one go.
+
+    In the list of classes it is named next; a row is labelled by the name of a new one.
+    """
+    return AddClass(new.id, new.name, new.color, "stroke" if new.name else "rename_class")
 
 
 def _added(done: Operation) -> int | None:

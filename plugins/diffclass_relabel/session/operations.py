@@ -146,4 +146,4 @@ def completed(operation: Operation, session: RelabelSession) -> Operation:
     if not isinstance(operation, AddClass):
         return operation
     new = session.classes[-1]
-    return AddClass(new.id, new.name, new.color)
+    return AddClass(new.id, new.name, new.color, operation.joins)

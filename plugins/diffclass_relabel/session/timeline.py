@@ -139,7 +139,7 @@ _CLASS_FIELDS = {
     "stroke": ("class_id",),
     "move": ("class_id",),
 }
-_OF_THE_LAST = {"undo": -1, "redo": 1}
+_OF_THE_LAST = ("undo", "redo")
 _OF_A_STROKE = ("move", "remove")
 
 Births = dict[int, int]
@@ -153,18 +153,13 @@ class Unseen:
         self._authors: list[str | None] = []
         self._births: list[Births] = [{}]  # after so many operations
         self._history: list[Births] = [{}]  # those that undo and redo go through
-        self._place = 0
 
-    def note(self, operation: Operation, author: str | None, classes: Iterable[ClassInfo]) -> None:
-        """Note an operation, its author and the classes after it."""
+    def note(self, operation: Operation, author: str | None, session: RelabelSession) -> None:
+        """Note an operation and its author; the session stands as after it."""
         self._authors.append(author)
-        direction = _OF_THE_LAST.get(name_of(operation))
-        if direction is None:
-            births = self._with_new(classes)
-            self._history[self._place + 1 :] = [births]
-            direction = 1
-        self._place += direction * getattr(operation, "steps", 1)
-        self._births.append(self._history[self._place])
+        if name_of(operation) not in _OF_THE_LAST:
+            self._history[session.step :] = [self._with_new(session.classes)]
+        self._births.append(self._history[session.step])
 
     def birth(self, class_id: int) -> int:
         """Return how many operations had been done when the class of an id was added."""

@@ -133,7 +133,7 @@ def undo_paint(tab, k, row, column):
     """Taking back that a class was added takes it out of the hand."""
     tab.new_class(f"undone {k}")
     tab.settle()
-    tab.key("Control+z", "Control+z")
+    tab.key("Control+z")
     first = tab.dab(row, column)
     tab.settle()
     second = tab.dab(row, column + 2)

@@ -24,7 +24,7 @@ def test_every_operation_can_be_done(editor):
     values = {"points": [0], "class": 1, "stroke": 1, "id": 1, "name": "a", "color": "#000000",
               "hidden": True, "locked": True, "source": 1, "into": 2, "tau": 8, "steps": 1,
               "mode": "free", "sizes": "uniform", "with_labels": True, "spare": True,
-              "operations": [{"op": "add_class"}]}  # fmt: skip
+              "joins": "stroke", "operations": [{"op": "add_class"}]}  # fmt: skip
     for name, kind in OPERATIONS.items():
         session = editor.workspace.new_session()
         try:

@@ -43,6 +43,7 @@ class Twin:
 
     def __init__(self):
         self.past, self.future = [], []
+        self.joining = None  # name and class of an operation that is one step with the last
         self.now = {
             "classes": {},
             "owner": np.zeros(ROWS * COLUMNS, int),
@@ -65,9 +66,12 @@ class Twin:
                 self.past.append(self.now)
                 self.now = self.future.pop()
         else:
-            self.past.append(copy.deepcopy(self.now))
+            here = copy.deepcopy(self.now)
+            if self.joining != (name, operation.get("class", operation.get("id"))):
+                self.past.append(here)
             self.future = []
             getattr(self, f"_{name}")(operation)
+        self.joining = (operation.get("joins"), operation.get("id"))
 
     @property
     def labels(self):

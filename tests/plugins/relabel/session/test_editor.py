@@ -380,3 +380,49 @@ def test_refusals_are_in_the_words_of_the_page(editor):
         with pytest.raises(ParameterError) as refused:
             editor.apply(operation)
         assert str(refused.value).startswith(says)
+
+
+@pytest.mark.parametrize("how", ["in the list", "in a row"])
+def test_what_a_page_does_at_one_go_is_one_step(editor, new_editor, tissue, how):
+    """A class is added and named; a row is labelled by a new name: after a restart too."""
+    add = {"op": "add_class"} | ({"name": "one"} if how == "in a row" else {})
+    name = {"op": "rename_class", "id": 1, "name": "one"}
+    stroke = truth_stroke(tissue, 1, 5)
+    first, second = (stroke, name | {"name": "two"}) if how == "in a row" else (name, stroke)
+    for number, operation in enumerate((add, first, second)):
+        editor.apply(operation, client="a page", number=number)
+    steps = editor.history()
+    assert (steps["step"], steps["n_steps"], len(steps["steps"])) == (2, 2, 2)
+    assert editor.birth(1) == 1
+    editor.log.close()
+    again = new_editor()
+    assert again.history() == steps
+    again.apply({"op": "undo"})
+    assert [info.name for info in again.session.classes] == ["one"]
+    again.apply({"op": "undo"})
+    assert not again.session.classes
+    again.apply({"op": "redo", "steps": 2})
+    assert again.history() == steps
+
+
+def test_only_what_follows_at_once_is_one_step_with_a_new_class(editor, tissue):
+    def steps_after(*operations, **options):
+        before = editor.session.step
+        for number, operation in enumerate(operations):
+            given = {"client": options["client"], "number": number} if options else {}
+            editor.apply(operation, **given)
+        return editor.session.step - before
+
+    stroke = truth_stroke(tissue, 1, 5)
+    add, tau = {"op": "add_class", "id": 1, "name": "one"}, {"op": "tau", "tau": 9}
+    assert steps_after(add, stroke) == 2  # of a script
+    other = {"op": "add_class", "id": 2, "name": "two"}
+    assert steps_after(other, stroke, client="other class") == 2
+    third = {"op": "add_class", "id": 3, "name": "three"}
+    assert steps_after(third, tau, stroke | {"class": 3}, client="between") == 3
+    fourth = {"op": "add_class", "id": 4}
+    assert steps_after(fourth, stroke | {"class": 4}, client="painted") == 2
+    fifth = {"op": "add_class", "id": 5}
+    back = {"op": "undo"}, {"op": "redo"}
+    rename = {"op": "rename_class", "id": 5, "name": "five"}
+    assert steps_after(fifth, *back, rename, client="there and back") == 2

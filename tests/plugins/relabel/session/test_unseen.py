@@ -62,7 +62,7 @@ def test_a_stroke_is_refused_if_its_class_is_another_one_by_now(acts):
     for operation, author in acts:
         with suppress(ParameterError):
             session.apply(operation)
-            unseen.note(typed(operation), author, session.classes)
+            unseen.note(typed(operation), author, session)
             before = twin.n_identities
             twin.note(operation, {info.id for info in session.classes})
             if twin.n_identities > before:
@@ -85,7 +85,7 @@ def noted(*authors):
     for k, author in enumerate(authors):
         session.apply({"op": "stroke", "class": 1, "points": [k]})
         operation = {"op": "stroke", "class": 1, "pixels": [k, 1]}
-        unseen.note(typed(operation), author, session.classes)
+        unseen.note(typed(operation), author, session)
     return unseen
 
 

@@ -302,14 +302,20 @@ def test_others_are_rows_not_seen_before(tab):
         tab.wait(f"document.querySelector('.row-card').dataset.pixel !== '{first}'")
 
 
-def test_naming_a_class_is_undone_in_two_steps(tab, editor):
+def test_naming_a_class_is_undone_at_once(tab, editor):
     tab.key("q")
     focused(tab)
     tab.key("+")
     tab.page.keyboard.type("one")
-    tab.key("Enter", "Control+z", "Control+z")
+    tab.key("Enter")
+    tab.idle()
+    assert (len(editor.session.classes), len(editor.session.strokes)) == (1, 1)
+    tab.key("Control+z")
     tab.idle()
     assert not editor.session.classes
+    tab.key("Control+y")
+    tab.idle()
+    assert (len(editor.session.classes), len(editor.session.strokes)) == (1, 1)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 800), (800, 500)])
