@@ -252,5 +252,5 @@ def _too_little(memory: float, needed: float, what: str) -> ParameterError:
     given, enough = math.floor(memory / 1e6), math.floor(needed / 1e6) + 1
     return ParameterError(
         f"memory = {given / 1e3:.12g} GB is too little for {what}; give at least "
-        f"{enough / 1e3:.12g} GB"
+        f"{enough / 1e3:.12g} GB, {PROCESS / 1e9:.2f} GB of which the program itself takes"
     )
