@@ -20,7 +20,7 @@ export type Operation =
   | { op: "move"; stroke: number; class: number }
   /** unlabel a whole stroke */
   | { op: "remove"; stroke: number }
-  /** add a class; what is left out gets the next id, a name and a colour. If the next operation is on this class and the one that it "joins", both are undone as one */
+  /** add a class; what is left out gets the next id, a name and a colour */
   | { op: "add_class"; id?: number; name?: string; color?: string; joins?: "stroke" | "rename_class" }
   /** name a class anew */
   | { op: "rename_class"; id: number; name: string }
