@@ -28,6 +28,7 @@ from experiments.few_labels import (
     acquisition,
     calibration,
     joined_features,
+    many_classes,
     paired_table,
     runs,
     scores,
@@ -39,7 +40,7 @@ from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
 from experiments.potsdam import tiles as potsdam_tiles
 from experiments.relabel import domains, drawings, provisional_maps
-from experiments.scaling import builders, graphs, sizes, speed_tables, stability, waiting
+from experiments.scaling import builders, graphs, rows, sizes, speed_tables, stability, waiting
 
 ROOT = Path(__file__).parents[1]
 GUIDES = (
@@ -88,6 +89,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "tau": lambda: tau.losses(read_rows("few_labels/tau.csv")),
     "accumulated": lambda: accumulated.table(read_rows("few_labels/accumulated.csv")),
     "scores": lambda: scores.table(read_rows("few_labels/scores.csv")),
+    "many-classes": lambda: many_classes.table(read_rows("few_labels/many_classes.csv")),
+    "rows": lambda: rows.table(read_rows("scaling/rows.csv")),
     "joined-features": lambda: joined_features.table(read_rows("few_labels/joined_features.csv")),
     "calibration": lambda: calibration.table(read_rows("few_labels/calibration.csv")),
     "calibration-each": lambda: calibration.each_table(read_rows("few_labels/calibration.csv")),

@@ -11,7 +11,7 @@ import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import match_classes
-from diffclass.exceptions import DataError, ScaleWarning
+from diffclass.exceptions import DataError, ParameterError, ScaleWarning
 from diffclass.jobs import check_classifier
 from diffclass.label_diffusion import decide
 from diffclass.point_graph import PointGraph
@@ -54,7 +54,7 @@ class LabelledPoints:
         """
         ids = _chosen_ids(self.labels, fit_on)
         _check_two_classes(ids[self.valid], self.labels)
-        check_classifier(classifier, len(self.points))
+        _check_classifier(classifier, len(self.points))
         y = np.where(ids > 0, ids, -1)[self.valid]
         groups = grouping(ids)[self.valid]
         more: dict[str, Any] = {}
@@ -212,8 +212,16 @@ def checked_labels(
     labels = labels.on(scene)
     labels.check_trainable()
     features.check_parameters()
-    check_classifier(classifier, scene.shape[0] * scene.shape[1])
+    _check_classifier(classifier, scene.shape[0] * scene.shape[1])
     return labels
+
+
+def _check_classifier(classifier: Classifier, n_points: int) -> None:
+    check_classifier(classifier, n_points)
+    if getattr(classifier, "kept_classes", None) is not None:
+        raise ParameterError(
+            "kept_classes is for rows of hundreds of classes; a scene keeps all: leave it out"
+        )
 
 
 def _chosen_ids(labels: LabelImage, fit_on: np.ndarray | None) -> np.ndarray:

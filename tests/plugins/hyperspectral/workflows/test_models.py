@@ -51,6 +51,11 @@ def model():
     return fitted().model
 
 
+def test_scenes_keep_all_classes():
+    with pytest.raises(ParameterError, match="a scene keeps all"):
+        fitted(kept_classes=2)
+
+
 # --- units ---------------------------------------------------------------------------------------
 
 
