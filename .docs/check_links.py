@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 _NAME = re.compile(r"diffclass\w*(\.[a-zA-Z]\w*)+(\(\))?")
-_LOADING = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src"}
+_LOADING = {"img": "src", "script": "src", "link": "href", "source": "srcset", "iframe": "src"}
 
 
 @dataclass

@@ -92,6 +92,10 @@ def read_guide(
     add_anchors(guide, tokens)
     guide.sections = sections_of(tokens)
     guide.names = list(names_in(tokens))
+    for block in tokens:
+        if block.type == "html_block":  # its links hold as they are: pages lie where guides do
+            for link in re.findall(r'\bsrc(?:set)?="([^"]+)"', block.content):
+                target(root, guide, link, modules)
     for token in (child for block in tokens for child in block.children or ()):
         if token.type == "link_open":
             token.attrs["href"] = target(root, guide, str(token.attrs["href"]), modules)

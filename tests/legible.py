@@ -15,17 +15,27 @@ from experiments.figure import COLUMN, LEAST_TEXT, STYLE
 SHARED = 0.2  # square points that two boxes may share: boxes are a little larger than their text
 
 
-def faults(plot: Callable[[Any], Figure], results: Any) -> list[str]:
+def faults(
+    plot: Callable[[Any], Figure],
+    results: Any,
+    *,
+    widest: float = COLUMN,
+    least_text: float = LEAST_TEXT,
+) -> list[str]:
     """Draw a figure as its script does and return what is hard to read in it."""
     with rc_context(STYLE):
         figure = plot(results)
         figure.draw_without_rendering()
-        kinds = (_too_wide, _cut_off, _too_small, _on_one_another)
-        return [fault for kind in kinds for fault in kind(figure)]
+        return [
+            *_too_wide(figure, widest),
+            *_cut_off(figure),
+            *_too_small(figure, least_text),
+            *_on_one_another(figure),
+        ]
 
 
-def _too_wide(figure: Figure) -> Iterator[str]:
-    if figure.get_figwidth() > COLUMN:
+def _too_wide(figure: Figure, widest: float) -> Iterator[str]:
+    if figure.get_figwidth() > widest:
         yield f"{figure.get_figwidth():.1f} inches wide"
 
 
@@ -37,9 +47,9 @@ def _cut_off(figure: Figure) -> Iterator[str]:
             yield f"{text.get_text()!r} runs out of the figure"
 
 
-def _too_small(figure: Figure) -> Iterator[str]:
+def _too_small(figure: Figure, least_text: float) -> Iterator[str]:
     for text in _texts(figure):
-        if text.get_fontsize() < LEAST_TEXT - 1e-6:
+        if text.get_fontsize() < least_text - 1e-6:
             yield f"{text.get_text()!r} in {text.get_fontsize():g} points"
 
 

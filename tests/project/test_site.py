@@ -172,6 +172,7 @@ def test_a_folder_of_other_files_is_not_emptied(tmp_path):
         ('<code><a href="other.html">diffclass.classifier</a></code>', ""),
         ('<a href="missing.html">b</a>', "missing.html: no such file"),
         ('<img src="missing.png">', "missing.png: no such file"),
+        ('<source srcset="missing.png">', "missing.png: no such file"),
         ('<a href="other.html#gone">b</a>', "other.html#gone: no such anchor"),
         ('<a href="#gone">b</a>', "#gone: no such anchor"),
         ('<script src="https://example.org/a.js"></script>', "loaded from the network"),
@@ -219,6 +220,22 @@ def test_links_of_a_guide_lead_to_pages(tmp_path, monkeypatch, link, found):
     assert f'href="{found}"' in guide.html
     assert guide.contents == [("part", "Part")]
     assert guide.files == ({link} if link == "table.csv" else set())
+
+
+def test_pictures_in_html_are_copied_with_their_guide(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    import guides
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "tall.svg").write_text("")
+    picture = '<picture>\n<source srcset="tall.svg">\n<img src="wide.svg">\n</picture>\n'
+    (tmp_path / "a" / "b.md").write_text(picture)
+    with pytest.raises(guides.GuideError, match=r"wide\.svg"):
+        guides.read_guide(tmp_path, "a/b.md", "B", {})
+    (tmp_path / "a" / "wide.svg").write_text("")
+    guide = guides.read_guide(tmp_path, "a/b.md", "B", {})
+    assert guide.files == {"a/tall.svg", "a/wide.svg"}
+    assert picture in guide.html
 
 
 def test_formulas_are_rendered_without_a_script(site):
