@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
+from types import UnionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -123,18 +124,21 @@ def check_positive(value: Any, name: str, *, integer: bool = False, zero: bool =
     return value
 
 
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    """Return ``value`` if it is one of ``choices``, which the message lists."""
+def check_choice(value: Any, name: str, choices: tuple[str, ...], *, other: str = "") -> str:
+    """Return ``value`` if it is one of ``choices``; the message lists them, and what else."""
     if not (isinstance(value, str) and value in choices):
-        possible = ", ".join(repr(choice) for choice in choices)
+        possible = ", ".join([*map(repr, choices), *([other] if other else [])])
         raise ParameterError(f"{name} = {value!r}; possible: {possible}")
     return value
 
 
-def check_kind(value: Any, name: str, kind: type | tuple[type, ...], *, example: str) -> Any:
+def check_kind(
+    value: Any, name: str, kind: type | UnionType | tuple[type, ...], *, example: str
+) -> Any:
     """Return ``value`` if it is an object of a class; the message shows an example."""
     if not isinstance(value, kind):
-        raise ParameterError(f"{name} = {value!r}; it has to be an object such as {example}")
+        given = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        raise ParameterError(f"{name} = {given}; it has to be an object such as {example}")
     return value
 
 

@@ -379,7 +379,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             check_kind(self.warp, "warp", Warp, example="Warp(rounds=1)").check()
         check_kind(self.join_features, "join_features", (bool, np.bool_), example="True")
         if self.affinity is not None:
-            check_choice(self.affinity, "affinity", ("precomputed",))
+            check_choice(self.affinity, "affinity", ("precomputed",), other="None")
             if self.join_features:
                 raise ParameterError(
                     "join_features=True needs features, and a precomputed affinity has none; leave "

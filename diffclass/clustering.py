@@ -198,7 +198,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     def _check_number(self, n: int) -> None:
         if isinstance(self.n_clusters, str):
-            check_choice(self.n_clusters, "n_clusters", ("auto",))
+            check_choice(self.n_clusters, "n_clusters", ("auto",), other="a number")
         elif check_positive(self.n_clusters, "n_clusters", integer=True) > n:
             raise ParameterError(f"n_clusters = {self.n_clusters}; there are {n} points")
 

@@ -241,14 +241,14 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _check_parameters(self) -> None:
         if isinstance(self.n_components, str):
-            check_choice(self.n_components, "n_components", ("auto",))
+            check_choice(self.n_components, "n_components", ("auto",), other="a number")
         else:
             check_positive(self.n_components, "n_components", integer=True)
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         if self.affinity is not None:
-            check_choice(self.affinity, "affinity", ("precomputed",))
+            check_choice(self.affinity, "affinity", ("precomputed",), other="None")
         if isinstance(self.time, str):
-            check_choice(self.time, "time", ("auto", "relaxation"))
+            check_choice(self.time, "time", ("auto", "relaxation"), other="a number")
         else:
             check_positive(self.time, "time", zero=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_positive
 from diffclass.acquisition.coverage import medoids
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
@@ -137,6 +137,7 @@ def suggest(
     >>> sorted((suggest(A, n_points=3, features=X).points // 30).tolist())
     [0, 1, 2]
     """
+    check_kind(operator, "operator", Operator, example="markov_operator(X)")
     check_choice(rule, "rule", RULES)
     check_positive(n_points, "n_points", integer=True)
     check_positive(min_distance, "min_distance", zero=True)

@@ -110,7 +110,8 @@ class Isotropic(Kernel):
             epsilon = float(check_positive(self.bandwidth, "bandwidth"))
             # 1 / scale^2 exists
             return OneScale(max(np.sqrt(epsilon), float(np.sqrt(np.finfo(graph.dtype).tiny))))
-        check_choice(self.bandwidth, "bandwidth", ("self-tuning", "global", "graph", "attached"))
+        names = ("self-tuning", "global", "graph", "attached")
+        check_choice(self.bandwidth, "bandwidth", names, other="a number, epsilon")
         check_positive(self.neighbor, "neighbor", integer=True)
         if self.bandwidth == "self-tuning":
             return OwnScale(self.neighbor)

@@ -119,7 +119,7 @@ class LocalCovariance(Kernel):
         check_positive(self.rank, "rank", integer=True)
         check_positive(self.neighbor, "neighbor", integer=True)
         if isinstance(self.bandwidth, str):
-            check_choice(self.bandwidth, "bandwidth", ("self-tuning",))
+            check_choice(self.bandwidth, "bandwidth", ("self-tuning",), other="a number")
         else:
             check_positive(self.bandwidth, "bandwidth")
 

@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass._validation import check_kind
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
 from diffclass.label_diffusion.class_sizes import SIZED
@@ -236,6 +237,7 @@ def diffuse_labels(
     >>> bool((result.classes[result.codes] == np.repeat([3, 7], 30)).all())
     True
     """
+    check_kind(operator, "operator", Operator, example="markov_operator(X)")
     labels = Labels.of(y, label_weight, groups)
     rules = DiffusionRules.of(
         labels, label_mode=label_mode, tau=tau, class_prior=class_prior, kept_classes=kept_classes

@@ -126,7 +126,7 @@ def checked_rule(rule: str | StoppingRule) -> StoppingRule:
 def checked_tau(tau: Tau) -> int | StoppingRule:
     """Return a number of steps, or a rule; that which a name stands for."""
     if isinstance(tau, str):
-        return StoppingRule(check_choice(tau, "tau", RULES))
+        return StoppingRule(check_choice(tau, "tau", RULES, other="a number of steps"))
     if not isinstance(tau, StoppingRule):
         check_positive(tau, "tau", integer=True)
         if tau > _MOST_STEPS:

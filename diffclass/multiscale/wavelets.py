@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_kind, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.multiscale.levels import MOST_LEVELS, Level, compressed_levels
 from diffclass.operators.markov import MarkovOperator
@@ -98,6 +98,7 @@ def diffusion_wavelets(
     >>> bool(np.allclose(wavelets.apply(f, 10**6), A.apply(f, 10**6), atol=1e-6))
     True
     """
+    check_kind(operator, "operator", MarkovOperator, example="markov_operator(X)")
     check_positive(accuracy, "accuracy")
     if not 1e-12 <= accuracy <= 0.1:
         raise ParameterError(f"accuracy = {accuracy:g}; it has to be from 1e-12 to 0.1")

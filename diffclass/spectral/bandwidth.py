@@ -315,7 +315,7 @@ def wide_gaussian(
     """
     check_spread(X)
     if isinstance(bandwidth, str):
-        check_choice(bandwidth, "bandwidth", _BANDWIDTHS)
+        check_choice(bandwidth, "bandwidth", _BANDWIDTHS, other="a number, epsilon")
     else:
         check_positive(bandwidth, "bandwidth")
     if bandwidth in ("graph", "attached", "self-tuning"):

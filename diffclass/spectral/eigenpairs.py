@@ -28,7 +28,7 @@ from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
 
 from diffclass import _compiled
-from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_positive
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import ParameterError, UnreachedWarning
 from diffclass.operators.markov import MarkovOperator
@@ -119,6 +119,7 @@ def leading_eigenpairs(
     >>> leading_eigenpairs(two_states).eigenvalues.round(12)
     array([1. , 0.5])
     """
+    check_kind(operator, "operator", MarkovOperator, example="markov_operator(X)")
     n = len(operator)
     n_pairs = n if n_pairs is None else check_positive(n_pairs, "n_pairs", integer=True)
     if n_pairs > n:

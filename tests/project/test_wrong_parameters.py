@@ -15,10 +15,17 @@ import diffclass
 import diffclass.features
 import diffclass.kernels
 import diffclass.neighbors
-from diffclass import DiffusionClassifier, markov_operator
+from diffclass import (
+    DiffusionClassifier,
+    diffuse_labels,
+    leading_eigenpairs,
+    markov_operator,
+    suggest,
+)
 from diffclass.blocks import BlockClassifier
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Kernel
+from diffclass.multiscale import diffusion_wavelets
 from diffclass.neighbors import ExactSearch, NNDescentSearch, Search
 
 POINTS = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0.0], [6.0]], 20, axis=0)
@@ -77,6 +84,28 @@ def test_what_is_no_kernel(kernel, tmp_path):
             ParameterError, match=r"kernel = .*such as diffclass\.kernels\.Gaussian"
         ):
             attempt()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [leading_eigenpairs, diffusion_wavelets, suggest, lambda X: diffuse_labels(X, LABELS)],
+)
+def test_points_in_place_of_an_operator(call):
+    with pytest.raises(ParameterError, match=r"shape \(40, 3\); .* such as markov_operator\(X\)"):
+        call(POINTS)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (DiffusionClassifier(tau="best"), "tau = 'best'; .*, a number of steps"),
+        (diffclass.DiffusionMap(2, bandwidth="slop"), "bandwidth = 'slop'; .*, a number"),
+        (diffclass.DiffusionMap(2, time="late"), "time = 'late'; .*, a number"),
+    ],
+)
+def test_what_else_a_named_choice_may_be_is_said(model, says):
+    with pytest.raises(ParameterError, match=says):
+        model.fit(POINTS, LABELS)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
