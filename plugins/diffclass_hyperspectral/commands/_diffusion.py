@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LABEL_FORMATS = (
     "Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .npz, .mat, .gis, .h5; "
-    ".geojson, .shp, .gpkg, .fgb, .kml."
+    ".geojson, .shp, .gpkg, .fgb, .kml; or pixels, .csv with row, column and class."
 )
 SMALLER = (
     "ask for fewer --components or --neighbors, or cut the scene into tiles: fit on one with "

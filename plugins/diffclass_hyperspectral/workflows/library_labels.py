@@ -13,7 +13,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.targets import MOST_CLASSES
-from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.io.labels import LabelImage, is_pixel_list
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.readers import (
     SpectralLibrary,
@@ -76,11 +76,11 @@ def labels_of_library(
 def read_scene_labels(
     tiles: TiledScene, path: str | os.PathLike[str], *, variable: str | None = None
 ) -> LabelImage:
-    """Return labels of the pixels of scenes from an image, shapes or a spectral library.
+    """Return labels of pixels from an image, shapes, a list of pixels or a spectral library.
 
     As `diffclass_hyperspectral.read_tile_labels`, or by its ending `labels_of_library`.
     """
-    if is_library(path):
+    if is_library(path) and not is_pixel_list(path):
         return labels_of_library(tiles.scene, path)
     return read_tile_labels(path, tiles, variable=variable)
 

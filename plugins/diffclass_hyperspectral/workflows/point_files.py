@@ -100,8 +100,8 @@ def write_points(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_points(Path(folder) / "points.csv", pixels)
     ...     print((Path(folder) / "points.csv").read_text(), end="")
-    id,row,column,x,y
-    1,4,7,,
+    class,id,row,column,x,y
+    ,1,4,7,,
     """
     check_ending(path)
     check_places(path, has_places=not pixels or pixels[0].x is not None)
@@ -121,7 +121,7 @@ def _write_table(path: Path, pixels: Sequence[Pixel]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         if not pixels:
             return
-        names = [field.name for field in fields(pixels[0])]  # type: ignore[arg-type]
+        names = ["class", *(field.name for field in fields(pixels[0]))]  # type: ignore[arg-type]
         rows = csv.DictWriter(file, fieldnames=names, lineterminator="\n")
         rows.writeheader()
         rows.writerows(pixel.to_dict() for pixel in pixels)

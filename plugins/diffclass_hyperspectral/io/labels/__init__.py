@@ -16,6 +16,7 @@ from diffclass_hyperspectral.io.labels.label_images import (
     class_id_raster,
     label_regions,
 )
+from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list
 from diffclass_hyperspectral.io.labels.vector_labels import is_vector, numbered_shapes
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "class_id_raster",
     "default_name",
     "given_name",
+    "is_pixel_list",
     "is_vector",
     "label_regions",
     "largest_id",

@@ -14,6 +14,7 @@ from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral.io.georeference import LookupTable, georeference_of
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
+from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list, read_pixel_list
 from diffclass_hyperspectral.io.labels.vector_labels import is_vector, read_vector_labels
 from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
 
@@ -31,14 +32,15 @@ def read_labels(
     ----------
     path : path-like, DataArray or Dataset
         ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
-        palette PNG, NumPy ``.npy`` or ``.npz``; GeoJSON, shapefile, GeoPackage, FlatGeobuf or KML.
+        palette PNG, NumPy ``.npy`` or ``.npz``; GeoJSON, shapefile, GeoPackage, FlatGeobuf or KML;
+        ``.csv`` with the columns row, column and class, as `write_points` writes.
         Of xarray a picture of ids, with ``flag_values`` and ``flag_meanings`` if it names its
         classes.
     variable : str, optional
         Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
         field of a vector file, or ``"layer/field"``.
     grid : Scene or LabelImage, optional
-        Whose pixels the labels are for. Shapes of a vector file need it, and so do labels on the
+        Whose pixels the labels are for. Shapes and lists of pixels need it, and so do labels on the
         map grid of a scene that is in its sensor's geometry.
     known : ClassTable, optional
         Of a map that the labels are compared with: classes of shapes that have names alone get the
@@ -53,7 +55,7 @@ def read_labels(
     DataError
         Where the file cannot be read, or its values are no class ids.
     ParameterError
-        For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
+        For shapes or a list without ``grid``, a missing library, or a needless ``variable``.
 
     See Also
     --------
@@ -75,6 +77,8 @@ def read_labels(
     """
     if not is_xarray(path) and is_vector(path):
         return _from_shapes(path, variable, grid, known)
+    if not is_xarray(path) and is_pixel_list(path):
+        return read_pixel_list(path, _given(grid, path), class_field=variable, known=known)
     contents = read_image(path, variable=variable, n_axes=2)
     labels = LabelImage.from_contents(contents, name_of(path))
     if georeference_of(labels.map_info) is None:
@@ -91,11 +95,7 @@ def _from_shapes(
     grid: Grid | None,
     known: ClassTable | None,
 ) -> LabelImage:
-    if grid is None:
-        raise ParameterError(
-            f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
-            "give the labels as an image"
-        )
+    grid = _given(grid, path)
     name, _, field = (variable or "").rpartition("/")
     table = getattr(grid, "lookup_table", None)
     target = grid if table is None else table
@@ -103,6 +103,15 @@ def _from_shapes(
         path, target, class_field=field or None, layer=name or None, known=known
     )
     return labels if table is None else _on_sensor(labels, table)
+
+
+def _given(grid: Grid | None, path: str | os.PathLike[str]) -> Grid:
+    if grid is None:
+        raise ParameterError(
+            f"{path} holds shapes or places, which need a scene's pixels to lie on; pass "
+            "grid=scene, or give the labels as an image"
+        )
+    return grid
 
 
 def _on_sensor(labels: LabelImage, table: LookupTable) -> LabelImage:

@@ -85,6 +85,15 @@ def read_vector_labels(
     return replace(labels, format="vector", map_info=grid.map_info)
 
 
+def classes_of_fields(
+    path: Path, fields: dict[str, np.ndarray], class_field: str | None, known: ClassTable | None
+) -> tuple[str, np.ndarray, dict[int, str]]:
+    """Return the field that holds the class, the id in each entry, and the classes' names."""
+    features = _Features(path, np.empty(0), fields, None)
+    field = _class_field(features, class_field)
+    return field, *_ids(features, field, known)
+
+
 def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
     """Return which shape of a vector file each pixel of a scene lies in.
 

@@ -14,6 +14,7 @@ from diffclass_hyperspectral.io.georeference import NoOverlapError
 from diffclass_hyperspectral.io.labels import (
     ClassTable,
     LabelImage,
+    is_pixel_list,
     is_vector,
     numbered_shapes,
     read_labels,
@@ -68,7 +69,7 @@ def read_tile_labels(
     >>> labels.shape, np.argwhere(labels.ids).tolist()
     ((24, 3), [[1, 2], [21, 2]])
     """
-    if isinstance(source, str | os.PathLike) and len(tiles.tiles) == 1:
+    if isinstance(source, str | os.PathLike) and (len(tiles.tiles) == 1 or is_pixel_list(source)):
         return read_labels(source, variable=variable, grid=tiles.scene, known=known)
     if isinstance(source, str | os.PathLike) and Path(source).is_dir():
         parts = _from_folder(Path(source), tiles, variable, known)

@@ -82,7 +82,7 @@ def test_a_table(rule, suggest, files, ids):
     report = suggest("--rule", rule, "-n", "6", "--min-distance", "7")
     rows = table(files / "out.csv")
     assert list(rows[0]) == [
-        "rank", "row", "column", "x", "y", "rule", "score",
+        "class", "rank", "row", "column", "x", "y", "rule", "score",
         "current_class", "current_name", "margin",
     ]  # fmt: skip
     assert [row["rank"] for row in rows] == list("123456")
