@@ -234,13 +234,15 @@ def counting_compilations(hear: Callable[[int], None]) -> Iterator[None]:
             hear(n_loops)
 
     logger, handler = logging.getLogger("diffclass.compiling"), Counting()
-    level = logger.level
+    level, propagate = logger.level, logger.propagate
     logger.addHandler(handler)
+    logger.propagate = False  # a log of warnings is not for the names of loops
     logger.setLevel(logging.INFO)
     try:
         yield
     finally:
         logger.removeHandler(handler)
+        logger.propagate = propagate
         logger.setLevel(level)
 
 

@@ -66,7 +66,10 @@ class CommandGroup(click.Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the program's options, the commands, and the options that all commands share."""
         super().format_options(ctx, formatter)
-        shared = {"Options of every command": CommonOptions, "Options of most commands": RunOptions}
+        shared = {
+            "Options of every command, after its name": CommonOptions,
+            "Options of most commands": RunOptions,
+        }
         for title, kind in shared.items():
             with formatter.section(title):
                 formatter.write_dl(help_records(kind, ctx))

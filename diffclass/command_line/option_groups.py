@@ -35,6 +35,7 @@ from click.core import ParameterSource
 from diffclass.remote_paths import place_of
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_LEAST = 10**6  # a number alone that is less is no count of bytes but lacks its unit
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -53,9 +54,9 @@ class _Bytes(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the bytes, or say how to write them."""
         found = re.fullmatch(r"(\d+\.?\d*)\s*([KMGT]?)(i?)B?", str(value).strip(), re.IGNORECASE)
-        if found is None or not float(found[1]):
+        unit = "" if found is None else found[2].upper()
+        if found is None or not float(found[1]) or (not unit and float(found[1]) < _LEAST):
             self.fail(f"{value!r} is not a size; write 8GB, 500MB or 2GiB", param, ctx)
-        unit = found[2].upper()
         return int(float(found[1]) * (_BINARY if found[3] and unit else _UNITS)[unit])
 
 

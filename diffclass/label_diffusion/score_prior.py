@@ -62,7 +62,8 @@ class ScorePrior:
     Raises
     ------
     DataError
-        For scores of another number of points, without a finite row, or not of one kind with y.
+        For scores of another number of points, without a finite row, of labelled points only, or
+        not of one kind with y.
     ParameterError
         For an array whose columns are not the classes of y.
     """
@@ -80,7 +81,8 @@ class ScorePrior:
             self.classes = np.unique(np.concatenate([names, labelled]))
         except TypeError:
             raise DataError(
-                f"y has classes such as {labelled[0]!r}, score_prior {names[0]!r}; name them alike"
+                f"y has classes such as {labelled.tolist()[0]!r}, score_prior columns such as "
+                f"{names.tolist()[0]!r}; name them alike"
             ) from None
         self.y_codes = np.full(len(codes), UNLABELLED)
         self.y_codes[codes >= 0] = np.searchsorted(self.classes, labelled)[codes[codes >= 0]]
@@ -88,6 +90,8 @@ class ScorePrior:
         self.hints[_is_no_hint(values)] = UNLABELLED
         if not (self.hints >= 0).any():
             raise DataError("score_prior has no row with one highest score; leave it out")
+        if not ((self.hints >= 0) & (self.y_codes < 0)).any():
+            raise DataError("score_prior says nothing of an unlabelled point; leave it out")
 
     @property
     def is_alone(self) -> bool:

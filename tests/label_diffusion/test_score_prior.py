@@ -149,7 +149,11 @@ def test_an_order_of_the_points_is_of_no_matter(blobs):
         (np.zeros((240, 3)), DataError, "no row with one highest score"),
         (np.full((240, 3), np.nan), DataError, "no row with one highest score"),
         (np.eye(4)[np.zeros(240, int)], ParameterError, "4 columns, y 3 classes"),
-        (pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=["a", "b"]), DataError, "name them"),
+        (
+            pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=["a", "b"]),
+            DataError,
+            "such as 0, score_prior columns such as 'a'; name them",
+        ),
         (pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=[1, 1]), DataError, "two columns"),
     ],
 )
@@ -158,6 +162,12 @@ def test_what_is_no_score_is_refused(blobs, scores, error, says):
     y[:3] = 0, 1, 2
     with pytest.raises(error, match=says):
         DiffusionClassifier().fit(blobs[0], y, score_prior=scores)
+
+
+def test_scores_of_labelled_points_alone_are_refused(blobs):
+    X, truth = blobs
+    with pytest.raises(DataError, match="nothing of an unlabelled point; leave it out"):
+        DiffusionClassifier().fit(X, truth, score_prior=np.eye(3)[truth])
 
 
 @pytest.mark.parametrize(

@@ -413,7 +413,7 @@ def _check_beginning(content: bytes, path: Path) -> None:
     if not content.startswith(expected):
         raise DataError(
             f"{path}: is no session file of this version of diffclass (it does not begin with "
-            f"{KIND!r}); name another with --session"
+            f"{KIND!r}); name another session file"
         )
 
 

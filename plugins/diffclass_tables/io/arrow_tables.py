@@ -99,6 +99,10 @@ def read_columns(path: Path, *, as_text: Sequence[str] = ()) -> Any:
 def _read_text(path: Path, delimiter: str, as_text: Sequence[str]) -> Any:
     arrow = require("pyarrow.csv", extra=EXTRA)
     first = _first_line(path, delimiter)
+    if len(first) == 1 and ";" in first[0]:
+        raise DataError(
+            f"{path}: begins with {first[0]!r}; write commas between columns, or tabs in .tsv"
+        )
     named = not all(_is_number(cell) for cell in first)
     longest = min(_LONGEST[0] * len(first), _LONGEST[1])
     only = ["" if name == INDEX and INDEX not in first else name for name in as_text]

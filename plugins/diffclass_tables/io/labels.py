@@ -200,6 +200,8 @@ def _class_column(place: Path, names: list[str], variable: str | None) -> str:
     usual = [by_lower[name] for name in _CLASSES if name in by_lower]
     if usual or len(names) == 1:
         return (usual or names)[0]
+    if all(name.isdecimal() for name in names):
+        raise DataError(f"{place}: has no line of names; begin it with one, such as row,class")
     raise ParameterError(
         f"{place}: which column holds the classes? It has {in_words(names)}; name one with "
         "--label-variable"

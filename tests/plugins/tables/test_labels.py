@@ -80,6 +80,10 @@ def test_a_variable(table, folder):
     text = "id,mine,other\nr0,cat,x\n"
     with pytest.raises(ParameterError, match="which column holds the classes"):
         of_text(folder, text, table)
+    with pytest.raises(DataError, match=r"has no line of names; begin it with one"):
+        of_text(folder, "0,1\n5,2\n", table)
+    with pytest.raises(DataError, match=r"begins with 'id;class'; write commas"):
+        of_text(folder, "id;class\nr0;cat\n", table)
     with pytest.raises(ParameterError, match="no column 'none'"):
         of_text(folder, text, table, variable="none")
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from diffclass_hyperspectral.io.readers.tiff_blocks import opened
 from diffclass_hyperspectral.io.readers.wavelengths import widths_in_nanometres
 
 ENDINGS = {".tif", ".tiff", ".jp2", ".vrt"}
+_FEW = 3  # grids that a message lists
 
 
 @dataclass(frozen=True)
@@ -153,11 +155,15 @@ def _check_grids(path: Path, bands: Sequence[Band], found: Sequence[Contents]) -
     if len(grids) > 1:
         listed = "; ".join(
             f"{rows} rows x {columns} columns: {', '.join(names)}"
-            for ((rows, columns), _), names in grids.items()
+            for ((rows, columns), _), names in islice(grids.items(), _FEW)
         )
+        more = "; ..." if len(grids) > _FEW else ""
+        first = ",".join(next(iter(grids.values())))
         raise DataError(
-            f"{path}: its bands lie on {len(grids)} grids ({listed}); take those of one, as "
-            f"variable={','.join(next(iter(grids.values())))!r} of a STAC item, or a list of files"
+            f"{path}: its bands lie on {len(grids)} grids ({listed}{more}); take those of one, as "
+            f"variable={first!r} of a STAC item, or a list of files. Tiles are named one by "
+            f"one, as {path}/*.tif; a folder of their labels goes with the tiles, or with a map of "
+            "each"
         )
 
 

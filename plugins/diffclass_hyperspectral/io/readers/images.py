@@ -69,7 +69,8 @@ _BY_SUFFIX = {suffix: name for name, one in _FORMATS.items() for suffix in one.s
 _HINT = (
     "ENVI (its .hdr in the same folder), ERDAS LAN/GIS and IMAGINE, GeoTIFF, VRT, JPEG 2000, EMIT, "
     "PACE and AVIRIS-3 .nc, PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other "
-    "HDF5 and NetCDF, MATLAB .mat, NumPy .npy and .npz, JPEG and PNG can be read"
+    "HDF5 and NetCDF, MATLAB .mat, NumPy .npy and .npz, JPEG and PNG can be read; labels also as "
+    "shapes"
 )
 
 

@@ -80,7 +80,11 @@ def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
         )
     matrix = _pixel_matrix(listing, list(listing.shapes)) if n_axes == 3 else None
     if matrix is None:
-        raise DataError(f"{listing.path}: no numeric array with {n_axes} axes; {_all(listing)}")
+        pictures = n_axes == 3 and any(_fits(shape, 2) for shape in listing.shapes.values())
+        cure = "; give a picture of labels with --labels, beside its scene" if pictures else ""
+        raise DataError(
+            f"{listing.path}: no numeric array with {n_axes} axes; {_all(listing)}{cure}"
+        )
     return matrix
 
 

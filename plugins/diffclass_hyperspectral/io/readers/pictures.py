@@ -26,7 +26,8 @@ def read_labels(path: Path) -> Contents:
         if image.mode not in {"1", "L", "P", "I", "I;16", "I;16B"}:
             raise DataError(
                 f"{path}: a colour picture (mode {image.mode}), whose colours name no classes; "
-                "save the labels as a greyscale or palette PNG, ENVI, .mat or .npy"
+                "save the labels as a greyscale or palette PNG, ENVI, .mat or .npy, and a map as "
+                ".tif, .img or .npy"
             )
         data, names = np.array(image), image.info.get(NAMES_KEY)
         return Contents(

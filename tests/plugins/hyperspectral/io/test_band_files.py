@@ -85,6 +85,17 @@ def test_folders_that_are_no_scene(tmp_path, other, message):
         open_scene(tmp_path)
 
 
+def test_a_folder_of_tiles_is_told_how_they_are_named(tmp_path):
+    for i in range(5):
+        place = NORTH_UP @ NORTH_UP.translation(40 * i, 0)
+        write_tiff(tmp_path / f"tile_{i}.tif", CUBE[..., :1], transform=place)
+    with pytest.raises(
+        DataError, match=r"5 grids .*; \.\.\.\); .*Tiles are named one by one"
+    ) as told:
+        open_scene(tmp_path)
+    assert str(told.value).count("40 rows") == 3
+
+
 def test_what_is_no_list_of_bands(tmp_path):
     with pytest.raises(DataError, match="empty"):
         open_scene([])

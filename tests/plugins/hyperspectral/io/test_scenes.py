@@ -366,7 +366,9 @@ def test_half_a_pair(tmp_path, cube):
 
 def test_matlab_without_a_cube(tmp_path, cube):
     scipy.io.savemat(tmp_path / "scene.mat", {"gt": cube[:, :, 0], "note": "x"})
-    fails(tmp_path / "scene.mat", "no numeric array with 3 axes", "gt 5 x 7")
+    fails(
+        tmp_path / "scene.mat", "no numeric array with 3 axes", "gt 5 x 7; give a picture of labels"
+    )
     scipy.io.savemat(tmp_path / "scene.mat", {"note": "x"})
     fails(tmp_path / "scene.mat", "no numeric array")
     scipy.io.savemat(tmp_path / "scene.mat", {"cube": cube + 1j})

@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
@@ -435,7 +436,18 @@ def test_an_interrupt_while_workers_build_leaves_nothing(fails, monkeypatch, too
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("8GB", 8 * 10**9), ("500 mb", 5 * 10**8), ("2GiB", 2**31), ("1.5k", 1500), ("7", 7)],
+    [
+        ("8GB", 8 * 10**9),
+        ("500 mb", 5 * 10**8),
+        ("2GiB", 2**31),
+        ("1.5k", 1500),
+        ("7000000", 7 * 10**6),
+    ],
 )
 def test_sizes(text, size):
     assert BYTES.convert(text, None, None) == size
+
+
+def test_a_number_without_its_unit_is_no_size():
+    with pytest.raises(click.BadParameter, match="'8' is not a size; write 8GB"):
+        BYTES.convert("8", None, None)
