@@ -13,7 +13,7 @@ from diffclass._compiled.decisions import TIE
 
 
 @parallel
-def product(
+def largest_product(
     part, indptr, indices, data, row_scale, codes, values, own, stopped, passing, n_classes,
     out_codes, out_values,
 ):  # fmt: skip
@@ -99,7 +99,7 @@ def bring_forward(found, n_found, sums, k):
 
 
 @parallel
-def read_off(part, indptr, indices, data, class_weight, codes, probability, margin):
+def read_off_rows(part, indptr, indices, data, class_weight, codes, probability, margin):
     """As `decisions.read_off`, of values in sparse rows, (n, n_classes), at least 0."""
     for x in share(part, indptr.shape[0] - 1):
         total = first = second = 0.0

@@ -190,7 +190,7 @@ def _product(
 ) -> sp.csr_array:
     K, n_classes, (codes, values) = affinity, columns.shape[1], slots(columns)
     found = _blank(K.shape[0], n_classes, codes.shape[1], values.dtype)
-    _compiled.largest.product(
+    _compiled.largest.largest_product(
         K.indptr, K.indices, K.data, row_scale, codes, values, own, stopped, passing, n_classes,
         *slots(found),
     )  # fmt: skip

@@ -118,7 +118,7 @@ def decide(
     probability, margin = np.empty(n, dtype=dtype), np.empty(n, dtype=dtype)
     if isinstance(values, sp.csr_array):
         rows = values.indptr, values.indices, values.data
-        _compiled.largest.read_off(*rows, class_weight, codes, probability, margin)
+        _compiled.largest.read_off_rows(*rows, class_weight, codes, probability, margin)
         return Decision(codes, probability, margin)
     if limits is None or components is None:
         limits, components = np.zeros((1, n_classes)), np.zeros(n, dtype=np.int32)

@@ -21,6 +21,7 @@ from diffclass._compiled import (
     edges,
     gaussians,
     graphs,
+    largest,
     neighbor_lists,
     products,
 )
@@ -116,6 +117,17 @@ def small_cases():
     columns = f.T - 1
     columns[:, 2] = -1
     decisions.read_off(columns, limits - 0.5, component, np.arange(1.0, 6), *decision)
+    slots = np.argsort(f, axis=1)[:, :3].astype(np.int32), np.abs(f[:, :3])
+    own = np.where(np.arange(n) % 3, -1, 1).astype(np.int32)
+    kept = out("kept classes", (n, 3), np.int32), out("kept values", (n, 3))
+    label = own, 0.5 * (own >= 0), 1 - 0.5 * (own >= 0)
+    largest.largest_product(indptr, indices, data, scale, *slots, *label, 5, *kept)
+    order = out("first classes", 5, np.int32)
+    order[:] = np.arange(5)
+    largest.bring_forward(order, 5, f[0], 2)
+    cases["precedes"] = np.array([largest.precedes(0, i, f[0]) for i in range(5)])
+    decision = out("row codes", n, int), out("row probability", n), out("row margins", n)
+    largest.read_off_rows(indptr, indices, data, np.arange(1.0, n + 1), *decision)
     vector = indptr, indices, data, scale, f[:, 1].copy()
     for n_terms in (0, 1, 2):
         total = out(f"total {n_terms}", (n, 5))
@@ -413,6 +425,18 @@ def test_a_tie_goes_to_the_first_class_whatever_the_rounding():
     assert codes.tolist() == [0, 0, 0, 1]
     assert (margin >= 0).all()
     np.testing.assert_allclose(margin, [0, 0, 0, 0.001 / 2.501], atol=1e-9)
+
+
+def test_sparse_rows_are_read_off_as_dense_ones(cases):
+    graph, _ = small_graph()
+    dense, weight = graph.toarray(), np.arange(1.0, graph.shape[0] + 1)
+    n = len(dense)
+    codes, probability, margin = np.empty(n, int), np.empty(n), np.empty(n)
+    nothing = np.zeros((1, n)), np.zeros(n, int)
+    decisions.read_off(dense.T, *nothing, weight, codes, probability, margin)
+    np.testing.assert_array_equal(cases["row codes"], codes)
+    np.testing.assert_allclose(cases["row probability"], probability)
+    np.testing.assert_allclose(cases["row margins"], margin)
 
 
 def test_products_are_numpys(cases):
