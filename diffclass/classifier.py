@@ -345,11 +345,15 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.graph_ = graph
         self.operator_ = self.graph_.operator.on(processor)
         self.hint_weight_: float | None = None
-        if hints is not None:
-            labels, self.hint_weight_ = hints.weighted(self.operator_, given, rules)
-            rules = self._rules(labels)
-        self._walked = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
-        self.diffusion_, found = self._with_features(X, labels)
+        calibration = None
+        if hints is None:
+            walked = diffuse(self.operator_, labels, rules)
+        else:
+            hinted = hints.diffused(self.operator_, given, self._rules)
+            labels, self.hint_weight_ = hinted.labels, hinted.eta
+            walked, calibration = hinted.diffusion, hinted.calibration
+        self._walked = self._warped_rounds(walked, labels, rules)
+        self.diffusion_, found = self._with_features(X, labels, calibration)
         opinion = self.feature_opinion_
         nearest = labels if given is None else labels.only(labels.given)
         self._new_points = NewPoints(
@@ -661,11 +665,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 break
         return diffused
 
-    def _with_features(self, X: Any, labels: Labels) -> tuple[LabelDiffusion, Calibration | None]:
+    def _with_features(
+        self, X: Any, labels: Labels, calibration: Calibration | None
+    ) -> tuple[LabelDiffusion, Calibration | None]:
         """Return the map, joined with what the features say, and its calibration if found."""
         self.feature_opinion_: FeatureOpinion | None = None
         if not self.join_features:
-            return self._walked, None
+            return self._walked, calibration
         self.feature_opinion_, joined, calibration = join_features(
             self.walk_, X, labels, self._walked
         )

@@ -231,6 +231,11 @@ def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:
     return (powers / powers.sum(axis=-1, keepdims=True)).astype(posteriors.dtype, copy=False)
 
 
+def floored(probabilities: np.ndarray) -> np.ndarray:
+    """Return 0.995 q_i + 0.005 / n_classes, so that no single point rules a class out."""
+    return (1 - _FLOOR) * probabilities + _FLOOR / probabilities.shape[-1]
+
+
 def counted_points(reached: np.ndarray) -> np.ndarray:
     """Return the numbers of the points on which the map is compared with itself."""
     places = np.flatnonzero(reached)
@@ -256,8 +261,7 @@ def _losses(posteriors: np.ndarray, classes: np.ndarray, exponents: np.ndarray) 
 
 def _loss(posteriors: np.ndarray, classes: np.ndarray, exponent: float) -> np.ndarray:
     """Return the log loss of each point, whose classes have certain shares, of shape (m,)."""
-    floor = _FLOOR / posteriors.shape[1]
-    return -(classes * np.log((1 - _FLOOR) * sharpened(posteriors, exponent) + floor)).sum(axis=1)
+    return -(classes * np.log(floored(sharpened(posteriors, exponent)))).sum(axis=1)
 
 
 def sets_at(probabilities: np.ndarray, conformity: np.ndarray, *, level: float) -> np.ndarray:

@@ -58,6 +58,8 @@ from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.largest_walk import LargestWalk
 from diffclass.label_diffusion.maps import (
     cut_of,
+    decide,
+    equal_weights,
     posteriors_of,
 )
 from diffclass.label_diffusion.parameters import SUMMED_TAU, DiffusionRules, Tau, kept_share
@@ -140,6 +142,21 @@ class LabelDiffusion:
     def reached(self) -> np.ndarray:
         """Whether a label has arrived at each point by tau; bool of shape (n,)."""
         return self.codes >= 0
+
+    def with_posteriors(self, posteriors: np.ndarray) -> LabelDiffusion:
+        """Return a diffusion whose values are these posteriors, 0 where no label has arrived."""
+        values = np.where(self.reached[:, None], posteriors, 0).astype(np.float64)
+        weight = equal_weights(values.shape[1])
+        decision = decide(values, weight, dtype=self.margin.dtype)
+        return replace(
+            self,
+            values=values,
+            class_weight=weight,
+            weighting="equal",
+            codes=decision.codes,
+            probability=decision.probability,
+            margin=decision.margin,
+        )
 
 
 def diffuse_labels(

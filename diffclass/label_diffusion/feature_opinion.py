@@ -39,7 +39,6 @@ from diffclass.label_diffusion.calibration import Calibration, calibrate_by, sha
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.maps import decide, equal_weights
 from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 
@@ -177,7 +176,7 @@ def join_features(
             return opinion, diffusion, calibration
         posteriors = _joined(left.posteriors, without, opinion.temperature)
         left = replace(left, posteriors=posteriors)
-        diffusion = _joined_diffusion(diffusion, opinion.joined(diffusion.posteriors, X))
+        diffusion = diffusion.with_posteriors(opinion.joined(diffusion.posteriors, X))
         return opinion, diffusion, calibrate_by(operator, diffusion, left)
 
 
@@ -247,19 +246,3 @@ def _joined(posteriors: np.ndarray, values: np.ndarray, temperature: float) -> n
     odds = np.exp(_SHARPNESS * (values - values.max(axis=1, keepdims=True)))
     q = sharpened(posteriors, 1 / temperature) * odds
     return (q / q.sum(axis=1, keepdims=True)).astype(posteriors.dtype, copy=False)
-
-
-def _joined_diffusion(diffusion: LabelDiffusion, posteriors: np.ndarray) -> LabelDiffusion:
-    """Return a diffusion whose values are these posteriors, 0 where no label has arrived."""
-    values = np.where(diffusion.reached[:, None], posteriors, 0).astype(np.float64)
-    weight = equal_weights(values.shape[1])
-    decision = decide(values, weight, dtype=diffusion.margin.dtype)
-    return replace(
-        diffusion,
-        values=values,
-        class_weight=weight,
-        weighting="equal",
-        codes=decision.codes,
-        probability=decision.probability,
-        margin=decision.margin,
-    )

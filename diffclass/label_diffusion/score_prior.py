@@ -18,18 +18,32 @@ where L is the median number of labels per class, and a the share of the labels 
 hints alone gets right (with one more right and one more wrong, so that few labels say little). Eta
 is at most 0.1. A weight that does not fall with n would drown the labels of a large graph. Hints
 whose map is wrong more often than right (a < 1/2) are left out, unless a class has no label.
-Measured in experiments/few_labels/scores.py.
+
+*With two labels per class or more* labels can be held out, and posteriors become probabilities: p_L
+of the map by the labels alone, p_H by the hints alone, p_B by both. A few labels do not tell which
+of the three is best, so that it is their geometric mean that counts (a logarithmic opinion pool:
+C. Genest and J. Zidek, Combining probability distributions, 1986),
+
+    p ~ (p_L h p_B)^(1/3),    h = a p_H + (1 - a) (1 - p_H) / (n_classes - 1):
+
+however sure the hints' map is, it names the class with probability a and else any other (A. Dawid
+and A. Skene, Maximum likelihood estimation of observer error-rates, 1979, with one rate for all
+classes). Where a class has no label, or sizes of the classes are to be met, the map is that by
+both. Measured in experiments/few_labels/scores.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.label_diffusion.diffusion import diffuse
+from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
+from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse
+from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.operators.markov import MarkovOperator
@@ -38,6 +52,17 @@ from diffclass.targets import UNLABELLED, encode_labels
 ALONE, MOST = 0.05, 0.1  # eta without labels, and at most
 _SQUARE = 20  # of the odds of a, at which kappa is 1 with one label per class
 _LEAST_RIGHT, _MOST_LABELS = 0.5, 10.0  # a, kappa
+_LEAST_LABELS = 2  # L, for a mean of maps
+
+
+@dataclass(frozen=True, eq=False)
+class HintedDiffusion:
+    """What labels and hints say together."""
+
+    labels: Labels  # and hints, if they count
+    eta: float
+    diffusion: LabelDiffusion
+    calibration: Calibration | None  # where it was found on the way
 
 
 class ScorePrior:
@@ -120,21 +145,84 @@ class ScorePrior:
         )
         return joined.only(np.argsort(joined.points, kind="stable"))
 
-    def weighted(
-        self, operator: MarkovOperator, labels: Labels | None, rules: DiffusionRules
-    ) -> tuple[Labels, float]:
-        """Return labels and hints with the weight eta that the labels choose, and eta."""
-        if labels is None:
-            return self.labels(None, ALONE), ALONE
+    def diffused(
+        self,
+        operator: MarkovOperator,
+        labels: Labels | None,
+        rules_of: Callable[[Labels], DiffusionRules],
+    ) -> HintedDiffusion:
+        """Return the map of labels and hints; each diffusion has the rules of its labels."""
         alone = self.labels(None, ALONE)
-        codes = diffuse(operator, alone, replace(rules, sizes=None, per_class=1.0)).codes
+        if labels is None:
+            found = diffuse(operator, alone, rules_of(alone))
+            return HintedDiffusion(alone, ALONE, found, None)
+        by_hints = diffuse(operator, alone, replace(rules_of(alone), sizes=None))
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
-        n_right = int(np.count_nonzero(codes[labels.points] == own))
+        n_right = int(np.count_nonzero(by_hints.codes[labels.points] == own))
         a = (n_right + 1) / (len(labels.points) + 2)
-        if a < _LEAST_RIGHT and len(labels.classes) == len(self.classes):
-            return labels, 0.0
+        all_labelled = len(labels.classes) == len(self.classes)
+        if a < _LEAST_RIGHT and all_labelled:
+            return HintedDiffusion(labels, 0.0, diffuse(operator, labels, rules_of(labels)), None)
         eta = min(_labels_worth(a, labels.per_class) * len(self.classes) / len(self.hints), MOST)
-        return self.labels(labels, eta), eta
+        both = self.labels(labels, eta)
+        rules = rules_of(both)
+        by_both = diffuse(operator, both, rules)
+        if not all_labelled or labels.per_class < _LEAST_LABELS or rules.sizes is not None:
+            return HintedDiffusion(both, eta, by_both, None)
+        by_labels = diffuse(operator, labels, rules_of(labels))
+        maps = (
+            _CalibratedMap.of(operator, labels, by_labels),
+            _CalibratedMap.of(operator, alone, by_hints),
+            _CalibratedMap.of(operator, both, by_both),
+        )
+        return HintedDiffusion(both, eta, *_pooled(operator, by_both, maps, a))
+
+
+@dataclass(frozen=True, eq=False)
+class _CalibratedMap:
+    """Calibrated probabilities of all points, and of labelled ones without their labels."""
+
+    probabilities: np.ndarray
+    left: HeldOutLabels
+
+    @classmethod
+    def of(
+        cls, operator: MarkovOperator, labels: Labels, diffusion: LabelDiffusion
+    ) -> _CalibratedMap:
+        left = hold_out_labels(operator, labels, diffusion)
+        calibration = calibrate_by(operator, diffusion, left)
+        return cls(
+            calibration.apply(diffusion.posteriors),
+            replace(left, posteriors=calibration.apply(left.posteriors)),
+        )
+
+    def without_labels_of(self, points: np.ndarray) -> np.ndarray:
+        """Return what others say of labelled points; uniform where no label could be held out."""
+        found = np.full((len(points), self.probabilities.shape[1]), 1 / self.probabilities.shape[1])
+        _, here, there = np.intersect1d(points, self.left.points, return_indices=True)
+        found[here] = self.left.posteriors[there]
+        return found
+
+
+def _pooled(
+    operator: MarkovOperator,
+    by_both: LabelDiffusion,
+    maps: tuple[_CalibratedMap, _CalibratedMap, _CalibratedMap],
+    a: float,
+) -> tuple[LabelDiffusion, Calibration]:
+    """Return the mean of three maps, and its calibration by the labels that are held out of it."""
+    P, H, B = maps
+    pooled = by_both.with_posteriors(_mean(P.probabilities, H.probabilities, B.probabilities, a))
+    points = B.left.points
+    without = _mean(P.without_labels_of(points), H.probabilities[points], B.left.posteriors, a)
+    return pooled, calibrate_by(operator, pooled, replace(B.left, posteriors=without))
+
+
+def _mean(by_labels: np.ndarray, by_hints: np.ndarray, by_both: np.ndarray, a: float) -> np.ndarray:
+    n_others = max(by_hints.shape[1] - 1, 1)
+    hinted = a * by_hints + (1 - a) * (1 - by_hints) / n_others
+    mean = np.cbrt(floored(by_labels) * hinted * floored(by_both))
+    return mean / mean.sum(axis=1, keepdims=True)
 
 
 def _labels_worth(a: float, per_class: float) -> float:

@@ -17,8 +17,8 @@ misnamed
 moved map
     the true map of a picture, three rows and two columns away, a fifth of its regions renamed.
 
-The weight of hints, `diffclass.label_diffusion.score_prior`, was chosen on the problems in
-CHOOSING; the others only report.
+How labels and hints are joined, `diffclass.label_diffusion.score_prior`, was chosen on the problems
+in CHOOSING, which are those of `experiments.problems` and CLIP embeddings; the others only report.
 """
 
 from __future__ import annotations
@@ -40,11 +40,14 @@ from experiments.markdown import Row, markdown_table, replace_rows
 from experiments.problems import DATA, TITLES, Problem, problem_of
 
 OUTPUT = Path(__file__).with_name("scores.csv")
-CHOOSING = ("clip_rn50", "digits", "jasper")
+CHOOSING = (
+    "clip_rn50", "digits", "jasper", "tissue", "mnist", "unbalanced-blobs", "moons", "overlapping",
+    "multimodal", "twenty-blobs",
+)  # fmt: skip
 REPORTING = (
-    "georsclip_vit_l_14", "mnist", "tissue", "salinas-spatial", "pines-spectral", "pines-spatial",
-    "potsdam-spectral", "potsdam-spatial", "three-blobs", "moons",
-    "unbalanced-blobs",
+    "georsclip_vit_l_14", "salinas-spectral", "salinas-spatial", "pines-spectral", "pines-spatial",
+    "potsdam-spectral", "potsdam-spatial", "three-blobs", "overlapping-skew", "circles",
+    "checkerboard",
 )  # fmt: skip
 BUDGETS = (0, 1, 3, 5, 10)
 _OTHER_DRAWS = 1000  # seeds of the labels that another classifier has seen

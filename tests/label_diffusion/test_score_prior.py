@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from diffclass import DataError, DiffusionClassifier, ParameterError
-from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
+from diffclass.label_diffusion import Labels, calibrate
+from diffclass.label_diffusion.diffusion import diffuse
+from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.label_diffusion.score_prior import ScorePrior
 
 CENTRES = np.array([[0, 0], [6, 0], [3, 5]])
 
@@ -43,21 +45,84 @@ def naive(A, hints, labels, eta, n_steps):
     return N
 
 
-@pytest.mark.parametrize("labels", [{}, {0: 0, 100: 1, 200: 2}])
-def test_hints_are_labels_at_which_the_walk_seldom_stops(blobs, labels):
+def naive_posteriors(A, hints, labels, eta):
+    values = naive(A, hints, labels, eta, 40)
+    return values / values.sum(axis=1, keepdims=True)
+
+
+def test_hints_are_labels_at_which_the_walk_seldom_stops(blobs):
     X, truth = blobs
     scores = scores_of(truth, 0.7)
     scores[5] = np.nan
+    found = DiffusionClassifier(tau=40, random_state=0).fit(X, None, score_prior=scores)
+    A = found.operator_.apply(np.eye(len(X)), 1)
+    hints = np.where(np.arange(len(X)) == 5, -1, scores.argmax(axis=1))
+    expected = naive_posteriors(A, hints, {}, 0.05)
+    np.testing.assert_allclose(found.raw_label_distributions_, expected, atol=1e-5)
+    assert found.hint_weight_ == 0.05
+
+
+@pytest.mark.parametrize("n_per_class", [1, 2])
+def test_with_two_labels_per_class_maps_of_labels_hints_and_both_are_averaged(blobs, n_per_class):
+    X, truth = blobs
+    scores = scores_of(truth, 0.7)
     y = np.full(len(X), -1)
-    y[list(labels)] = list(labels.values())
+    labelled = [0, 100, 200, 3, 120, 230][: 3 * n_per_class]
+    y[labelled] = truth[labelled]
     found = DiffusionClassifier(tau=40, random_state=0).fit(X, y, score_prior=scores)
     A = found.operator_.apply(np.eye(len(X)), 1)
-    hints = scores.argmax(axis=1)
-    hints[5] = -1
-    values = naive(A, hints, labels, found.hint_weight_, 40)
-    expected = values / values.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found.raw_label_distributions_, expected, atol=1e-5)
-    assert found.hint_weight_ == ALONE or labels
+    hints, labels = scores.argmax(axis=1), dict(zip(labelled, truth[labelled], strict=True))
+    of_labels = naive_posteriors(A, np.full(len(X), -1), labels, 0)
+    others = np.where(y < 0, hints, -1)  # so that labels can judge them
+    of_hints = naive_posteriors(A, others, {}, 0.05)
+    right = np.count_nonzero(of_hints.argmax(axis=1)[labelled] == truth[labelled])
+    a = (right + 1) / (len(labelled) + 2)
+    eta = (a / (1 - a)) ** 2 / (20 * np.sqrt(n_per_class)) * 3 / len(X)
+    assert found.hint_weight_ == pytest.approx(min(eta, 0.1))
+    of_both = naive_posteriors(A, hints, labels, found.hint_weight_)
+    if n_per_class == 1:
+        np.testing.assert_allclose(found.raw_label_distributions_, of_both, atol=1e-5)
+        return
+    prior = ScorePrior(scores, y)
+    of = [Labels.of(y), prior.labels(None, 0.05), prior.labels(Labels.of(y), found.hint_weight_)]
+    P, H, B = (
+        posteriors ** (1 / temperature(found.operator_, labels))
+        for posteriors, labels in zip((of_labels, of_hints, of_both), of, strict=True)
+    )
+    P, H, B = (p / p.sum(axis=1, keepdims=True) for p in (P, H, B))
+    P, B = (0.995 * p + 0.005 / 3 for p in (P, B))
+    product = P * (a * H + (1 - a) / 2 * (1 - H)) * B
+    expected = product ** (1 / 3) / (product ** (1 / 3)).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.raw_label_distributions_, expected, atol=1e-4)
+
+
+def temperature(operator, labels):
+    rules = DiffusionRules.of(labels, label_mode="absorbing", tau=40)
+    return calibrate(operator, labels, diffuse(operator, labels, rules)).temperature
+
+
+@pytest.mark.parametrize("n_per_class", [1, 3])
+def test_clusters_keep_their_labels_and_take_the_hints_where_they_have_none(n_per_class):
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(10), 60)
+    X = rng.normal(size=(600, 2)) + 10 * np.column_stack([cluster % 5, cluster // 5])
+    truth = cluster % 8  # two classes have a second cluster, without a label
+    hints = np.where(truth > 4, 5 + truth % 3, truth)  # three go by each other's names
+    y = np.full(600, -1)
+    for k in range(8):
+        y[rng.choice(np.flatnonzero(cluster == k), n_per_class, replace=False)] = k
+    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=np.eye(8)[hints])
+    assert (found.transduction_ == truth).mean() > 0.995
+    assert (hints == truth).mean() == 0.7
+
+
+def test_sizes_of_the_classes_are_met(blobs):
+    X, truth = blobs
+    y = np.full(len(X), -1)
+    y[[0, 100, 200]] = 0, 1, 2
+    found = DiffusionClassifier(class_prior=[1, 1, 1], random_state=0)
+    found.fit(X, y, score_prior=scores_of(truth, 0.8))
+    assert np.bincount(found.transduction_).tolist() == [80, 80, 80]
 
 
 def test_without_labels_hints_are_mended_by_the_graph(blobs):
