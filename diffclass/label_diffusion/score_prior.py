@@ -19,23 +19,30 @@ hints alone gets right (with one more right and one more wrong, so that few labe
 is at most 0.1. A weight that does not fall with n would drown the labels of a large graph. Hints
 whose map is wrong more often than right (a < 1/2) are left out, unless a class has no label.
 
-*With two labels per class or more* labels can be held out, and posteriors become probabilities: p_L
-of the map by the labels alone, p_H by the hints alone, p_B by both. A few labels do not tell which
-of the three is best, so that it is their geometric mean that counts (a logarithmic opinion pool:
-C. Genest and J. Zidek, Combining probability distributions, 1986),
+*With two labels per class or more* labels can be held out. Hints are left out too if their map is
+wrong at b of these where that of the labels alone is right, the other way round at c, and
 
-    p ~ (p_L h p_B)^(1/3),    h = a p_H + (1 - a) (1 - p_H) / (n_classes - 1):
+    b - c > sqrt(b + c),
 
-however sure the hints' map is, it names the class with probability a and else any other (A. Dawid
+one standard error of the difference (Q. McNemar, Note on the sampling error of the difference
+between correlated proportions or percentages, 1947). Else a few labels do not tell which map is
+best, and it is the geometric mean of calibrated probabilities that counts (a logarithmic opinion
+pool: C. Genest and J. Zidek, Combining probability distributions, 1986): p_L by the labels alone,
+p_H by the hints alone and p_B by both,
+
+    p ~ (p_L h p_B)^(1/3),    h = a p_H + (1 - a) (1 - p_H) / (n_classes - 1).
+
+However sure the hints' map is, it names the class with probability a and else any other (A. Dawid
 and A. Skene, Maximum likelihood estimation of observer error-rates, 1979, with one rate for all
-classes). Where a class has no label, or sizes of the classes are to be met, the map is that by
-both. Measured in experiments/few_labels/scores.py.
+classes). So it is too where no label reaches some points. Where a class has no label, or sizes of
+the classes are to be met, the map is that by both. Measured in experiments/few_labels/scores.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,7 +59,7 @@ from diffclass.targets import UNLABELLED, encode_labels
 ALONE, MOST = 0.05, 0.1  # eta without labels, and at most
 _SQUARE = 20  # of the odds of a, at which kappa is 1 with one label per class
 _LEAST_RIGHT, _MOST_LABELS = 0.5, 10.0  # a, kappa
-_LEAST_LABELS = 2  # L, for a mean of maps
+_LEAST_LABELS = 2  # L, to hold labels out
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,70 +159,70 @@ class ScorePrior:
         rules_of: Callable[[Labels], DiffusionRules],
     ) -> HintedDiffusion:
         """Return the map of labels and hints; each diffusion has the rules of its labels."""
-        alone = self.labels(None, ALONE)
+        hints = self.labels(None, ALONE)
         if labels is None:
-            found = diffuse(operator, alone, rules_of(alone))
-            return HintedDiffusion(alone, ALONE, found, None)
-        by_hints = diffuse(operator, alone, replace(rules_of(alone), sizes=None))
+            found = diffuse(operator, hints, rules_of(hints))
+            return HintedDiffusion(hints, ALONE, found, None)
+        n_classes, rules = len(self.classes), rules_of(labels)
+        all_labelled = len(labels.classes) == n_classes
+        by_hints = diffuse(operator, hints, replace(rules_of(hints), sizes=None))
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
         n_right = int(np.count_nonzero(by_hints.codes[labels.points] == own))
         a = (n_right + 1) / (len(labels.points) + 2)
-        all_labelled = len(labels.classes) == len(self.classes)
-        if a < _LEAST_RIGHT and all_labelled:
-            return HintedDiffusion(labels, 0.0, diffuse(operator, labels, rules_of(labels)), None)
-        eta = min(_labels_worth(a, labels.per_class) * len(self.classes) / len(self.hints), MOST)
+        if all_labelled and a < _LEAST_RIGHT:
+            return HintedDiffusion(labels, 0.0, diffuse(operator, labels, rules), None)
+        eta = min(_labels_worth(a, labels.per_class) * n_classes / len(self.hints), MOST)
         both = self.labels(labels, eta)
-        rules = rules_of(both)
-        by_both = diffuse(operator, both, rules)
         if not all_labelled or labels.per_class < _LEAST_LABELS or rules.sizes is not None:
-            return HintedDiffusion(both, eta, by_both, None)
-        by_labels = diffuse(operator, labels, rules_of(labels))
-        maps = (
-            _CalibratedMap.of(operator, labels, by_labels),
-            _CalibratedMap.of(operator, alone, by_hints),
-            _CalibratedMap.of(operator, both, by_both),
+            return HintedDiffusion(both, eta, diffuse(operator, both, rules_of(both)), None)
+        L = _CalibratedMap.of(operator, labels, diffuse(operator, labels, rules))
+        if L.is_better(by_hints.codes) and L.diffusion.reached.all():
+            return HintedDiffusion(labels, 0.0, L.diffusion, L.calibration)
+        H = _CalibratedMap.of(operator, hints, by_hints)
+        B = _CalibratedMap.of(operator, both, diffuse(operator, both, rules_of(both)))
+        found = B.diffusion.with_posteriors(
+            _mean(L.probabilities, H.probabilities, B.probabilities, a)
         )
-        return HintedDiffusion(both, eta, *_pooled(operator, by_both, maps, a))
+        points = B.left.points
+        left = _mean(L.without(points), H.probabilities[points], B.without(points), a)
+        calibration = calibrate_by(operator, found, replace(B.left, posteriors=left))
+        return HintedDiffusion(both, eta, found, calibration)
 
 
 @dataclass(frozen=True, eq=False)
 class _CalibratedMap:
-    """Calibrated probabilities of all points, and of labelled ones without their labels."""
+    """Diffused labels, and the same without some of them."""
 
-    probabilities: np.ndarray
+    diffusion: LabelDiffusion
     left: HeldOutLabels
+    calibration: Calibration
 
     @classmethod
     def of(
         cls, operator: MarkovOperator, labels: Labels, diffusion: LabelDiffusion
     ) -> _CalibratedMap:
         left = hold_out_labels(operator, labels, diffusion)
-        calibration = calibrate_by(operator, diffusion, left)
-        return cls(
-            calibration.apply(diffusion.posteriors),
-            replace(left, posteriors=calibration.apply(left.posteriors)),
-        )
+        return cls(diffusion, left, calibrate_by(operator, diffusion, left))
 
-    def without_labels_of(self, points: np.ndarray) -> np.ndarray:
-        """Return what others say of labelled points; uniform where no label could be held out."""
-        found = np.full((len(points), self.probabilities.shape[1]), 1 / self.probabilities.shape[1])
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        return self.calibration.apply(self.diffusion.posteriors)
+
+    def without(self, points: np.ndarray) -> np.ndarray:
+        """Return probabilities at labels left out of it; uniform where one was not left out."""
+        n_classes = len(self.diffusion.classes)
+        found = np.full((len(points), n_classes), 1 / n_classes)
         _, here, there = np.intersect1d(points, self.left.points, return_indices=True)
-        found[here] = self.left.posteriors[there]
+        found[here] = self.calibration.apply(self.left.posteriors[there])
         return found
 
-
-def _pooled(
-    operator: MarkovOperator,
-    by_both: LabelDiffusion,
-    maps: tuple[_CalibratedMap, _CalibratedMap, _CalibratedMap],
-    a: float,
-) -> tuple[LabelDiffusion, Calibration]:
-    """Return the mean of three maps, and its calibration by the labels that are held out of it."""
-    P, H, B = maps
-    pooled = by_both.with_posteriors(_mean(P.probabilities, H.probabilities, B.probabilities, a))
-    points = B.left.points
-    without = _mean(P.without_labels_of(points), H.probabilities[points], B.left.posteriors, a)
-    return pooled, calibrate_by(operator, pooled, replace(B.left, posteriors=without))
+    def is_better(self, others: np.ndarray) -> bool:
+        """Whether it is clearly better than a map of codes, at the labels left out of it."""
+        right = self.left.posteriors.argmax(axis=1) == self.left.codes
+        others_right = others[self.left.points] == self.left.codes
+        won = int(np.count_nonzero(right & ~others_right))
+        lost = int(np.count_nonzero(others_right & ~right))
+        return bool(won - lost > np.sqrt(won + lost))
 
 
 def _mean(by_labels: np.ndarray, by_hints: np.ndarray, by_both: np.ndarray, a: float) -> np.ndarray:

@@ -116,6 +116,21 @@ def test_clusters_keep_their_labels_and_take_the_hints_where_they_have_none(n_pe
     assert (hints == truth).mean() == 0.7
 
 
+def test_hints_of_a_map_that_is_clearly_worse_at_held_out_labels_are_left_out(blobs):
+    """Hints are right in two clusters of three: mostly, but less often than labels."""
+    X, truth = blobs
+    y = np.full(len(X), -1)
+    labelled = np.concatenate([np.flatnonzero(truth == k)[:4] for k in range(3)])
+    y[labelled] = truth[labelled]
+    alone = DiffusionClassifier(random_state=0).fit(X, y)
+    poor = np.eye(3)[np.where(truth == 2, 0, truth)]
+    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=poor)
+    assert found.hint_weight_ == 0
+    np.testing.assert_array_equal(found.label_distributions_, alone.label_distributions_)
+    good = DiffusionClassifier(random_state=0).fit(X, y, score_prior=np.eye(3)[truth])
+    assert good.hint_weight_ > 0
+
+
 def test_sizes_of_the_classes_are_met(blobs):
     X, truth = blobs
     y = np.full(len(X), -1)
