@@ -34,8 +34,9 @@ p_H by the hints alone and p_B by both,
 
 However sure the hints' map is, it names the class with probability a and else any other (A. Dawid
 and A. Skene, Maximum likelihood estimation of observer error-rates, 1979, with one rate for all
-classes). So it is too where no label reaches some points. Where a class has no label, or sizes of
-the classes are to be met, the map is that by both. Measured in experiments/few_labels/scores.py.
+classes). So it is too where no label reaches some points. Where a class has no label, sizes of the
+classes are to be met, or points keep few of many classes, the map is that by both. Measured in
+experiments/few_labels/scores.py.
 """
 
 from __future__ import annotations
@@ -173,7 +174,8 @@ class ScorePrior:
             return HintedDiffusion(labels, 0.0, diffuse(operator, labels, rules), None)
         eta = min(_labels_worth(a, labels.per_class) * n_classes / len(self.hints), MOST)
         both = self.labels(labels, eta)
-        if not all_labelled or labels.per_class < _LEAST_LABELS or rules.sizes is not None:
+        needs_one = rules.sizes is not None or rules.kept_classes is not None
+        if not all_labelled or labels.per_class < _LEAST_LABELS or needs_one:
             return HintedDiffusion(both, eta, diffuse(operator, both, rules_of(both)), None)
         L = _CalibratedMap.of(operator, labels, diffuse(operator, labels, rules))
         if L.is_better(by_hints.codes) and L.diffusion.reached.all():

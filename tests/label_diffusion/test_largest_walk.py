@@ -172,7 +172,7 @@ def test_points_that_no_label_reaches_have_empty_rows():
 
 
 def test_hints_count_as_with_all_classes():
-    X, truth, y = groups_of_points(20, 25)
+    X, truth, y = groups_of_points(20, 25, n_labels=1)
     scores = np.eye(20)[np.where(np.random.default_rng(2).random(len(X)) < 0.8, truth, 0)]
     found = [
         DiffusionClassifier(random_state=0, kept_classes=kept).fit(X, y, score_prior=scores)
