@@ -200,7 +200,7 @@ def test_the_memory_that_an_error_names_suffices(memory, n_points, **given):
     try:
         assert plan(memory).peak_bytes <= memory
     except ParameterError as error:
-        said, named = re.findall(r"([0-9.]+) GB", str(error))
+        said, named, *_ = re.findall(r"([0-9.]+) GB", str(error))
         assert float(said) < float(named)
         enough = int(float(named) * 1e9)
         assert plan(enough).peak_bytes <= enough

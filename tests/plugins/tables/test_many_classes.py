@@ -37,7 +37,7 @@ def test_classes_are_those_with_all_kept(many, works, capsys, monkeypatch):
     arguments = ["embeddings.npy", "--labels", "labels.csv", "--level", "0.9"]
     all_kept = works("classify", *arguments, "-o", "all.parquet")
     monkeypatch.setattr(classification, "_MANY_VALUES", 90_000)
-    kept = works("classify", *arguments, "-o", "kept.parquet", "--memory", "600MB")
+    kept = works("classify", *arguments, "-o", "kept.parquet", "--memory", "64GB")
     assert "kept_classes" not in all_kept
     assert kept["kept_classes"] == 32
     assert 0 <= kept["dropped"] < 0.3
