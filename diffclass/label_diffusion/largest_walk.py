@@ -12,6 +12,8 @@ K. Lang, Local graph partitioning using PageRank vectors, 2006).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -33,42 +35,21 @@ class LargestWalk(Walk):
     goes_by_cut = True
 
     def __init__(self, operator: MarkovOperator, labels: Labels, kept_classes: int):
-        super().__init__(operator, labels)
-        n, dtype = len(operator), operator.dtype
-        self._own = np.full(n, -1, dtype=np.int32)
-        self._stopped, self._passing = np.zeros(n, dtype), np.ones(n, dtype)
-        self._own[labels.points] = labels.codes
-        self._stopped[labels.points] = labels.weight * HEIGHT
-        self._passing[labels.points] = 1 - labels.weight
+        self._labels = _LabelOfEach.of(labels, operator.dtype)
         self._n_kept = min(kept_classes, labels.n_classes)
-        self.state = self._columns(self._own, self._stopped)
-        self._total = self._stopped[:, None]
+        own, stopped = self._labels.own, self._labels.stopped
+        start = columns_of(own, stopped, labels.n_classes, self._n_kept)
+        super().__init__(operator, labels, state=start)
+        self._total = stopped[:, None]
         self.scale /= HEIGHT
 
-    def _columns(self, codes: np.ndarray, values: np.ndarray) -> sp.csr_array:
-        return columns_of(codes, values, self.n_classes, self._n_kept)
-
     def _walk_on(self, n_steps: int) -> None:
-        self.state = self._walked(self.state, n_steps)
-        total, stopped, passing = self._total, self._stopped[:, None], self._passing[:, None]
+        self.state = _walked(self.operator, self.state, self._labels, n_steps)
+        stopped, passing = self._labels.stopped[:, None], self._labels.passing[:, None]
         for _ in range(n_steps):
-            following = np.empty_like(total)
-            self.operator.backward(total, following)
-            total = passing * following + stopped
-        self._total = total
-
-    def _walked(self, columns: sp.csr_array, n_steps: int) -> sp.csr_array:
-        for _ in range(n_steps):
-            checkpoint()
-            columns = _product(
-                self.operator.affinity,
-                self.operator.inverse_degrees,
-                columns,
-                self._own,
-                self._stopped,
-                self._passing,
-            )
-        return columns
+            following = np.empty_like(self._total)
+            self.operator.backward(self._total, following)
+            self._total = passing * following + stopped
 
     def dropped(self) -> np.ndarray:
         """Return the share, 0 to 1, of what has arrived at each point that was dropped; (n,)."""
@@ -105,10 +86,11 @@ class LargestWalk(Walk):
 
     def spread(self, codes: np.ndarray, n_steps: int) -> sp.csr_array:
         """Return a map diffused some steps, with labels that absorb the walk."""
-        is_label = self._own >= 0
-        codes = np.where(is_label, self._own, codes)
-        heights = np.where(is_label, self._stopped, HEIGHT).astype(self.operator.dtype)
-        return self._values_of(self._walked(self._columns(codes, heights), n_steps))
+        own, stopped = self._labels.own, self._labels.stopped
+        codes = np.where(own >= 0, own, codes)
+        heights = np.where(own >= 0, stopped, HEIGHT).astype(self.operator.dtype)
+        columns = columns_of(codes, heights, self.n_classes, self._n_kept)
+        return self._values_of(_walked(self.operator, columns, self._labels, n_steps))
 
     def decide(
         self, values: sp.csr_array, class_weight: np.ndarray, n_steps: int | None
@@ -145,13 +127,7 @@ def largest_map_scores(
     """
     n, dtype = len(operator), operator.dtype
     columns = columns_of(codes, np.ones(n, dtype), n_classes, min(kept_classes, n_classes))
-    none, nothing, all_ = np.full(n, -1, np.int32), np.zeros(n, dtype), np.ones(n, dtype)
-    for _ in range(n_steps):
-        checkpoint()
-        columns = _product(
-            operator.affinity, operator.inverse_degrees, columns, none, nothing, all_
-        )
-    return columns
+    return _walked(operator, columns, _LabelOfEach.none(n, dtype), n_steps)
 
 
 def columns_of(codes: np.ndarray, values: np.ndarray, n_classes: int, n_kept: int) -> sp.csr_array:
@@ -180,19 +156,44 @@ def _blank(n: int, n_classes: int, n_kept: int, dtype: np.dtype) -> sp.csr_array
     return sp.csr_array(arrays, shape=(n, n_classes))
 
 
-def _product(
-    affinity: sp.csr_array,
-    row_scale: np.ndarray,
-    columns: sp.csr_array,
-    own: np.ndarray,
-    stopped: np.ndarray,
-    passing: np.ndarray,
+@dataclass(frozen=True, eq=False)
+class _LabelOfEach:
+    """The label at each point as `AbsorbingLabels` has those of the labelled ones; all (n,)."""
+
+    own: np.ndarray  # its class, -1 for none
+    stopped: np.ndarray
+    passing: np.ndarray
+
+    @classmethod
+    def none(cls, n: int, dtype: np.dtype | type) -> _LabelOfEach:
+        return cls(np.full(n, -1, np.int32), np.zeros(n, dtype), np.ones(n, dtype))
+
+    @classmethod
+    def of(cls, labels: Labels, dtype: np.dtype) -> _LabelOfEach:
+        found = cls.none(labels.n_points, dtype)
+        found.own[labels.points] = labels.codes
+        found.stopped[labels.points] = labels.weight * HEIGHT
+        found.passing[labels.points] = 1 - labels.weight
+        return found
+
+
+def _walked(
+    operator: MarkovOperator, columns: sp.csr_array, labels: _LabelOfEach, n_steps: int
 ) -> sp.csr_array:
-    K, n_classes, (codes, values) = affinity, columns.shape[1], slots(columns)
+    for _ in range(n_steps):
+        checkpoint()
+        columns = _product(operator.affinity, operator.inverse_degrees, columns, labels)
+    return columns
+
+
+def _product(
+    K: sp.csr_array, row_scale: np.ndarray, columns: sp.csr_array, labels: _LabelOfEach
+) -> sp.csr_array:
+    n_classes, (codes, values) = columns.shape[1], slots(columns)
     found = _blank(K.shape[0], n_classes, codes.shape[1], values.dtype)
     _compiled.largest.largest_product(
-        K.indptr, K.indices, K.data, row_scale, codes, values, own, stopped, passing, n_classes,
-        *slots(found),
+        K.indptr, K.indices, K.data, row_scale, codes, values,
+        labels.own, labels.stopped, labels.passing, n_classes, *slots(found),
     )  # fmt: skip
     return found
 
@@ -209,7 +210,6 @@ def _fill_by_fronts(operator: MarkovOperator, values: sp.csr_array, lost: np.nda
         n = int(np.count_nonzero(front))
         if not n:
             return
-        rows, none = left[front], np.full(n, -1, np.int32)
-        found = _product(K[front], 1 / into[front], values, none, np.zeros(n), np.ones(n))
-        codes[rows], held[rows] = slots(found)
+        found = _product(K[front], 1 / into[front], values, _LabelOfEach.none(n, values.dtype))
+        codes[left[front]], held[left[front]] = slots(found)
         left = left[~front]

@@ -64,17 +64,19 @@ class Walk(LabelWalk[np.ndarray]):
     The state (n, n_classes) has the columns without their limits, limits (n_components, n_classes)
     what was subtracted, scale (n_classes,) the factors, and ``least`` is the smallest value of a
     column that counts as arrived. Weights may be chosen by the cut (``goes_by_cut``) for
-    absorbing labels only: free and warped columns always have the same mass.
+    absorbing labels only: free and warped columns always have the same mass. The state is 0 at
+    first, unless one is given.
     """
 
-    def __init__(self, operator: MarkovOperator, labels: Labels):
+    def __init__(self, operator: MarkovOperator, labels: Labels, *, state: Any = None):
         super().__init__()
         self.n_points, self.n_classes = len(operator), labels.n_classes
         self.operator, self.labels = operator, labels
         self.least = least_arrived(operator.dtype)
         self.time = 0
-        shape = len(operator), labels.n_classes
-        self.state = np.zeros(shape, dtype=operator.dtype)
+        if state is None:
+            state = np.zeros((len(operator), labels.n_classes), dtype=operator.dtype)
+        self.state = state
         self.limits = np.zeros((operator.n_connected_components, labels.n_classes))
         self.scale = np.ones(labels.n_classes)
         self._checkpoints: dict[str, Any] = {}

@@ -300,10 +300,10 @@ def _probabilities(
     return best, sets
 
 
-def kept_classes_of(classifier: Classifier, n_rows: int, n_classes: int) -> int | None:
+def kept_classes_of(classifier: DiffusionClassifier, n_rows: int, n_classes: int) -> int | None:
     """Return how many classes each row should keep; None for all, as of few rows or classes."""
     is_absorbing = classifier.label_mode in ("auto", "absorbing")
-    needs_all = getattr(classifier, "warp", None) or getattr(classifier, "join_features", False)
+    needs_all = classifier.warp is not None or classifier.join_features
     is_many = n_classes > 2 * _KEPT and n_rows * n_classes > _MANY_VALUES
     return _KEPT if is_many and is_absorbing and not needs_all else None
 
