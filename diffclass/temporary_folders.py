@@ -43,6 +43,7 @@ class TemporaryFolder:
     Attributes
     ----------
     path : Path
+        Absolute: it stays the folder's name where the process changes its own.
 
     Raises
     ------
@@ -57,7 +58,7 @@ class TemporaryFolder:
         parent: Path | None = None,
         left: Callable[[Path], object] | None = None,
     ):
-        parent = Path(tempfile.gettempdir()) if parent is None else parent
+        parent = Path(tempfile.gettempdir() if parent is None else parent).absolute()
         sweep(stem, parent=parent, left=left)
         self.path, descriptor = _made(stem, parent)
         self._end = weakref.finalize(self, _remove, self.path, descriptor, os.getpid())

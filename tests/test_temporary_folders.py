@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,15 @@ def test_it_is_the_owners_and_goes_at_the_end(tmp_path):
         (folder.path / "half").write_text("of a map")
     assert names(tmp_path) == []
     folder.remove()  # which changes nothing
+
+
+def test_it_goes_from_where_it_was_made(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with TemporaryFolder("map", parent=Path(".")) as folder:
+        assert folder.path.is_absolute()
+        monkeypatch.chdir("other")
+    assert names(tmp_path) == ["other"]
 
 
 def test_a_living_process_keeps_its_folder(tmp_path, holder):

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import time
+from pathlib import Path
 
 import pytest
 
@@ -78,17 +79,21 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def test_the_browser_is_led_by_a_private_file(tmp_path, opened):
-    opening = BrowserOpening(tmp_path)
+@pytest.mark.parametrize("typed", [".", "..", "sub", "sub/..", "./sub", None])
+def test_the_browser_is_led_by_a_private_file(tmp_path, monkeypatch, opened, typed):
+    (tmp_path / "here" / "sub").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    folder = tmp_path if typed is None else Path(typed)
+    opening = BrowserOpening(folder)
     opening.open("http://127.0.0.1:1/?token=secret&x")
     wait_for(lambda: opened)
     assert "secret" not in opened[0]  # which stands in the list of processes
-    (file,) = tmp_path.glob("*/*")
+    (file,) = folder.absolute().glob("relabel-opening.*/page.html")
     assert opened[0] == file.as_uri()
     assert "token=secret&amp;x" in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     opening.arrived()
-    wait_for(lambda: not list(tmp_path.iterdir()))
+    wait_for(lambda: not list(folder.glob("relabel-opening.*")))
     opening.close()
 
 
