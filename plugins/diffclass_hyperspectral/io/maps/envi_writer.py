@@ -19,13 +19,16 @@ from diffclass_hyperspectral.io.georeference import (
     from_envi,
     georeference_of,
 )
-from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
+from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, default_name, largest_id
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
-from diffclass_hyperspectral.io.readers import DATA_ENDINGS, from_ascii, to_ascii
+from diffclass_hyperspectral.io.readers import (
+    DATA_ENDINGS,
+    fields_of_names,
+    from_ascii,
+    to_ascii,
+)
 
 ENDINGS = (".hdr", *DATA_ENDINGS)
-# ENVI keeps lists between braces, divided by commas, and knows no escape for either.
-_PLAIN = str.maketrans({",": ";", "{": "(", "}": ")", "\n": " ", "\r": " "})
 
 
 def pair(path: Path) -> tuple[Path, Path]:
@@ -33,12 +36,6 @@ def pair(path: Path) -> tuple[Path, Path]:
     if path.suffix.lower() == ".hdr":
         return path.with_suffix(".img"), path
     return path, path.with_suffix(".hdr")
-
-
-def _header_name(name: str) -> str:
-    """Return a name as an ENVI list can hold it: commas become semicolons, braces brackets."""
-    plain = " ".join(name.translate(_PLAIN).split())
-    return to_ascii(plain)  # spectral writes in the encoding of the locale
 
 
 def write_classification(
@@ -49,16 +46,19 @@ def write_classification(
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write class ids (rows, columns) of a table as an ENVI classification, value == id."""
+    """Write class ids (rows, columns) of a table as an ENVI classification, value == id.
+
+    Names that an ENVI list cannot hold stand in a field of their own as well.
+    """
     n_classes = largest_id(table.ids, "an ENVI") + 1
     # spectral adds 1 to the greatest value in the map's own type, so 255 needs 16 bits.
     dtype = np.uint8 if n_classes <= LARGEST_BYTE else np.uint16
     fields = _georeference(map_info) | {
         "file type": "ENVI Classification",
-        "class names": _names(table, n_classes),
         "classes": str(n_classes),
         "data ignore value": "0",  # no class
         "class lookup": table.palette.ravel().tolist(),
+        **_names(table, n_classes),
     }
     _write(path, cast(ids, dtype, with_bands=True), fields, overwrite=overwrite)
 
@@ -73,7 +73,7 @@ def write_standard(
     map_info: Sequence[str] | None,
 ) -> None:
     """Write a float32 raster (rows, columns, bands); NaN is declared as "no data"."""
-    fields = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
+    fields = _georeference(map_info) | fields_of_names("band names", band_names)
     if wavelengths is not None:
         fields |= {"wavelength": wavelengths, "wavelength units": "Nanometers"}
     _write(path, raster, fields, overwrite=overwrite)
@@ -118,9 +118,9 @@ def _write_data(path: Path, raster: Raster, interleave: str) -> bool:
     return lacks_values
 
 
-def _names(table: ClassTable, n_classes: int) -> list[str]:
-    known = {entry.id: _header_name(entry.name) or f"class {entry.id}" for entry in table.entries}
-    return [known.get(i, "") for i in range(n_classes)]
+def _names(table: ClassTable, n_classes: int) -> dict[str, Any]:
+    names = {e.id: e.name if e.name.strip() else default_name(e.id) for e in table.entries}
+    return fields_of_names("class names", [names.get(i, "") for i in range(n_classes)])
 
 
 def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:

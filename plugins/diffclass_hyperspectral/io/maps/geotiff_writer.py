@@ -2,7 +2,7 @@
 
 GDAL has no place for category names inside a TIFF; it reads them from an ``.aux.xml`` beside it.
 They are written there, with a raster attribute table of names and colours, and into a tag of the
-band, so that the TIFF alone keeps the class table.
+band, so that the TIFF alone keeps the class table, and every letter of a name.
 
 A raster with more than 2,048 rows or columns becomes a cloud-optimised GeoTIFF: in tiles, with
 overviews, so that a map is drawn without being read whole.
@@ -24,7 +24,7 @@ from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import georeference_of, writable_crs
 from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
-from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json
+from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json, xml_text
 
 ENDINGS = (".tif", ".tiff")
 LARGEST_PLAIN = 2048  # rows or columns; viewers draw such a raster whole
@@ -136,7 +136,7 @@ def _write_categories(path: Path, table: ClassTable) -> None:
     band = ElementTree.SubElement(root, "PAMRasterBand", band="1")
     categories = ElementTree.SubElement(band, "CategoryNames")
     for name in names:
-        ElementTree.SubElement(categories, "Category").text = name
+        ElementTree.SubElement(categories, "Category").text = xml_text(name)
     attributes = ElementTree.SubElement(band, "GDALRasterAttributeTable", tableType="thematic")
     for k, (name, kind, usage) in enumerate(_COLUMNS):
         column = ElementTree.SubElement(attributes, "FieldDefn", index=str(k))
@@ -145,5 +145,5 @@ def _write_categories(path: Path, table: ClassTable) -> None:
     for k, entry in enumerate(table.entries):
         row = ElementTree.SubElement(attributes, "Row", index=str(k))
         for value in (entry.id, entry.name, *entry.color):
-            ElementTree.SubElement(row, "F").text = str(value)
+            ElementTree.SubElement(row, "F").text = xml_text(str(value))
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=False)

@@ -169,8 +169,9 @@ def write_class_map(
 ) -> tuple[Path, ...]:
     """Write a class map; `read_labels` of it gives the same ids, names and colours.
 
-    In ENVI every value is the class id; numbers between that are no class have no name, and commas
-    and braces in names, which ENVI cannot hold, become semicolons and brackets.
+    In ENVI every value is the class id; numbers between that are no class have no name. For other
+    programs commas and braces in names, which its lists cannot hold, become semicolons and
+    brackets.
 
     Parameters
     ----------

@@ -8,9 +8,15 @@ from diffclass_hyperspectral.io.readers.contents import (
     flags_of,
     names_as_json,
 )
-from diffclass_hyperspectral.io.readers.envi import DATA_ENDINGS, from_ascii, to_ascii
+from diffclass_hyperspectral.io.readers.envi import (
+    DATA_ENDINGS,
+    fields_of_names,
+    from_ascii,
+    to_ascii,
+)
 from diffclass_hyperspectral.io.readers.images import images_among, read_image
 from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
+from diffclass_hyperspectral.io.readers.raster_classes import xml_text
 from diffclass_hyperspectral.io.readers.spectral_libraries import (
     SpectralLibrary,
     is_library,
@@ -30,6 +36,7 @@ __all__ = [
     "SpectralLibrary",
     "color_of",
     "color_text",
+    "fields_of_names",
     "flags_of",
     "from_ascii",
     "images_among",
@@ -46,4 +53,5 @@ __all__ = [
     "resampled",
     "to_ascii",
     "write_library",
+    "xml_text",
 ]

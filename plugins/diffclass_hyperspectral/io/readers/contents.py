@@ -147,6 +147,33 @@ def names_of_json(text: str) -> dict[int, str]:
     return {int(key): str(name) for key, name in json.loads(text).items()}
 
 
+def full_names(
+    listed: Mapping[int, str], text: str | None, plain: Callable[[str], str]
+) -> dict[int, str]:
+    """Return the names of classes that a format lists, in full where it cannot hold them so.
+
+    Parameters
+    ----------
+    listed : mapping of int to str
+        By the format's own means. Where somebody has changed it since, this counts.
+    text : str or None
+        Of `names_as_json`: names in full; None for none. Damaged ones cost only themselves.
+    plain : callable
+        From a name to what the format's own means make of it.
+
+    Examples
+    --------
+    >>> full_names({1: "corn", 2: "soy"}, '{"1": "Corn", "2": "oats"}', str.lower)
+    {1: 'Corn', 2: 'soy'}
+    """
+    try:
+        full = {} if text is None else names_of_json(text)
+    except (ValueError, AttributeError):
+        full = {}
+    kept = {i: name for i, name in full.items() if plain(name) == plain(listed.get(i, name))}
+    return {**listed, **kept}
+
+
 _NOT_IN_A_WORD = re.compile(r"[^A-Za-z0-9_\-.+@]+")
 
 

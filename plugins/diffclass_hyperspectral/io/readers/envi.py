@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -23,7 +24,14 @@ from diffclass.output import repair_pair
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents, colors_of
+from diffclass_hyperspectral.io.readers.contents import (
+    Calibration,
+    Color,
+    Contents,
+    colors_of,
+    full_names,
+    names_as_json,
+)
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
@@ -66,7 +74,9 @@ def read_library(
             raise DataError(f"{header}: no spectral library; its file type says otherwise")
         _check_size(header, path, envi.gen_params(fields))
         found = envi.open(readable, os.fspath(path.absolute()))
-        names = [from_ascii(name) for name in found.names]
+        listed = [from_ascii(name) for name in found.names]
+        full = names_of_fields({**fields, "spectra names": listed}, "spectra names")
+        names = [*full, *listed[len(full) :]]
         factor = float(fields.get("reflectance scale factor", 1.0))
         return names, found.spectra / factor, found.bands.centers, found.bands.band_unit
 
@@ -127,14 +137,15 @@ def _ascii_copy(header: Path) -> Iterator[str]:
     signs, UTF-8 class names).
     """
     require_file(header)
-    raw = header.read_bytes()
-    if raw.isascii():
+    text = _decoded(header.read_bytes())
+    marked = to_ascii(text)
+    if marked == text:
         yield os.fspath(header.absolute())
         return
     with TemporaryFolder("diffclass-header") as folder:
         copy = os.path.join(folder.path, "header.hdr")
         with open(copy, "w", encoding="ascii", newline="") as stream:
-            stream.write(to_ascii(_decoded(raw)))
+            stream.write(marked)
         yield copy
 
 
@@ -234,9 +245,9 @@ def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
         "band_mask": None if good is None else good != 0,
         "ignore_value": _number(header, fields, "data ignore value"),
         "scale_factor": _scale_factor(header, fields),
-        "band_names": _texts(fields, "band names") or None,
+        "band_names": names_of_fields(fields, "band names") or None,
         "map_info": _map_info(fields),
-        "class_names": dict(enumerate(_texts(fields, "class names"))) or None,
+        "class_names": dict(enumerate(names_of_fields(fields, "class names"))) or None,
         "class_colors": _class_colors(fields) or None,
     }
 
@@ -350,7 +361,43 @@ def _class_colors(fields: dict[str, Any]) -> dict[int, Color]:
     return colors_of(values)
 
 
-_OTHER = re.compile(r"[^\x00-\x7f]")
+# ENVI keeps lists between braces, divided by commas, and knows no escape for either.
+_PLAIN = str.maketrans({",": ";", "{": "(", "}": ")"})
+# Of a field of names that its list cannot hold, as quoted JSON; other programs ignore it.
+_IN_FULL = "diffclass {}"
+
+
+def fields_of_names(field: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return a header's list of names, and a field of our own with those that it cannot hold.
+
+    Examples
+    --------
+    >>> fields_of_names("class names", ["water, {deep}", "soy"])["class names"]
+    ['water; (deep)', 'soy']
+    """
+    listed = [_listed(name) for name in names]
+    full = {i: name for i, name in enumerate(names) if name != listed[i]}
+    # in ASCII: spectral writes in the encoding of the locale
+    fields: dict[str, Any] = {field: [to_ascii(name) for name in listed]}
+    if full:
+        fields[_IN_FULL.format(field)] = to_ascii(quote(names_as_json(full), safe=' ":'))
+    return fields
+
+
+def names_of_fields(fields: dict[str, Any], field: str) -> tuple[str, ...]:
+    """Return the names that a header lists, in full where `fields_of_names` has written them so."""
+    listed = dict(enumerate(_texts(fields, field)))
+    text = fields.get(_IN_FULL.format(field))
+    full = full_names(listed, unquote(text) if isinstance(text, str) else None, _listed)
+    return tuple(full[i] for i in listed)
+
+
+def _listed(name: str) -> str:
+    """Return a name as a list can hold it."""
+    return " ".join(name.translate(_PLAIN).split())
+
+
+_OTHER = re.compile(r"[^\x00-\x7f]|_(?=_u[0-9a-f]{2,6}__)")  # the second would be read as a mark
 _MARK = re.compile(r"__u([0-9a-f]{2,6})__")
 
 
@@ -362,7 +409,7 @@ def to_ascii(text: str) -> str:
     >>> to_ascii("20 \u00b0C")
     '20 __ub0__C'
     """
-    return _OTHER.sub(lambda found: f"__u{ord(found.group()):x}__", text)
+    return _OTHER.sub(lambda found: f"__u{ord(found.group()):02x}__", text)
 
 
 def from_ascii(text: str) -> str:

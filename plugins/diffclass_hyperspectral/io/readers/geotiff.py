@@ -5,9 +5,8 @@ Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units"
 or in the names of the bands ("450.3 nm"; in products of Wyvern, whose files are called so, also
 "Band_503": opengeos/HyperCoast, wyvern.py). Widths are "fwhm" in the tags of the bands or of the
 file, in the unit of the wavelengths, or "FWHM_UM" of that domain, which GDAL rounds to a nanometre.
-An alpha band is no measurement but, as a mask is, says which pixels have data. Names of classes
-stand in the band's tag that `geotiff_writer` makes, in the flags of a map that xarray wrote, or in
-the ``.aux.xml`` next to it.
+An alpha band is no measurement but, as a mask is, says which pixels have data. Classes are read by
+`raster_classes`.
 """
 
 from __future__ import annotations
@@ -16,19 +15,15 @@ import math
 import re
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
 from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import (
     Calibration,
-    Color,
     Contents,
-    classes_of_flags,
-    names_of_json,
 )
-from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
+from diffclass_hyperspectral.io.readers.raster_classes import classes_of_raster
 from diffclass_hyperspectral.io.readers.tiff_blocks import (
     Transparency,
     check_raster,
@@ -64,14 +59,15 @@ def read(path: Path) -> Contents:
             math.nan if shown.masks else raster.nodatavals[places[0]],
         )
         wavelengths, widths = _centres_and_widths(raster, shown.bands)
+        class_names, class_colors = classes_of_raster(raster)
         facts = {
             "wavelengths": wavelengths,
             "widths": widths,
             "band_mask": _band_mask(raster, shown.bands),
             "band_names": None if names is None else tuple(names[i] for i in places),
             "map_info": map_info(raster),
-            "class_names": _class_names(path, raster),
-            "class_colors": _class_colors(raster),
+            "class_names": class_names,
+            "class_colors": class_colors,
         }
         return scaled(
             path,
@@ -169,31 +165,3 @@ def _band_names(raster: Any) -> tuple[str, ...] | None:
     if not any(raster.descriptions):
         return None
     return tuple(name or f"band {i + 1}" for i, name in enumerate(raster.descriptions))
-
-
-def _class_names(path: Path, raster: Any) -> dict[int, str] | None:
-    if raster.count != 1:
-        return None
-    text = raster.tags(1).get(NAMES_KEY)
-    if text is not None:
-        return names_of_json(text)
-    flagged, _ = classes_of_flags(raster.tags())
-    if flagged:
-        return flagged
-    beside = Path(f"{path}.aux.xml")
-    if not beside.is_file():
-        return None
-    try:
-        categories = ElementTree.parse(beside).iter("Category")
-    except ElementTree.ParseError:
-        return None  # names are decoration: damaged ones cost only themselves
-    names = [category.text for category in categories]
-    return {index: name for index, name in enumerate(names) if name} or None
-
-
-def _class_colors(raster: Any) -> dict[int, Color] | None:
-    try:
-        colors = raster.colormap(1) if raster.count == 1 else {}
-    except ValueError:
-        return classes_of_flags(raster.tags())[1] or None
-    return {index: (red, green, blue) for index, (red, green, blue, _) in colors.items()} or None

@@ -269,7 +269,7 @@ def write_library(
         write_table(place, columns, [first, *library.names], overwrite=overwrite)
         return files
     known_fields = {
-        "spectra names": [re.sub(r"[,{}]", ";", name) for name in library.names],
+        **envi.fields_of_names("spectra names", library.names),
         **(
             {}
             if library.wavelengths is None
@@ -279,7 +279,9 @@ def write_library(
     with replacing_pair(*files, overwrite=overwrite) as (data, beside):
         made = require("spectral.io.envi").SpectralLibrary(library.spectra, known_fields)
         made.save(os.fspath(data.with_suffix("")))
-        data.with_suffix(".hdr").rename(beside)
+        text = envi.from_ascii(data.with_suffix(".hdr").read_text("ascii"))
+        data.with_suffix(".hdr").unlink()
+        beside.write_text(text, encoding="utf-8")
     return files
 
 
