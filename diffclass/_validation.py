@@ -5,7 +5,6 @@ Arrays raise `DataError`, whose message names the first bad row, parameters `Par
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from types import UnionType
 from typing import Any, TypeAlias
@@ -14,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from diffclass.exceptions import DataError, ParameterError, ScaleWarning
+from diffclass.exceptions import DataError, ParameterError, ScaleWarning, warn_user
 
 FLOATS = (np.float64, np.float32)
 # Features count for nothing if together they make up less of the squared distances; half of all do
@@ -53,7 +52,7 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
         raise DataError(f"{name} is not a table of real numbers ({error})") from None
 
 
-def warn_of_scales(X: np.ndarray, *, stacklevel: int) -> None:
+def warn_of_scales(X: np.ndarray) -> None:
     """Warn where half of the features are too small to count in distances.
 
     About 1,000 of the points ``X`` (n, d) are looked at. The span of a feature is that without its
@@ -70,13 +69,12 @@ def warn_of_scales(X: np.ndarray, *, stacklevel: int) -> None:
     n_small = int(np.searchsorted(sums, _NOTHING * sums[-1]))
     if n_small >= len(features) // 2:
         small, large = features[n_small - 1], features[-1]
-        warnings.warn(
+        warn_user(
             f"{n_small} of {X.shape[1]} features count for nothing in distances: nine tenths of "
             f"feature {small} span {spans[small]:.3g}, of feature {large} {spans[large]:.3g}. If "
             "they are to count, bring them to one scale first, as by scikit-learn's "
             "StandardScaler; diffclass.features.PartialWhitening then makes few features of many",
             ScaleWarning,
-            stacklevel=stacklevel,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -14,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import RandomState, check_choice, check_kind, check_level, warn_of_scales
-from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
+from diffclass.exceptions import DataError, ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
     Calibration,
@@ -334,7 +333,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             given = self._labels(y, X.shape[0], label_weight, groups)
         labels = hints.labels(given, ALONE) if hints is not None else cast(Labels, given)
         if self.affinity is None:
-            warn_of_scales(X, stacklevel=3)
+            warn_of_scales(X)
         self.classes_ = labels.classes
         rules = self._rules(labels)
         processor = processor_of(self.device)
@@ -689,7 +688,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self._mark_unreached(unreached, X)
 
     def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
-        warnings.warn(self._why_unreached(unreached), UnreachedWarning, stacklevel=4)
+        warn_user(self._why_unreached(unreached), UnreachedWarning)
         if self.kept_classes is not None:
             return  # empty rows
         self.raw_label_distributions_ = self.raw_label_distributions_.copy()

@@ -13,12 +13,11 @@ runs measure their progress to say how long the rest will take.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, warn_user
 from diffclass.memory import available_memory_bytes, peak_memory_bytes
 from diffclass.progress import duration
 
@@ -190,12 +189,11 @@ class Forecast:
         UserWarning
         """
         if self.exceeds:
-            warnings.warn(
+            warn_user(
                 f"this run needs about {_shown(self.peak)} of memory, most of it for "
                 f"{self._largest}, but only {_shown(self.available or 0)} are free besides "
                 f"{_shown(self.held)} in use: it may be ended by the system; {advice}",
                 UserWarning,
-                stacklevel=2,
             )
 
     def to_dict(self) -> dict[str, Any]:

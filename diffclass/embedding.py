@@ -12,7 +12,6 @@ and Daubechies 2022 (bandwidth).
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import RandomState, check_choice, check_kind, check_positive
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, warn_user
 from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
 from diffclass.point_graph import PointGraph
@@ -191,11 +190,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         n_parts = self.operator_.n_connected_components
         if n_parts > 1:
-            warnings.warn(
+            warn_user(
                 f"the graph has {n_parts} components, which the first "
                 "coordinates tell apart; raise n_neighbors, or embed each by itself",
                 UserWarning,
-                stacklevel=2,
             )
         self.n_components_, why = self._chosen_components(self.eigenpairs_)
         self.time_, why_then = self._chosen_time(self.eigenpairs_)
@@ -321,10 +319,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return 1, "nothing is left out at any time"
         ratio = moduli[m + 1] / moduli[1]
         if ratio > _TIME_ACCURACY ** (1 / _LATEST_TIME):
-            warnings.warn(
+            warn_user(
                 "time='auto': no time separates the coordinates kept from others; 1 is used",
                 UserWarning,
-                stacklevel=3,
             )
             return 1, "no time separates the coordinates kept from others"
         time = max(int(np.ceil(np.log(_TIME_ACCURACY) / np.log(ratio))), 1)

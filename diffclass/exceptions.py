@@ -7,8 +7,11 @@ Each class also derives from the built-in class that users of scikit-learn or Nu
 from __future__ import annotations
 
 import errno
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 __all__ = [
     "CancelledError",
@@ -21,8 +24,10 @@ __all__ = [
     "UnreachedWarning",
     "is_full",
     "named_when_full",
+    "warn_user",
 ]
 
+_CALLERS = ("contextlib", "functools", "joblib", "sklearn")  # between users and diffclass
 # no block is left, none of the user's quota, or the file exceeds what the file system allows
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -107,3 +112,37 @@ def named_when_full(say: Callable[[OSError], str]) -> Iterator[None]:
         if not is_full(error):
             raise
         raise DataError(say(error)) from error
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called diffclass, however deep the warning arises.
+
+    It is the line of the innermost caller that is neither in diffclass nor in what calls diffclass
+    for somebody, such as scikit-learn. By default each such line is shown once.
+
+    Parameters
+    ----------
+    message : str
+    category : type of Warning, default=UserWarning
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from diffclass.exceptions import ScaleWarning, warn_user
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn_user("feature 0 counts for nothing", ScaleWarning)
+    >>> str(caught[0].message)
+    'feature 0 counts for nothing'
+    """
+    frame = sys._getframe(1)
+    while _is_between(frame) and frame.f_back is not None:
+        frame = frame.f_back
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    place = frame.f_code.co_filename, frame.f_lineno, frame.f_globals.get("__name__")
+    warnings.warn_explicit(message, category, *place, registry)
+
+
+def _is_between(frame: FrameType) -> bool:
+    """Say whether code is diffclass's own, or calls diffclass for somebody."""
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return package.startswith("diffclass") or package in _CALLERS

@@ -7,13 +7,12 @@ the same name neither is used. plugins/README.md shows an example of each group.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from diffclass.exceptions import ExtensionError
+from diffclass.exceptions import ExtensionError, warn_user
 
 __all__ = [
     "COMMANDS",
@@ -85,7 +84,7 @@ def load_extension(group: str, name: str, *, own: Collection[str] = ()) -> Any:
     if not points:
         return None
     if name in own:
-        warnings.warn(f"{where} is not used: the name is diffclass's own", stacklevel=2)
+        warn_user(f"{where} is not used: the name is diffclass's own")
         return None
     if len(points) > 1:
         raise ExtensionError(f"{where} is not used: uninstall all of these but one")

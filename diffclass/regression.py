@@ -10,7 +10,6 @@ diffusion maps; the choice of m is ours).
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_positive
 from diffclass.embedding import DiffusionMap, check_embedding
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 from diffclass.spectral.eigenpairs import nystrom
 
 __all__ = ["EigenfunctionRegressor"]
@@ -137,11 +136,10 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         if self.n_components is None:
             return int(np.argmin(self.leave_one_out_))
         if self.n_components > at_hand:
-            warnings.warn(
+            warn_user(
                 f"n_components = {self.n_components}; {n_known} known values and the embedding "
                 f"allow {at_hand}, which are used",
                 UserWarning,
-                stacklevel=3,
             )
         return min(self.n_components, at_hand)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 
 __all__ = ["MOST_CLASSES", "UNLABELLED", "decode_labels", "encode_labels"]
 
@@ -40,10 +39,9 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     values = _as_array(y)
     missing = _missing(y)
     if values.ndim == 2 and values.shape[1] == 1:
-        warnings.warn(
+        warn_user(
             "A column-vector y was passed when a 1d array was expected; its column is used",
             DataConversionWarning,
-            stacklevel=4,
         )
         values = values[:, 0]
     if values.ndim != 1:

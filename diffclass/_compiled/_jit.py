@@ -18,7 +18,6 @@ import hashlib
 import logging
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ import numba
 
 from diffclass._compiled._numba_internals import NothingOverlaps, cache_folder, keep_compiled
 from diffclass._compiled._threads import share_out
+from diffclass.exceptions import warn_user
 from diffclass.temporary_folders import TemporaryFolder
 
 __all__ = ["inlined", "parallel", "serial", "share"]
@@ -46,11 +46,10 @@ def _sources() -> str:
 
 @functools.cache
 def _say_that_nothing_is_kept(reason: str) -> None:
-    warnings.warn(
+    warn_user(
         f"compiled loops cannot be kept ({reason}), so every start compiles them for some "
         "seconds; set NUMBA_CACHE_DIR to a folder that can be written",
         UserWarning,
-        stacklevel=2,
     )
 
 

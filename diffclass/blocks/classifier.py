@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import warnings
 import weakref
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -32,7 +31,7 @@ from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
-from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
+from diffclass.exceptions import DataError, ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
@@ -311,7 +310,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
     def _warn_of_what_is_missing(self) -> None:
         lost = "" if self.is_joined_ else _lost_edges(self.facts_)
         if lost:
-            warnings.warn(lost, ConvergenceWarning, stacklevel=3)
+            warn_user(lost, ConvergenceWarning)
         n_unreached = int(np.count_nonzero(self.diffusion_.codes < 0))
         if n_unreached:
             cause = (
@@ -320,10 +319,9 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
                 else "they lie in parts of the graph without a label, or farther than the walk; "
                 "label a point in each part, or raise n_neighbors"
             )
-            warnings.warn(
+            warn_user(
                 f"no label reaches {n_unreached} of {len(self.diffusion_.codes)} points: {cause}",
                 UnreachedWarning,
-                stacklevel=3,
             )
 
 

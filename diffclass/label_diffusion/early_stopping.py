@@ -6,13 +6,13 @@ It works for every `LabelWalk`, wherever its columns lie. The rules are those of
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from diffclass.exceptions import warn_user
 from diffclass.label_diffusion.class_sizes import with_sizes
 from diffclass.label_diffusion.label_walk import LabelWalk, curve_times, cut_times
 from diffclass.label_diffusion.maps import Cut, balanced_weights, equal_weights
@@ -193,12 +193,11 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
         curve = _walk_to_best_margin(walk, max_time, kept_share)
         stopped = EarlyStop(walk.restore("kept"), curve)
     if not curve.is_covered:
-        warnings.warn(
+        warn_user(
             f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
             "could; the rest, more edges away than that, takes the class of its neighbours; raise "
             "max_time or n_neighbors",
             ConvergenceWarning,
-            stacklevel=6,
         )
     return stopped
 

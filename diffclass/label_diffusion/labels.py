@@ -5,7 +5,6 @@ They are checked once, where they come in, and are the same for walks in memory 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.targets import UNLABELLED, encode_groups, encode_labels, labels_per_class
 
 # Shares of all points above which 0 looks like "unlabelled", among three classes or more, or two:
@@ -163,11 +162,10 @@ def _warn_of_marks(classes: np.ndarray, counts: np.ndarray) -> None:
     share = counts[mark] / counts.sum()
     if share > (_MOST_OF_MANY if len(classes) > 2 else _MOST_OF_TWO):
         mark_name = repr(classes[mark].item() if _is_zero(classes[mark]) else "")
-        warnings.warn(
+        warn_user(
             f"{mark_name} is a class like any other, and {share:.0%} of y are of it; if it means "
             f"unlabelled, use -1 there, as by np.where(y == {mark_name}, -1, y)",
             UserWarning,
-            stacklevel=5,
         )
 
 

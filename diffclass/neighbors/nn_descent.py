@@ -8,7 +8,6 @@ little faster than n.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.utils import check_random_state
 from diffclass import _compiled
 from diffclass._validation import RandomState
 from diffclass.costs import Cost, Size
+from diffclass.exceptions import warn_user
 from diffclass.neighbors.cell_tree import (
     LEAF_POINTS,
     N_AROUND,
@@ -119,12 +119,11 @@ class NNDescentSearch(Search):
         if self.recall_ < _LEAST_RECALL and len(X) <= _MOST_EXACT:
             self._search_all_cells()
         elif self.recall_ < _LEAST_RECALL:
-            warnings.warn(
+            warn_user(
                 f"{self.recall_:.1%} of the true neighbours were found, not {_LEAST_RECALL:.1%}, "
                 f"among {len(X)} points with {X.shape[1]} features, too many to compare all; take "
                 "fewer features, without those that are mostly noise",
                 UserWarning,
-                stacklevel=4,
             )
 
     def _search(self, random: np.random.RandomState) -> None:

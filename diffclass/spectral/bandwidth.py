@@ -22,7 +22,6 @@ Grassberger and I. Procaccia, Measuring the strangeness of strange attractors, 1
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_choice, check_points, check_positive
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, warn_user
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import NeighborSearch, RadiusSearch, neighbors_graph
 from diffclass.progress import stage
@@ -330,12 +329,11 @@ def wide_gaussian(
         epsilon, needed = curve.epsilon, curve.n_neighbors
     affordable = max(_MOST_EDGES // len(X), n_neighbors)
     if needed > affordable:
-        warnings.warn(
+        warn_user(
             f"epsilon = {epsilon:.3g} needs {needed} neighbours, more than fit into "
             f"{_MOST_EDGES:,} edges; the graph has {affordable}: use a smaller epsilon or "
             "raise n_neighbors",
             UserWarning,
-            stacklevel=5,
         )
     return Gaussian(bandwidth=epsilon), max(n_neighbors, min(needed, affordable)), curve
 
@@ -350,11 +348,10 @@ def _chosen_curve(
     else:
         return None
     if not curve.is_found:
-        warnings.warn(
+        warn_user(
             f"no scale in reach satisfies the rule of {bandwidth!r}; epsilon = "
             f"{curve.epsilon:.3g} comes closest to it, see bandwidth_curve_",
             UserWarning,
-            stacklevel=6,
         )
     return curve
 

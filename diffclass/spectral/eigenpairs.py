@@ -18,7 +18,6 @@ diffusion maps (biorthogonal eigenvectors); R. Coifman and S. Lafon, Geometric h
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +29,7 @@ from sklearn.utils import check_random_state
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_choice, check_kind, check_positive
 from diffclass.costs import Cost, Size
-from diffclass.exceptions import ParameterError, UnreachedWarning
+from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.spectral.eigensolver import (
@@ -401,11 +400,10 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
     totals = np.asarray(weights.sum(axis=1), dtype=np.float64)
     unreached = totals <= 0
     if unreached.any():
-        warnings.warn(
+        warn_user(
             f"{np.count_nonzero(unreached)} of {len(totals)} new points have no neighbour with a "
             "positive affinity; their values are 0",
             UnreachedWarning,
-            stacklevel=2,
         )
     totals[unreached] = 1
     means = weights @ eigenpairs.right[:, 1:] / totals[:, None]

@@ -20,7 +20,6 @@ analysis of the CholeskyQR2 algorithm, 2015.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -30,6 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
+from diffclass.exceptions import warn_user
 from diffclass.progress import checkpoint
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # values, vectors and residuals
@@ -316,12 +316,11 @@ def _product(matrix: sp.csr_array, columns: np.ndarray) -> np.ndarray:
 
 
 def _warn(block: _Block, tolerance: float, max_rounds: int) -> None:
-    warnings.warn(
+    warn_user(
         f"{np.count_nonzero(block.excess(tolerance) > 1)} of {block.n_pairs} eigenpairs did not "
         f"converge to {tolerance:g} within {max_rounds} rounds; the largest residual is "
         f"{block.residuals[: block.n_pairs].max():.1e}",
         ConvergenceWarning,
-        stacklevel=3,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from diffclass.command_line import (
     overwrite_option,
     present,
 )
+from diffclass.exceptions import warn_user
 from diffclass_hyperspectral.commands._scenes import match_option
 from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
 
@@ -105,7 +105,7 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
         match=given.match,
     )
     if evaluation.warning is not None and console.as_json:  # people read it above the figures
-        warnings.warn(evaluation.warning, UserWarning, stacklevel=2)
+        warn_user(evaluation.warning, UserWarning)
     if given.picture is not None:
         draw_evaluation(given.picture, evaluation, overwrite=given.overwrite)
     give_report(console, evaluation, given.report, overwrite=given.overwrite)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -13,7 +12,7 @@ from msgspec import to_builtins
 
 from diffclass import __version__
 from diffclass.costs import Forecast
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, warn_user
 from diffclass.relabel import Operation
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in, source_of
 from diffclass_relabel.session.editor import SessionEditor
@@ -160,10 +159,8 @@ def _kept_settings(
     shown = {name: wanted.get(name, getattr(kept, name)) for name in kept.shown_only}
     images = shown.get("images")
     if "images" not in wanted and images and os.path.isabs(images) and not os.path.isdir(images):
-        warnings.warn(
-            f"{images} is gone: rows are shown without images; name them with --images",
-            UserWarning,
-            stacklevel=3,
+        warn_user(
+            f"{images} is gone: rows are shown without images; name them with --images", UserWarning
         )
         shown["images"] = None
     return replace(kept, **shown)
@@ -184,7 +181,7 @@ def _add_labels(
         found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
     editor.apply(found.operation, labels=source_of(labels))
     if found.asks:
-        warnings.warn(new_classes_warning(found, given.path), UserWarning, stacklevel=2)
+        warn_user(new_classes_warning(found, given.path), UserWarning)
 
 
 def replayed(

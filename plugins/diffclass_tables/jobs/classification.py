@@ -10,7 +10,6 @@ A script that does what ``diffclass classify`` does with a table:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,7 @@ import scipy.sparse as sp
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores, draw_per_class
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport, hints_worth
 from diffclass.label_diffusion import Measures, Prior, written_prior
 from diffclass.targets import decode_labels, encode_labels
@@ -271,10 +270,9 @@ def _fitted_on(
 def _say_of_labels(y: np.ndarray, rows: Rows) -> None:
     lost = sum(value is not None for value in y[~rows.valid])
     if lost:
-        warnings.warn(
+        warn_user(
             f"{rows.table.path}: {lost} labelled rows have missing values and are not used",
             UserWarning,
-            stacklevel=3,
         )
 
 

@@ -11,14 +11,13 @@ at the outer corner of the first pixel.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError, DiffclassError, ParameterError
+from diffclass.exceptions import DataError, DiffclassError, ParameterError, warn_user
 from diffclass.libraries import require
 
 
@@ -355,7 +354,7 @@ def writable_crs(place: Georeference) -> Any:
     try:
         return parsed_crs(place.crs)
     except DataError as error:
-        warnings.warn(f"{error}; it is left out of the map", UserWarning, stacklevel=2)
+        warn_user(f"{error}; it is left out of the map", UserWarning)
         return None
 
 

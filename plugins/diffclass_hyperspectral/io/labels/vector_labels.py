@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 from diffclass.libraries import reading, require, require_file
 from diffclass.remote_paths import RemotePath, place_of
 from diffclass.targets import MOST_CLASSES
@@ -75,10 +75,9 @@ def read_vector_labels(
     )
     disputed = int(np.count_nonzero(picture != first))
     if disputed:
-        warnings.warn(
+        warn_user(
             f"{path}: shapes of different classes cover {disputed} pixels; the later one wins",
             UserWarning,
-            stacklevel=2,
         )
     colors = _colors(features, ids)
     labels = LabelImage.from_array(picture, names=names, colors=colors, path=place)

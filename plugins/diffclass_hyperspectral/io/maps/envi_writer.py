@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from diffclass.exceptions import warn_user
 from diffclass.libraries import require
 from diffclass.output import replacing_pair
 from diffclass_hyperspectral.io.georeference import (
@@ -128,11 +128,10 @@ def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:
         return {}
     place = georeference_of(map_info)
     if place is not None and not _holds(map_info, place):
-        warnings.warn(
+        warn_user(
             "ENVI headers cannot hold a sheared grid; the coordinates are left out: write .tif "
             "to keep them",
             UserWarning,
-            stacklevel=2,
         )
         return {}
     fields: dict[str, Any] = {"map info": [to_ascii(text) for text in map_info]}

@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 from diffclass.libraries import reading, require, require_file
 from diffclass.mapped_files import release_pages
 from diffclass.output import repair_pair
@@ -214,11 +214,10 @@ def _check_size(header: Path, data: Path, params: Any) -> None:
             "the file is cut short or the header belongs to another one"
         )
     if there > needed:
-        warnings.warn(
+        warn_user(
             f"{data}: {there} bytes, {there - needed} more than {header.name} ({size}) needs; "
             "check that the header belongs to it",
             UserWarning,
-            stacklevel=2,
         )
 
 

@@ -8,7 +8,6 @@ of rows.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
 from diffclass.remote_paths import place_of
@@ -307,12 +306,11 @@ class Scene:
             survey.add(rows, self.data[rows])
         if survey.first_extreme is not None:
             row, column, band, value = survey.first_extreme
-            warnings.warn(
+            warn_user(
                 f"{self.path}: {survey.n_extreme} pixels hold values that no measurement has, the "
                 f"first {value:.4g} in band {band} at row {row}, column {column} (counted from 0); "
                 "they are taken for no data",
                 UserWarning,
-                stacklevel=2,
             )
         return survey
 

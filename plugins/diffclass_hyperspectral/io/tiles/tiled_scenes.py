@@ -12,7 +12,6 @@ features and graph, but no pixel of one is smoothed with another's.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.mapped_files import release_pages
 from diffclass_hyperspectral.io.file_names import file_of, is_for_each, joint_name
 from diffclass_hyperspectral.io.georeference import (
@@ -218,12 +217,11 @@ def _check_units(scenes: list[Scene]) -> None:
     for other in scenes[1:]:
         factor = unit_factor(_sampled_levels(other, good), reference)
         if factor is not None:
-            warnings.warn(
+            warn_user(
                 f"{other.path}: its values are {factor_text(factor)} than those of {first.path} in "
                 "nearly all bands, as in other units; if so, state its scale factor in its header, "
                 "or open it in Python and pass scene.scaled(factor)",
                 UserWarning,
-                stacklevel=3,
             )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import match_classes
-from diffclass.exceptions import DataError, ParameterError, ScaleWarning
+from diffclass.exceptions import DataError, ParameterError, ScaleWarning, warn_user
 from diffclass.jobs import check_classifier
 from diffclass.label_diffusion import decide
 from diffclass.point_graph import PointGraph
@@ -191,11 +191,10 @@ def apply_model(
     share = np.count_nonzero(far) / np.count_nonzero(valid)
     if share > _EXPECTED_BEYOND:
         what = "have the class of the nearest" if classify_all else "are left unclassified"
-        warnings.warn(
+        warn_user(
             f"{scene.path}: {share:.1%} of the pixels lie beyond the reach of those that the model "
             f"was fitted to and {what}; --novelty FILE shows how far",
             UserWarning,
-            stacklevel=2,
         )
     if classify_all:
         return result

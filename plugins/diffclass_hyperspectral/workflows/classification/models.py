@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from diffclass import __version__
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 from diffclass.mapped_files import release_pages
 from diffclass.model_files import (
     CLASSIFIER,
@@ -193,7 +192,7 @@ class SceneModel:
                 "(in Python scene.scaled), or take them as they are with --scale 1 "
                 "(check_units=False)"
             )
-        warnings.warn(said, UserWarning, stacklevel=4)
+        warn_user(said, UserWarning)
 
     def cost(self, n_pixels: int, n_features: int) -> Cost:
         """Return what `answers` costs besides the model: features, result, a block."""
@@ -308,11 +307,10 @@ def matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
     bad = model.features.bands_ & ~scene.band_mask[bands]
     if bad.any():
         shown = ", ".join(str(band + 1) for band in bands[bad][:5])
-        warnings.warn(
+        warn_user(
             f"{scene.path}: its header or --bands calls {np.count_nonzero(bad)} bands bad that the "
             f"model was fitted to (band {shown}{', ...' if bad.sum() > 5 else ''}); they are used",
             UserWarning,
-            stacklevel=4,
         )
     return bands
 

@@ -22,7 +22,7 @@ from sklearn.base import clone
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Forecast
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.kernels import check_kernel
 from diffclass.point_graph import PointGraph
 from diffclass.progress import stage
@@ -378,20 +378,18 @@ def _say_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int 
     """Warn of labels that cannot be used, and of classes with too few to draw as many as asked."""
     lost = int(np.count_nonzero((labels.ids > 0) & ~valid))
     if lost:
-        warnings.warn(
+        warn_user(
             f"{labels.path}: {lost} labelled pixels have no data in the scene and are not used",
             UserWarning,
-            stacklevel=3,
         )
     few = [] if labels_per_class is None else halved_classes(labels.ids, labels_per_class)
     if few:
         names = ", ".join(f"{labels.table[i].name} ({labels.counts()[i]})" for i in few[:5])
         more = f" and {len(few) - 5} more" if len(few) > 5 else ""
-        warnings.warn(
+        warn_user(
             f"fewer than twice {labels_per_class} pixels are labelled in {names}{more}: half of "
             "them are fitted on, the others held out",
             UserWarning,
-            stacklevel=3,
         )
 
 
