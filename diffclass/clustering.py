@@ -34,6 +34,7 @@ from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.kernels.isotropic import neighbor_distances
 from diffclass.label_diffusion.maps import leaving_probabilities
 from diffclass.neighbors import neighbors_graph
+from diffclass.number_range import NumberRange
 from diffclass.point_graph import REACH
 from diffclass.progress import stage
 from diffclass.spectral.bandwidth import check_spread
@@ -213,7 +214,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         if self._is_pairwise:
             return everyone
         check_spread(X)
-        graph = neighbors_graph(X, N_NEIGHBORS, random_state=self.random_state)
+        graph = neighbors_graph(NumberRange.of(X)(X), N_NEIGHBORS, random_state=self.random_state)
         self._look_at(graph)
         members = np.flatnonzero(relative_scales(graph) <= _OUTLYING)
         least = 2 if isinstance(self.n_clusters, str) else self.n_clusters

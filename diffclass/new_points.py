@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.label_diffusion import Calibration, FeatureOpinion, posteriors_of
+from diffclass.number_range import Centred
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import WarpedValues
 from diffclass.point_graph import REACH, StepsToPoints
@@ -67,4 +68,6 @@ class NewPoints:
         from sklearn.metrics import pairwise_distances_argmin
 
         points, labelled = map(self.steps.features_of, (X, self.labelled))
-        return self.labelled_codes[pairwise_distances_argmin(points, labelled)]
+        centred = Centred(labelled)
+        nearest = pairwise_distances_argmin(centred(points), centred(labelled))
+        return self.labelled_codes[nearest]

@@ -39,6 +39,8 @@ from diffclass.kernels.local_covariance import LocalCovariance
 from diffclass.kernels.shared_neighbors import SharedNeighbors
 from diffclass.neighbors import NeighborSearch, neighbors_graph, on_device
 from diffclass.neighbors.nn_descent import search_cost
+from diffclass.neighbors.search import Search
+from diffclass.number_range import AS_THEY_ARE, NumberRange
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 
@@ -66,10 +68,11 @@ class StepsToPoints:
     scales: np.ndarray | None
     density: np.ndarray
     alpha: float
+    number_range: NumberRange = AS_THEY_ARE
 
     def features_of(self, X_new: np.ndarray) -> np.ndarray:
         """Return the (m, p) coordinates in which neighbours of new points are searched."""
-        return X_new if self.placing is None else self.placing(X_new)
+        return X_new if self.placing is None else self.placing(self.number_range(X_new))
 
     def affinities_and_novelty(
         self, X_new: ArrayLike, *, dtype: np.dtype | type = np.float64
@@ -83,7 +86,7 @@ class StepsToPoints:
         graph.sort_indices()
         novelty = self._novelty(graph)
         graph.data = graph.data * graph.data
-        return self.kernel.extend(graph, X_new), novelty
+        return self.kernel.extend(graph, self.number_range(X_new)), novelty
 
     def weights_and_novelty(
         self, X_new: ArrayLike, *, dtype: np.dtype | type = np.float64
@@ -126,6 +129,8 @@ class PointGraph:
         precomputed affinity.
     scales : ndarray of shape (n,) or None
         Distance from each point to its seventh neighbour; None for a precomputed affinity.
+    number_range : NumberRange
+        In which distances are computed; scales are in its unit.
 
     See Also
     --------
@@ -147,6 +152,7 @@ class PointGraph:
     search: NeighborSearch | None = None
     placing: Placing | None = None
     scales: np.ndarray | None = None
+    number_range: NumberRange = AS_THEY_ARE
 
     def __repr__(self) -> str:
         return f"<PointGraph: {self.operator!r}, kernel {type(self.kernel).__name__}>"
@@ -227,8 +233,9 @@ class PointGraph:
         """What new points need of the graph: all but the affinities of the fitted ones."""
         A = self.operator
         return StepsToPoints(
-            self.kernel, self.search, self.placing, self.scales, A.density, A.alpha
-        )
+            self.kernel, self.search, self.placing, self.scales, A.density, A.alpha,
+            self.number_range,
+        )  # fmt: skip
 
     def affinities_to(self, X_new: ArrayLike) -> sp.csr_array:
         """Return the affinities between new points and the points of the graph.
@@ -359,6 +366,7 @@ class FoundNeighbors:
     placing: Placing
     search: NeighborSearch
     graph: sp.csr_array
+    number_range: NumberRange
 
     def point_graph(
         self,
@@ -375,7 +383,7 @@ class FoundNeighbors:
             scales = fitted.neighbor_distances(_SCALE_NEIGHBOR)
             if scales is None:
                 scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)
-        return PointGraph(operator, fitted, self.search, self.placing, scales)
+        return PointGraph(operator, fitted, self.search, self.placing, scales, self.number_range)
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,6 +416,9 @@ def find_neighbors(
     """
     X = check_points(X)
     kernel = check_kernel(kernel)
+    has_unit = kernel.has_unit or not isinstance(how.search, Search | None)
+    number_range = NumberRange.of(X, may_scale=not has_unit)
+    X = number_range(X)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
     search = _search_for(kernel, features, how)
@@ -421,6 +432,7 @@ def find_neighbors(
         placing=placing,
         search=search,
         graph=graph,
+        number_range=number_range,
     )
 
 

@@ -42,6 +42,7 @@ from sklearn.utils import check_random_state
 
 from diffclass import _compiled
 from diffclass._validation import RandomState
+from diffclass.number_range import Centred
 from diffclass.progress import checkpoint
 
 # The cost is summed over so many points, and medoids are looked for among so many, drawn by their
@@ -122,14 +123,14 @@ def medoids(
         candidates = _drawn(free.astype(float), N_CANDIDATES, random)[0]
     if not len(candidates):
         return candidates, np.zeros(0)
-    # in double precision, in which squares of large features do not overflow
-    X, Z = features[candidates].astype(np.float64), features[summed].astype(np.float64)
+    centred = Centred(features[summed])
+    X, Z = centred(features[candidates]), centred(features[summed])
     distances = pairwise_distances(X, Z).astype(np.float32)
     labels = np.asarray(labelled, dtype=np.intp)
     if len(labels) > _MOST_LABELS:
         labels = random.choice(labels, _MOST_LABELS, replace=False)
     if len(labels):
-        nearest = pairwise_distances_argmin_min(Z, features[labels].astype(np.float64))[1]
+        nearest = pairwise_distances_argmin_min(Z, centred(features[labels]))[1]
     else:
         nearest = np.full(len(summed), distances.max(initial=0))
     nearest = nearest.astype(np.float32)

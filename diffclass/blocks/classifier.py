@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.dask_engine import local_cluster
@@ -31,11 +31,12 @@ from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
-from diffclass.exceptions import DataError, ParameterError, UnreachedWarning, warn_user
+from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
 from diffclass.label_diffusion.parameters import Tau, checked_tau
+from diffclass.number_range import in_single_precision
 from diffclass.operators.local_order import inverse
 from diffclass.progress import stage
 from diffclass.targets import decode_labels
@@ -295,9 +296,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(X, np.memmap) and X.filename is not None and _is_file_of(X):
             return Path(X.filename)
         with stage("points"):
-            points = np.asarray(X, dtype=np.float32)
-            if points.ndim != 2:
-                raise DataError(f"X has shape {points.shape}; points are rows of a table")
+            points = in_single_precision(check_points(X))
             scratch.save("points/points", points)
         return scratch.path("points/points")
 

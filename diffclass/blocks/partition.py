@@ -32,7 +32,8 @@ from diffclass.blocks.engine import Engine
 from diffclass.blocks.plan import MOST_OVERLAP
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError
-from diffclass.neighbors.search import check_spread, row_distances, row_hashes
+from diffclass.neighbors.search import row_distances, row_hashes
+from diffclass.number_range import check_spread
 
 _BORDER_QUERIES = 1024  # points near borders by which the edges between blocks are measured
 _LARGEST_BLOCK = 1.5  # times the points of a block

@@ -31,6 +31,11 @@ class Kernel(BaseEstimator, ABC):
         """Whether the kernel uses scores of an earlier map, which the caller has to provide."""
         return False
 
+    @property
+    def has_unit(self) -> bool:
+        """Whether a parameter, such as a bandwidth, is a number in the unit of the points."""
+        return False
+
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
@@ -170,6 +175,11 @@ class OverKernel(Kernel):
     def uses_scores(self) -> bool:
         """Whether the inner kernel does."""
         return self._inner.uses_scores
+
+    @property
+    def has_unit(self) -> bool:
+        """Whether a parameter of the inner kernel is in the unit of the points."""
+        return self._inner.has_unit
 
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None

@@ -81,6 +81,11 @@ class Isotropic(Kernel):
         self.bandwidth = bandwidth
         self.neighbor = neighbor
 
+    @property
+    def has_unit(self) -> bool:
+        """Whether the bandwidth is a number."""
+        return not isinstance(self.bandwidth, str)
+
     def fit(
         self,
         graph: sp.csr_array,

@@ -45,6 +45,7 @@ from diffclass.model_files.forms import (
 from diffclass.neighbors import ExactSearch, NNDescentSearch, default_search
 from diffclass.neighbors.search import CudaSearch, Search
 from diffclass.new_points import NewPoints
+from diffclass.number_range import NumberRange
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import Warp, WarpedValues
 from diffclass.point_graph import StepsToPoints
@@ -149,6 +150,9 @@ _KERNELS |= {
 _STEPS = Record(StepsToPoints, {
     "search": _SEARCHES, "scales": Maybe(_OF_EACH), "density": _OF_EACH, "alpha": Number(),
     "placing": _PLACINGS, "kernel": OneOf(_FITTED),
+    "number_range": Record(NumberRange, {
+        "exponent": Whole(-1100, 1100), "is_double": Flag(),
+    }),
 })  # fmt: skip
 
 _FEATURE_OPINION = Record(FeatureOpinion, {

@@ -19,7 +19,8 @@ from diffclass._validation import (
 )
 from diffclass.exceptions import DataError
 from diffclass.neighbors.nn_descent import NNDescentSearch
-from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search, check_spread
+from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
+from diffclass.number_range import check_spread
 from diffclass.progress import stage
 from diffclass.sizes import EXACT_SEARCH_POINTS
 

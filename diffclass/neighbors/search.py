@@ -14,6 +14,7 @@ from diffclass._compiled._threads import openmp_for
 from diffclass._cuda import device
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError
+from diffclass.number_range import check_spread, exact_center
 from diffclass.progress import checkpoint
 
 _QUERIES, _POINTS = 524_288, 524_288  # of one launch, so that none takes long
@@ -150,7 +151,8 @@ class ExactSearch(Search):
     def _index(self, X: np.ndarray) -> None:
         from sklearn.neighbors import NearestNeighbors
 
-        self._center = _exact_center(X)
+        # brute force computes |x|^2 - 2 <x, y> + |y|^2
+        self._center = exact_center(X)
         self._searcher = NearestNeighbors().fit(X - self._center)
         self.recall_ = 1.0
 
@@ -159,35 +161,12 @@ class ExactSearch(Search):
             return self._searcher.kneighbors(X - self._center, n_neighbors=k, return_distance=False)
 
 
-def _exact_center(X: np.ndarray) -> np.ndarray:
-    """Return the centre of the points' bounding box, rounded so that X minus it is exact.
-
-    Brute force computes |x|^2 - 2 <x, y> + |y|^2, where a large offset would cause rounding errors.
-    """
-    lowest, highest = X.min(axis=0), X.max(axis=0)
-    size = highest - lowest
-    unit = np.ldexp(np.ones_like(size), np.frexp(size)[1])
-    return np.where(size > 0, np.rint((lowest / 2 + highest / 2) / unit) * unit, lowest)
-
-
 def _of_type(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert points; those beyond the range of the type become the farthest it can hold."""
     if np.can_cast(X.dtype, dtype):
         return X.astype(dtype, copy=False)
     limits = np.finfo(dtype)
     return np.clip(X, float(limits.min), float(limits.max)).astype(dtype)
-
-
-def check_spread(X: np.ndarray) -> None:
-    """Refuse points whose squared distances would overflow, or would all underflow."""
-    limits = np.finfo(X.dtype)
-    spread = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
-    least, largest = np.sqrt(limits.tiny), np.sqrt(limits.max / X.shape[1]) / 4
-    if spread != 0 and not least < spread < largest:
-        raise DataError(
-            f"the points spread over {spread:.3g}, and their squared distances do not fit into "
-            f"{X.dtype}; rescale the points"
-        )
 
 
 def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:

@@ -1,0 +1,136 @@
+"""Points in numbers whose squared differences neither vanish nor overflow.
+
+Distances are squared, and a square needs twice the range of exponents. Single precision holds the
+squares of differences from about 1e-16 to 1e19, double precision those from 1e-146 to 1e154. Points
+whose differences may leave that range are taken in double precision and, where that is not enough,
+divided by a power of two, which changes no digit. Points within it stay as they are.
+
+Products of points, as |x|^2 - 2 <x, y> + |y|^2, lose the digits of differences beside a large
+offset: `Centred` points have none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+
+__all__ = [
+    "AS_THEY_ARE",
+    "Centred",
+    "NumberRange",
+    "check_spread",
+    "exact_center",
+    "fits",
+    "in_single_precision",
+]
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """Points X 2^-exponent, in double precision if so marked."""
+
+    exponent: int = 0
+    is_double: bool = False
+
+    @classmethod
+    def of(cls, X: np.ndarray, *, may_scale: bool = True) -> NumberRange:
+        """Return the range for points (n, d), float32 or float64.
+
+        Without ``may_scale`` their unit is kept, as for a bandwidth that is stated in it.
+        """
+        if fits(X, X.dtype):
+            return cls()
+        if X.dtype == np.float32:
+            return cls(is_double=True)
+        return cls(int(np.frexp(_spread(X))[1]), is_double=True) if may_scale else cls()
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return points (m, d) in this range; those beyond it become the farthest it can hold."""
+        if not self.is_double:
+            return X
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(X.astype(np.float64), -self.exponent)
+        largest = np.finfo(np.float64).max
+        return np.clip(scaled, -largest, largest)
+
+
+AS_THEY_ARE = NumberRange()
+
+
+def fits(X: np.ndarray, dtype: np.dtype | type) -> bool:
+    """Return whether a type holds the squares of the least and the largest difference of points.
+
+    The least is taken to be the last digit of their spread. Equal points fit.
+    """
+    spread, limits = _spread(X), np.finfo(dtype)
+    least = _least(dtype) / float(limits.eps)
+    return spread == 0 or least < spread < _largest(X, dtype)
+
+
+def _least(dtype: np.dtype | type) -> float:
+    """Return the least difference whose square keeps its digits."""
+    limits = np.finfo(dtype)
+    return float(np.sqrt(limits.tiny / limits.eps))
+
+
+def _largest(X: np.ndarray, dtype: np.dtype | type) -> float:
+    """Return the largest spread of a feature at which no squared distance overflows."""
+    return float(np.sqrt(float(np.finfo(dtype).max) / X.shape[1])) / 4
+
+
+def _spread(X: np.ndarray) -> float:
+    """Return half of the largest range of a feature; halves, because a range may overflow."""
+    return float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
+
+
+def check_spread(X: np.ndarray) -> None:
+    """Refuse points whose squared distances would overflow, or would all vanish."""
+    spread = _spread(X)
+    if spread != 0 and not _least(X.dtype) < spread < _largest(X, X.dtype):
+        raise DataError(
+            f"the points spread over {spread:.3g}, and their squared distances do not fit into "
+            f"{X.dtype}; rescale the points"
+        )
+
+
+def exact_center(X: np.ndarray) -> np.ndarray:
+    """Return the centre of the points' bounding box, rounded so that X minus it is exact."""
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    size = highest - lowest
+    unit = np.ldexp(np.ones_like(size), np.frexp(size)[1])
+    return np.where(size > 0, np.rint((lowest / 2 + highest / 2) / unit) * unit, lowest)
+
+
+_MOST_OFFSET = 1024.0  # ranges of a feature, beyond which single precision loses ten bits of it
+
+
+def in_single_precision(X: np.ndarray) -> np.ndarray:
+    """Return points (n, d) as float32, whose differences keep their digits.
+
+    Where they would lose them they are first centred, or scaled by a power of two.
+    """
+    size = X.max(axis=0) / 2 - X.min(axis=0) / 2
+    is_near = (np.abs(X).max(axis=0) <= _MOST_OFFSET * size) | (size == 0)
+    if X.dtype == np.float32 or (is_near.all() and fits(X, np.float32)):
+        return X.astype(np.float32, copy=False)
+    centred = Centred(X)(X)
+    return np.ldexp(centred, -int(np.frexp(_spread(centred))[1])).astype(np.float32)
+
+
+class Centred:
+    """Points around the centre of the given ones (n, d), whose products lose no digits.
+
+    They are in double precision, and scaled by a power of two where squares might overflow.
+    """
+
+    def __init__(self, X: np.ndarray):
+        X = X if X.dtype == np.float32 else X.astype(np.float64)
+        self._range = NumberRange.of(X)
+        self._center = exact_center(self._range(X).astype(np.float64))
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the points ``X`` of shape (m, d) around the centre."""
+        return self._range(X).astype(np.float64) - self._center
