@@ -116,21 +116,22 @@ def in_single_precision(X: np.ndarray) -> np.ndarray:
     is_near = (np.abs(X).max(axis=0) <= _MOST_OFFSET * size) | (size == 0)
     if X.dtype == np.float32 or (is_near.all() and fits(X, np.float32)):
         return X.astype(np.float32, copy=False)
-    centred = Centred(X)(X)
-    return np.ldexp(centred, -int(np.frexp(_spread(centred))[1])).astype(np.float32)
+    return Centred(X)(X).astype(np.float32)
 
 
 class Centred:
     """Points around the centre of the given ones (n, d), whose products lose no digits.
 
-    They are in double precision, and scaled by a power of two where squares might overflow.
+    They are in double precision, and divided by a power of two, so that their largest range is
+    about 1 and their squares fit into any type.
     """
 
     def __init__(self, X: np.ndarray):
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         self._range = NumberRange.of(X)
-        self._center = exact_center(self._range(X).astype(np.float64))
+        X = self._range(X).astype(np.float64)
+        self._center, self._exponent = exact_center(X), int(np.frexp(_spread(X))[1])
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Return the points ``X`` of shape (m, d) around the centre."""
-        return self._range(X).astype(np.float64) - self._center
+        return np.ldexp(self._range(X).astype(np.float64) - self._center, -self._exponent)
