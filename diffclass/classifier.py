@@ -278,7 +278,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, d)
             All points, labelled or not; float32 and float64 are kept as they are.
         y : array-like of shape (n,)
-            Labels. -1 (also among strings), None, NaN and missing values of pandas mean unlabelled.
+            Labels. Unlabelled are the marks of `diffclass.names`: -1 (also among texts), None, NaN,
+            missing values of pandas, masked entries and empty texts.
         label_weight : array-like of shape (n,), optional
             Weight of each label, 0 to 1. (This is not ``sample_weight``: a point of weight 0 stays
             in the graph.)
@@ -318,7 +319,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         ScaleWarning
             If half of the features count for nothing beside others a thousand times as large.
         UserWarning
-            If every point has a label, and 0 or "" looks like a mark of those without one.
+            If every point has a label, and 0 looks like a mark of those without one, or if words
+            such as "nan" are taken for marks.
         """
         _refuse(others)
         self.check_parameters()

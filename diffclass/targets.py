@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from diffclass.exceptions import DataError, warn_user
+from diffclass.names import marks
 
 __all__ = ["MOST_CLASSES", "UNLABELLED", "decode_labels", "encode_labels"]
 
@@ -20,11 +20,13 @@ MOST_CLASSES = 254
 def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Split labels into the sorted classes and each point's class number, -1 for unlabelled points.
 
-    Labels are integers, strings, booleans or whole floats. -1 (also among strings, where NumPy
-    turns it into "-1"), None, NaN and missing values of pandas mean unlabelled.
+    Labels are integers, texts, booleans or whole floats. Unlabelled are points with a mark of
+    `diffclass.names`: -1, None, NaN, NaT, missing values of pandas, masked entries, empty texts,
+    and what texts of these are, such as "-1", "nan" and "None".
 
-    Raises `DataError` if y is not one-dimensional, mixes kinds that cannot be sorted, or is of an
-    unsigned type and holds its largest number, which -1 turns into there.
+    Raises `DataError` if y is not one-dimensional, mixes kinds that cannot be sorted, has two
+    classes that differ by the blanks around them alone, or is of an unsigned type and holds its
+    largest number, which -1 turns into there.
 
     See Also
     --------
@@ -37,7 +39,6 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     (array(['corn', 'soy'], dtype=object), array([ 1, -1,  0, -1]))
     """
     values = _as_array(y)
-    missing = _missing(y)
     if values.ndim == 2 and values.shape[1] == 1:
         warn_user(
             "A column-vector y was passed when a 1d array was expected; its column is used",
@@ -46,14 +47,19 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         values = values[:, 0]
     if values.ndim != 1:
         raise DataError(f"y has shape {values.shape}; labels are one value per point")
-    _refuse_wrapped(values)
-    labelled = ~missing & ~_is_minus_one(values)
+    labelled = ~marks(values)
+    values = np.ma.getdata(values)
+    _refuse_wrapped(values[labelled])
     codes = np.full(len(values), UNLABELLED, dtype=np.int64)
+    kinds = set(map(type, values[labelled])) if values.dtype == object else set()
     try:
+        if kinds & {bool, np.bool_} and kinds - {bool, np.bool_}:
+            raise TypeError("True sorts as 1")
         classes, codes[labelled] = np.unique(values[labelled], return_inverse=True)
     except TypeError:
-        kinds = sorted({type(value).__name__ for value in values[labelled]})
-        raise DataError(f"y mixes {' and '.join(kinds)}; use one kind of label") from None
+        named = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(f"y mixes {named}; use one kind of label") from None
+    _refuse_blanks(classes)
     return _plain_numbers(classes), codes
 
 
@@ -133,9 +139,23 @@ def _refuse_wrapped(values: np.ndarray) -> None:
         )
 
 
+def _refuse_blanks(classes: np.ndarray) -> None:
+    """Refuse classes that differ by the blanks around them alone: they are mistyped."""
+    if classes.dtype.kind not in "USTO":
+        return
+    first: dict[Any, Any] = {}
+    for name in classes.tolist():
+        stripped = name.strip() if isinstance(name, str | bytes) else name
+        if first.setdefault(stripped, name) != name:
+            raise DataError(
+                f"classes {first[stripped]!r} and {name!r} differ by the blanks around them alone; "
+                "write them alike"
+            )
+
+
 def _as_array(y: Any) -> np.ndarray:
-    if isinstance(y, np.ndarray):
-        return y
+    if isinstance(y, np.ndarray):  # masked ones stay so
+        return y.astype(object) if y.dtype.kind == "T" else y
     if hasattr(y, "to_numpy"):
         # pandas' own types would turn integers with missing values into floats
         own_kind = hasattr(y, "isna") and not isinstance(getattr(y, "dtype", None), np.dtype)
@@ -151,37 +171,3 @@ def _plain_numbers(classes: np.ndarray) -> np.ndarray:
         plain = np.array(classes.tolist())
         return plain if plain.dtype.kind in "biuf" else classes
     return classes
-
-
-def _missing(y: Any) -> np.ndarray:
-    if hasattr(y, "to_numpy") and hasattr(y, "isna"):  # pandas
-        return np.asarray(y.isna()).ravel()
-    values = _as_array(y)
-    if values.dtype.kind == "f":
-        return np.isnan(values).ravel()
-    if values.dtype.kind == "O":
-        # only NaN differs from itself; pandas' own NA has no truth value
-        return np.array([v is None or _differs_from_itself(v) for v in values.ravel()], dtype=bool)
-    return np.zeros(values.size, dtype=bool)
-
-
-def _differs_from_itself(value: Any) -> bool:
-    try:
-        return bool(value != value)
-    except TypeError:
-        return True
-
-
-def _is_minus_one(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind in "UT":
-        return values == "-1"
-    if values.dtype.kind == "S":
-        return values == b"-1"
-    if values.dtype.kind == "O":
-        return np.array(
-            [isinstance(v, Real | str | bytes) and v in (-1, "-1", b"-1") for v in values],
-            dtype=bool,
-        )
-    if values.dtype.kind == "b":
-        return np.zeros(len(values), dtype=bool)
-    return values == UNLABELLED

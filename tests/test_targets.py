@@ -85,7 +85,9 @@ def test_refuses_other_shapes(y):
         encode_labels(y)
 
 
-@pytest.mark.parametrize("y", [["a", 3, -1], [b"a", "a"], [("a", 1), 3]])
+@pytest.mark.parametrize(
+    "y", [["a", 3, -1], [b"a", "a"], [("a", 1), 3], [True, 1, None], [False, 0.0]]
+)
 def test_refuses_mixed_kinds(y):
     with pytest.raises(DataError, match="y mixes"):
         encode_labels(np.fromiter(y, dtype=object))

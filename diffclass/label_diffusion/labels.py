@@ -65,7 +65,8 @@ class Labels:
         Parameters
         ----------
         y : array-like of shape (n,)
-            Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
+            Labels of any sortable kind; unlabelled are the marks of `diffclass.names`, such as -1,
+            None, NaN, missing values of pandas, masked entries and empty texts.
         weight : array-like of shape (n,), optional
             0 to 1; 1 by default.
         groups : array-like of shape (n,), optional
@@ -82,7 +83,8 @@ class Labels:
         Warns
         -----
         UserWarning
-            If every point has a label, and 0 or "" looks like a mark of those without one.
+            If every point has a label, and 0 looks like a mark of those without one, or if words
+            such as "nan" are taken for marks.
         """
         classes, codes = encode_labels(y)
         points = np.flatnonzero(codes >= 0)
@@ -90,7 +92,7 @@ class Labels:
         if not len(points):
             raise DataError("y holds no label; mark at least one point")
         if len(points) == len(codes):
-            _warn_of_marks(classes, np.bincount(of_labels))
+            _warn_of_zeros(classes, np.bincount(of_labels))
         weights = np.ones(len(points)) if weight is None else _checked(weight, codes.shape)[points]
         if not ((weights >= 0) & (weights <= 1)).all():
             raise ParameterError("label_weight has to be between 0 and 1 at every label")
@@ -154,18 +156,17 @@ class Labels:
         return moved.only(np.argsort(moved.points))
 
 
-def _warn_of_marks(classes: np.ndarray, counts: np.ndarray) -> None:
-    """Warn where all points have a label, but most of them 0 or "", as maps mark those without."""
-    mark = next((k for k, value in enumerate(classes) if _is_zero(value) or value in ("", b"")), -1)
+def _warn_of_zeros(classes: np.ndarray, counts: np.ndarray) -> None:
+    """Warn where all points have a label, but most of them 0, as maps mark those without."""
+    mark = next((k for k, value in enumerate(classes) if _is_zero(value)), -1)
     if mark < 0 or len(classes) < 2:
         return
     share = counts[mark] / counts.sum()
     if share > (_MOST_OF_MANY if len(classes) > 2 else _MOST_OF_TWO):
-        mark_name = repr(classes[mark].item() if _is_zero(classes[mark]) else "")
+        zero = repr(classes[mark].item())
         warn_user(
-            f"{mark_name} is a class like any other, and {share:.0%} of y are of it; if it means "
-            f"unlabelled, use -1 there, as by np.where(y == {mark_name}, -1, y)",
-            UserWarning,
+            f"{zero} is a class like any other, and {share:.0%} of y are of it; if it means "
+            f"unlabelled, use -1 there, as by np.where(y == {zero}, -1, y)"
         )
 
 

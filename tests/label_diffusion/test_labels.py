@@ -69,16 +69,26 @@ def marked(classes, mark, *, every=20, n=300, **kind):
         marked([1, 2, 3], 0),
         marked([1, 2, 3], 0, every=2).astype(float)[1:],
         marked([1], 0),
-        marked([b"a", b"b"], b"", dtype="S1"),
-        marked(["a", "b"], "", dtype="U1"),
-        marked(["a", "b"], "", dtype=object),
-        pd.Series(marked(["a", "b"], "", dtype=object)),
         pd.Series(marked([1, 2], 0, dtype=np.uint8), dtype="UInt8"),
     ],
 )
 def test_a_value_that_looks_like_unlabelled_is_told(y):
     with pytest.warns(UserWarning, match="use -1 there"):
         assert len(Labels.of(y).points) == len(y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        marked([b"a", b"b"], b"", dtype="S1"),
+        marked(["a", "b"], "", dtype="U1"),
+        marked(["a", "b"], "", dtype=object),
+        pd.Series(marked(["a", "b"], "", dtype=object)),
+        np.ma.masked_equal(marked([1, 2, 3], 0), 0),
+    ],
+)
+def test_empty_texts_and_masks_are_unlabelled(y):
+    assert Labels.of(y).points.tolist() == list(range(0, 300, 20))
 
 
 @pytest.mark.parametrize(
