@@ -1,18 +1,19 @@
 """The guides say what is true: their Python runs, and so do their commands.
 
-Every guide has a folder and a namespace of its own. A comment ``<!-- not run: why -->`` before a
-block leaves it out; the options of its commands have to exist all the same. ``diffclass relabel``
-waits for somebody who paints: two strokes are painted instead. Of ``make`` the target
-has to exist, of ``python -m`` the module; any other program is left out by such a comment.
+Every guide has a folder and a namespace of its own, and its commands run as they are typed: those
+that end by themselves in this process, those that serve a page in one of their own. A comment
+``<!-- not run: why -->`` before a block leaves it out; the options of its commands have to exist
+all the same, as those of commands within a line have to. Of ``make`` the target has to exist,
+of ``python -m`` the module; any other program is left out by such a comment. The site runs the
+Python of tutorials as notebooks; here it runs up to the last command, to make what that needs.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import re
 import shlex
-from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 
 import matplotlib as mpl
@@ -21,42 +22,70 @@ from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
 from diffclass.extensions import TABLE_COMMANDS, own_points
-from diffclass_relabel import open_editor
-from diffclass_relabel.opening import default_session
-from diffclass_relabel.workspace import SceneSettings
+
+from ..plugins.relabel.typed import serve_typed
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDES = [
-    path
-    for path in (
-        *ROOT.glob("*.md"), *(ROOT / name / "README.md" for name in ("diffclass", "plugins")),
-        *(ROOT / name / "README.md" for name in ("experiments", "tests")),
-        ROOT / "plugins" / "TABLES.md", *(ROOT / "guide").glob("*.md"),
-        *(ROOT / "experiments" / "results").glob("*.md"),
-    ) if path.exists()
+FOLDERS = ("diffclass", "experiments", "guide", "plugins", "tests", ".github")
+TEXTS = [*ROOT.glob("*.md")] + [
+    path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.md"))
+    if "node_modules" not in path.parts
 ]  # fmt: skip
+GUIDES = [path for path in TEXTS if path.parent.name != "tutorials"]
+TUTORIALS = [
+    path for path in TEXTS if path not in GUIDES and "\ndiffclass " in path.read_text("utf-8")
+]
 SHELLS = {"", "console", "sh", "shell", "bash"}
-# 4: the map is there, but the labels did not cover the graph
+# 4: the map is there, but the labels did not cover the graph; 130: a server is ended by Ctrl-C
 DONE = {0, 4}
+INTERRUPTED = 130
+SERVES = {"relabel"}
+
+
+def named(path):
+    return str(path.relative_to(ROOT))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("guide", GUIDES, ids=named)
 def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     mpl.use("agg")
+    follow(guide, blocks(guide))
+    capsys.readouterr()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guide", TUTORIALS, ids=named)
+def test_the_commands_of_a_tutorial_run(guide, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    process = multiprocessing.get_context("spawn").Process(target=follow_tutorial, args=(guide,))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
+def follow_tutorial(guide):
+    """Follow a tutorial to its last command, in a process of its own, whose memory counts."""
+    found = list(blocks(guide))
+    follow(guide, found[: max(i for i, one in enumerate(found, 1) if one[0] in SHELLS)])
+
+
+def follow(guide, found):
+    """Do what the blocks of a guide say, in this folder."""
     namespace = {"__name__": "__main__"}
-    for language, text, line, is_run in blocks(guide):
-        where = f"{guide}:{line}"
+    for language, text, line, is_run in found:
+        where = f"{named(guide)}:{line}"
         if language == "python" and is_run:
             exec(compile("\n" * line + text, str(guide), "exec"), namespace)
         elif language in SHELLS:
-            for program, *arguments in commands(text):
+            for typed in lines_of(text):
+                program, *arguments = shlex.split(typed, comments=True)
                 if program == "diffclass":
-                    check_command(arguments, where, is_run=is_run)
+                    check_command(typed, arguments, where, is_run=is_run)
                 elif is_run:
                     check_program(program, arguments, where)
-    capsys.readouterr()
 
 
 def blocks(guide):
@@ -70,21 +99,19 @@ def blocks(guide):
             left_out = False
 
 
-def commands(text):
-    """Return the words of each command in a block, its comments left out."""
-    lines = text.replace("\\\n", " ").splitlines()
-    words = [shlex.split(line.removeprefix("$ "), comments=True) for line in lines]
-    return [line for line in words if line]
+def lines_of(text):
+    """Return the commands of a block, as they are typed."""
+    lines = (line.removeprefix("$ ") for line in text.replace("\\\n", " ").splitlines())
+    return [line for line in lines if shlex.split(line, comments=True)]
 
 
-def check_command(arguments, where, *, is_run):
+def check_command(typed, arguments, where, *, is_run):
     """Run a command, or at least look its options up."""
     check_options(arguments, where)
-    if is_run and arguments[0] == "relabel":
-        paint(arguments[1:])
-    elif is_run:
-        code = cli.run([*arguments, "-q"])
-        assert code in DONE, f"{where}: diffclass {' '.join(arguments)} ended with {code}"
+    if is_run:
+        serves = arguments[0] in SERVES
+        code = serve_typed(typed) if serves else cli.run(arguments)
+        assert code in ({INTERRUPTED} if serves else DONE), f"{where}: {typed} ended with {code}"
 
 
 def check_program(program, arguments, where):
@@ -103,25 +130,25 @@ def check_program(program, arguments, where):
 def check_options(arguments, where):
     """See that a command has the options that it is given."""
     commands = [cli.diffclass.get_command(None, arguments[0])]
+    assert commands[0] is not None, f"{where}: diffclass has no command {arguments[0]}"
     if arguments[0] in own_points(TABLE_COMMANDS):
         commands.append(own_points(TABLE_COMMANDS)[arguments[0]].load())
     parameters = [parameter for command in commands for parameter in command.params]
     known = {option for parameter in parameters for option in parameter.opts}
+    known |= {"--help", "--help-all"}
     for option in (word for word in arguments[1:] if word.startswith("-")):
         assert option in known, f"{where}: diffclass {arguments[0]} has no {option}"
 
 
-def paint(arguments):
-    """Begin the session that the page would begin, with a stroke of each of two classes."""
-    given = cli.diffclass.get_command(None, "relabel").make_context("relabel", arguments).params
-    settings = {field.name: given[field.name] for field in fields(SceneSettings)}
-    scenes = given["scenes"]
-    log = default_session(scenes)
-    with closing(open_editor(scenes, log, settings=settings)) as editor:
-        for class_id, first in ((1, 0), (2, 2_000)):
-            editor.apply({"op": "add_class", "id": class_id})
-            editor.apply({"op": "stroke", "class": class_id, "pixels": [first, 9]})
-        editor.update()
+@pytest.mark.parametrize("text", TEXTS, ids=named)
+def test_commands_within_a_line_have_options_that_exist(text):
+    tokens = MarkdownIt("commonmark").enable("table").parse(text.read_text(encoding="utf-8"))
+    pieces = (piece for token in tokens for piece in token.children or ())
+    for piece in pieces:
+        if piece.type == "code_inline" and piece.content.startswith("diffclass "):
+            arguments = shlex.split(piece.content)[1:]
+            if not arguments[0].startswith("-"):  # of the program itself
+                check_options(arguments, f"{named(text)}: {piece.content}")
 
 
 def test_a_block_is_left_out_by_a_comment_before_it(tmp_path):
@@ -132,7 +159,8 @@ def test_a_block_is_left_out_by_a_comment_before_it(tmp_path):
     )
     (language, text, line, is_run), (_, _, _, next_is_run) = blocks(guide)
     assert (language, line, is_run, next_is_run) == ("console", 3, False, True)
-    assert commands(text) == [["diffclass", "info", "a.hdr", "--json"]]
+    (typed,) = lines_of(text)
+    assert shlex.split(typed, comments=True) == ["diffclass", "info", "a.hdr", "--json"]
 
 
 def test_what_cannot_be_done_is_found():

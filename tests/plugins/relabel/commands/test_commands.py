@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from pathlib import Path
 
 import click
 import numpy as np
@@ -18,6 +19,7 @@ from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.maps import NO_DATA
 
 from ..strokes import random_operation, three_classes
+from ..typed import serve_typed
 
 
 @pytest.fixture
@@ -193,3 +195,28 @@ def test_relabel_gives_no_address_for_files_that_are_missing(
     assert said.count("\n") == 1
     assert "none.tif: no such file" in said
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    ["", ".", "sub/", "scene.npy", "./scene.npy", "sub/../scene.npy", "scene.npy sub/b.npy",
+     "'sub/a b #1.npy' --session ../s.jsonl", "scene.npy --labels sub/strokes.npy",
+     "t.csv", "sub/../t.csv --images sub/", "t.csv --labels sub/labels.csv"],
+)  # fmt: skip
+def test_the_page_opens_for_every_name_as_it_is_typed(words, rng, tissue, tmp_path, monkeypatch):
+    here = tmp_path / "here"
+    (here / "sub").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    for name in ("scene.npy", "sub/b.npy", "sub/a b #1.npy"):
+        np.save(name, tissue.cube[:20, :20])
+    np.save("sub/strokes.npy", tissue.truth[:20, :20])
+    lines = [
+        f"{a},{b},{'no' if i % 9 else 'ab'[i % 2]}" for i, (a, b) in enumerate(rng.random((60, 2)))
+    ]
+    Path("t.csv").write_text("\n".join(["x,y,class", *lines]))
+    Path("sub/labels.csv").write_text("row,class\n0,a\n1,b\n")
+    seen = []
+    assert serve_typed(f"diffclass relabel {words}", on_page=seen.append) == 130
+    assert len(seen) == 1
+    assert [str(path) for path in tmp_path.rglob("relabel-opening*")] == []
