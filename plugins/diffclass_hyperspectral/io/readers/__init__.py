@@ -6,6 +6,7 @@ from diffclass_hyperspectral.io.readers.contents import (
     color_of,
     color_text,
     flags_of,
+    is_ignored,
     names_as_json,
 )
 from diffclass_hyperspectral.io.readers.envi import (
@@ -40,6 +41,7 @@ __all__ = [
     "flags_of",
     "from_ascii",
     "images_among",
+    "is_ignored",
     "is_library",
     "is_xarray",
     "items_of",

@@ -113,8 +113,27 @@ class Calibration:
         values = block.astype(np.float32) * self.gains.astype(np.float32)
         values += self.offsets.astype(np.float32)
         if self.ignored is not None:
-            values[block == self.ignored] = np.nan
+            values[is_ignored(block, self.ignored)] = np.nan
         return values
+
+
+def is_ignored(values: np.ndarray, ignored: float | np.ndarray | None) -> np.ndarray:
+    """Return which stored values are those that mean "no data", bool of the same shape.
+
+    A number in a header stands for one of the file's own precision. NaN is no data in every file,
+    and is not looked for here.
+
+    - `ignored`: one value, or (bands,) for the last axis, NaN where a band has none
+    """
+    wanted = np.asarray(np.nan if ignored is None else ignored, dtype=np.float64)
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return np.asarray(values == wanted.astype(values.dtype))
+    limits = np.iinfo(np.uint8 if values.dtype.kind == "b" else values.dtype)
+    within = (wanted >= float(limits.min)) & (wanted < float(limits.max) + 1)
+    possible = within & (wanted == np.floor(wanted))
+    same = np.asarray(values == np.where(possible, wanted, 0).astype(limits.dtype))
+    return same if possible.all() else same & possible
 
 
 _HEX = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})\Z")

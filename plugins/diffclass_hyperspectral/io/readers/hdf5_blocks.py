@@ -17,6 +17,7 @@ from diffclass_hyperspectral.io.georeference import (
     parsed_crs,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers.contents import is_ignored
 
 # Which axes of a dataset are rows, columns and bands.
 AS_STORED, BANDS_FIRST, REVERSED = (0, 1, 2), (1, 2, 0), (2, 1, 0)
@@ -56,8 +57,7 @@ def without_fill(
         block = data[start:stop]
         data.release()  # what is read here is kept by the array that is returned
         values = block.astype(np.float32)
-        if fill is not None:
-            values[block == np.asarray(fill).astype(block.dtype)] = np.nan
+        values[is_ignored(block, fill)] = np.nan
         if missing is not None:
             with require("h5py").File(path, "r") as file:
                 values[np.asarray(file[missing][start:stop]) != 0] = np.nan

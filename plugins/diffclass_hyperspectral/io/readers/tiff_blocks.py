@@ -26,7 +26,7 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
+from diffclass_hyperspectral.io.readers.contents import Calibration, Contents, is_ignored
 from diffclass_hyperspectral.io.readers.fetched import FetchedRows
 
 
@@ -120,11 +120,13 @@ def _lazy(
         with opened(path) as source:
             window = ((start, stop), (0, source.width))
             block = source.read(bands, window=window).transpose(1, 2, 0)
-            missing = shown.missing(source, window, block) if shown.masks else None
+            hidden = shown.hidden(source, window) if shown.masks else None
         values = block if calibration is None else calibration.apply(block)
-        if missing is not None:
+        if hidden is not None:
             values = values.astype(wanted)
-            values[missing] = np.nan
+            values[hidden] = np.nan
+        if shown.nodata is not None:
+            values[is_ignored(block, shown.nodata)] = np.nan
         return values
 
     shape = raster.height, raster.width, len(bands)
@@ -158,9 +160,8 @@ class Transparency:
     bands: tuple[int, ...]
     alpha: int | None = None  # the band that is 0 where a pixel is transparent
     has_mask: bool = False  # a mask of its own, in the file or as .msk next to it
-    # Of each of the bands, where they differ or something else masks pixels too: a pixel that has
-    # all of them has no data.
-    nodata: tuple[float | None, ...] | None = None
+    # (bands,), NaN for none, where they differ or something else masks pixels too
+    nodata: np.ndarray | None = None
 
     @classmethod
     def of_raster(cls, raster: Any) -> Transparency:
@@ -172,9 +173,9 @@ class Transparency:
         bands = tuple(band for band in range(1, raster.count + 1) if band != alpha)
         flags = raster.mask_flag_enums[bands[0] - 1]
         has_mask = enums.MaskFlags.per_dataset in flags and enums.MaskFlags.alpha not in flags
-        values = tuple(raster.nodatavals[band - 1] for band in bands)
+        values = np.array([raster.nodatavals[band - 1] for band in bands], dtype=float)
         differ = len({repr(value) for value in values}) > 1
-        beside = (alpha is not None or has_mask) and any(value is not None for value in values)
+        beside = (alpha is not None or has_mask) and not np.isnan(values).all()
         return cls(bands, alpha, has_mask, values if differ or beside else None)
 
     @property
@@ -182,23 +183,12 @@ class Transparency:
         """Whether anything but one common no-data value masks pixels."""
         return self.alpha is not None or self.has_mask or self.nodata is not None
 
-    def missing(self, source: Any, window: Any, block: np.ndarray) -> np.ndarray:
-        """Return which pixels of a block (rows, columns, bands) have no data, bool."""
-        missing = np.zeros(block.shape[:2], dtype=bool)
-        if self.alpha is not None:
-            missing |= source.read(self.alpha, window=window) == 0
-        if self.has_mask:
-            missing |= source.read_masks(self.bands[0], window=window) == 0
-        if self.nodata is not None:
-            pairs = zip(np.moveaxis(block, 2, 0), self.nodata, strict=True)
-            missing |= np.all([_is_nodata(plane, value) for plane, value in pairs], axis=0)
-        return missing
-
-
-def _is_nodata(plane: np.ndarray, value: float | None) -> np.ndarray:
-    if value is None:
-        return np.zeros(plane.shape, dtype=bool)
-    return np.isnan(plane) if np.isnan(value) else plane == np.asarray(value).astype(plane.dtype)
+    def hidden(self, source: Any, window: Any) -> np.ndarray:
+        """Return which pixels of a window alpha or mask leave out, bool of shape (rows, columns)."""
+        alpha = 1 if self.alpha is None else source.read(self.alpha, window=window)
+        mask = source.read_masks(self.bands[0], window=window) if self.has_mask else 1
+        (top, bottom), (left, right) = window
+        return np.broadcast_to((alpha == 0) | (mask == 0), (bottom - top, right - left))
 
 
 def _is_transparency(raster: Any, band: int) -> bool:

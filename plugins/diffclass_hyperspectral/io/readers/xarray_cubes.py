@@ -34,7 +34,7 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.contents import Contents, classes_of_flags
+from diffclass_hyperspectral.io.readers.contents import Contents, classes_of_flags, is_ignored
 from diffclass_hyperspectral.io.readers.wavelengths import (
     in_nanometres,
     one_unit,
@@ -230,8 +230,7 @@ def _values(
         if is_plain:
             return block
         values = block.astype(np.float32) * np.float32(gain) + np.float32(offset)
-        if ignored is not None:
-            values[block == ignored] = np.nan
+        values[is_ignored(block, ignored)] = np.nan
         return values
 
     source = Path(str(array.encoding.get("source", "")))

@@ -1,8 +1,9 @@
 """One pass over a scene: which pixels and bands have data, and the extremes of each band.
 
-Whether a pixel is valid depends on which bands are empty, and that is known only at the end. A band
-counts as empty until a block has a finite value of it. All pixels before that block lack a band
-that is not empty: they are not valid, and what was gathered from them is dropped.
+A pixel that lacks a band has no data, whether the value there is NaN or the file's ignore value; a
+band that all pixels lack is empty, and counts as a bad one. Which bands are empty is known only at
+the end. A band counts as empty until a block has a value of it. All pixels before that block lack a
+band that is not empty: they are not valid, and what was gathered from them is dropped.
 
 A value beyond the limit is no measurement but a fill value that the file does not state, as the
 -3.4e38 and 9.97e36 that GDAL and NetCDF write by default. It counts as missing, and is reported.
@@ -11,6 +12,8 @@ A value beyond the limit is no measurement but a fill value that the file does n
 from __future__ import annotations
 
 import numpy as np
+
+from diffclass_hyperspectral.io.readers import is_ignored
 
 # Of a reflectance, radiance or count: squares of larger ones overflow in single precision.
 LARGEST = 1e18
@@ -24,13 +27,14 @@ def largest_of(dtype: np.dtype) -> float:
 class BandSurvey:
     """What blocks of rows, added from the top down, say of pixels and bands.
 
-    A valid pixel has data in all bands ``asked`` (bands,), empty ones aside, and not in all of them
-    the ignore value; ``region`` (rows, columns) says which pixels count. Values farther from 0 than
-    the limit count as missing.
+    A value is missing where it is not finite, is the ignore value or is farther from 0 than the
+    limit. A valid pixel lacks no band that is ``asked`` (bands,), empty ones aside; ``region``
+    (rows, columns) says which pixels count.
     """
 
     valid: np.ndarray  # (rows, columns)
-    filled: np.ndarray  # (bands,), with a finite value within the limit
+    filled: np.ndarray  # (bands,), with a value that is not missing
+    lacking: np.ndarray  # (bands,), pixels that lack the band, but not all that are asked
     # (bands,) of extremes over valid pixels; None without any. Of use for bands asked and filled.
     lowest: np.ndarray | None
     highest: np.ndarray | None
@@ -48,51 +52,66 @@ class BandSurvey:
     ):
         self.valid = np.zeros(shape[:2], dtype=bool)
         self.filled = np.zeros(shape[2], dtype=bool)
+        self.lacking = np.zeros(shape[2], dtype=np.int64)
         self.lowest = self.highest = None
         self.n_extreme, self.first_extreme = 0, None
+        self._touched = np.zeros(shape[:2], dtype=bool)
         self._asked = asked
         self._ignore_value = ignore_value
         self._region = region
         self._limit = limit
+
+    @property
+    def n_partial(self) -> int:
+        """Pixels that are not valid, though they have data in some band that is asked."""
+        return int(np.count_nonzero(self._touched & ~self.valid))
 
     def add(self, rows: slice, block: np.ndarray) -> None:
         """Add the stored values (n_rows, columns, bands) of some rows."""
         inside = None if self._region is None else self._region[rows]
         if inside is not None and not inside.any():
             return
-        finite = self._within(block)
-        if finite is not None and not finite.all():
-            self._note_extremes(rows.start, block, finite, inside)
-        if finite is not None and inside is not None:
-            finite &= inside[..., None]
+        there = self._there(block)
+        if there is not None and there.all():
+            there = None
+        if there is not None:
+            self._note_extremes(rows.start, block, there, inside)
+            if inside is not None:
+                there &= inside[..., None]
         everywhere = np.ones_like(self.filled)
-        self._fill(everywhere if finite is None else np.asarray(finite.any(axis=(0, 1))))
-        used = self._asked & self.filled
-        if not used.any():
+        self._fill(everywhere if there is None else np.asarray(there.any(axis=(0, 1))))
+        if not (self._asked & self.filled).any():
             return
-        valid = self._has_data(block, finite, used)
+        valid = self._has_all(rows, block.shape[:2], there)
         if inside is not None:
             valid &= inside
+            self._touched[rows] &= inside
         self.valid[rows] = valid
         if valid.any():
             self._extend(block if valid.all() else block[valid][None])
 
-    def _within(self, block: np.ndarray) -> np.ndarray | None:
-        """Return which values are finite and within the limit; None where all have to be."""
-        largest = largest_of(block.dtype)
-        if block.dtype.kind != "f" and largest <= self._limit:
-            return None
-        limit = min(self._limit, largest)
-        return np.asarray((block <= limit) & (block >= -limit))
+    def _there(self, block: np.ndarray) -> np.ndarray | None:
+        """Return which values are not missing; None where none can be."""
+        largest, there = largest_of(block.dtype), None
+        if block.dtype.kind == "f" or largest > self._limit:
+            limit = min(self._limit, largest)
+            there = (block <= limit) & (block >= -limit)
+        if self._ignore_value is None or np.isnan(self._ignore_value):
+            return there
+        stated = is_ignored(block, self._ignore_value)
+        np.logical_not(stated, out=stated)
+        return stated if there is None else np.logical_and(there, stated, out=there)
 
     def _note_extremes(
-        self, first_row: int, block: np.ndarray, finite: np.ndarray, inside: np.ndarray | None
+        self, first_row: int, block: np.ndarray, there: np.ndarray, inside: np.ndarray | None
     ) -> None:
-        beyond = np.isfinite(block) & ~finite & self._asked
+        if block.dtype.kind != "f" and largest_of(block.dtype) <= self._limit:
+            return
+        beyond = np.isfinite(block) & ~there & self._asked
         if inside is not None:
             beyond &= inside[..., None]
         if self._ignore_value is not None and beyond.any():
-            beyond &= ~_equals(block, self._ignore_value)
+            beyond &= ~is_ignored(block, self._ignore_value)
         if not beyond.any():
             return
         if self.first_extreme is None:
@@ -102,21 +121,25 @@ class BandSurvey:
         self.n_extreme += int(np.count_nonzero(beyond.any(axis=2)))
 
     def _fill(self, filled: np.ndarray) -> None:
-        if (filled & ~self.filled & self._asked).any():
+        new = filled & ~self.filled & self._asked
+        if new.any():
+            self.lacking[new] += np.count_nonzero(self._touched)
             self.valid[:] = False
             self.lowest = self.highest = None
         self.filled |= filled
 
-    def _has_data(
-        self, block: np.ndarray, finite: np.ndarray | None, used: np.ndarray
-    ) -> np.ndarray:
-        has = np.ones(block.shape[:2], dtype=bool)
-        if finite is not None:
-            has &= of_bands(finite, used).all(axis=2)
-        if self._ignore_value is None or not np.isfinite(self._ignore_value):
-            return has
-        ignored = _equals(of_bands(block, used), self._ignore_value).all(axis=2)
-        return np.asarray(has & ~ignored)
+    def _has_all(self, rows: slice, shape: tuple[int, ...], there: np.ndarray | None) -> np.ndarray:
+        """Return which pixels of a block lack no band, and note what the others lack."""
+        if there is None:
+            self._touched[rows] = True
+            return np.ones(shape, dtype=bool)
+        used = self._asked & self.filled
+        of_used = of_bands(there, used)
+        valid, touched = np.asarray(of_used.all(axis=2)), np.asarray(of_used.any(axis=2))
+        self._touched[rows] = touched
+        if (partial := touched & ~valid).any():
+            self.lacking[used] += np.count_nonzero(~of_used[partial], axis=0)
+        return valid
 
     def _extend(self, pixels: np.ndarray) -> None:
         with np.errstate(invalid="ignore"):  # bands that are not asked for may hold NaN
@@ -128,11 +151,3 @@ class BandSurvey:
 def of_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
     """Return some bands of a block, itself where they are all."""
     return block if bands.all() else block[..., bands]
-
-
-def _equals(block: np.ndarray, value: float) -> np.ndarray:
-    if block.dtype.kind == "f":
-        # The header's decimal stands for a number of the file's own precision.
-        with np.errstate(over="ignore"):
-            return block == np.asarray(value).astype(block.dtype)
-    return block == value

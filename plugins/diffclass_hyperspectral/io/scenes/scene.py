@@ -32,6 +32,8 @@ from diffclass_hyperspectral.io.records import FileStamp
 from diffclass_hyperspectral.io.scenes.band_survey import LARGEST, BandSurvey, largest_of, of_bands
 from diffclass_hyperspectral.io.scenes.selection import chosen_bands, pixels_in
 
+_FEW_PARTIAL = 0.01  # of the pixels with data may lack some bands without a word: edges of bands
+
 
 @dataclass(frozen=True, eq=False)
 class Scene:
@@ -269,12 +271,12 @@ class Scene:
     def valid(self) -> np.ndarray:
         """Pixels with data, bool of shape (rows, columns).
 
-        A pixel is valid where every good band is finite and not every good band is the ignore
-        value. Bands without any finite value are ignored. Reflectances beyond 1e18 count as not
-        finite, with a warning: they are fill values that the file does not state. Outside the
-        region no pixel is valid.
+        A pixel is valid where no good band is NaN, infinite or the ignore value. A band that is so
+        in all pixels does not count, with a warning, as many pixels do that lack some bands alone.
+        Reflectances beyond 1e18 count as missing, with a warning: they are fill values that the
+        file does not state. Outside the region no pixel is valid.
         """
-        if self._has_gaps or self.ignore_value is not None:
+        if self._has_gaps:
             mask = self._survey.valid
         else:
             mask = np.ones(self.shape[:2], bool) if self.region is None else self.region.copy()
@@ -283,7 +285,7 @@ class Scene:
 
     @cached_property
     def empty_bands(self) -> np.ndarray:
-        """Bands without one finite value, bool of shape (bands,)."""
+        """Bands without data in any pixel, bool of shape (bands,)."""
         if not self._has_gaps:
             return np.zeros(self.n_bands, dtype=bool)
         return ~self._survey.filled
@@ -304,15 +306,30 @@ class Scene:
         )
         for rows in self._row_blocks():
             survey.add(rows, self.data[rows])
+        for said in self._assumptions(survey):
+            warn_user(f"{self.path}: {said}", UserWarning)
+        return survey
+
+    def _assumptions(self, survey: BandSurvey) -> Iterator[str]:
+        """Yield what is taken for no data beyond the pixels that have none in any band."""
         if survey.first_extreme is not None:
             row, column, band, value = survey.first_extreme
-            warn_user(
-                f"{self.path}: {survey.n_extreme} pixels hold values that no measurement has, the "
-                f"first {value:.4g} in band {band} at row {row}, column {column} (counted from 0); "
-                "they are taken for no data",
-                UserWarning,
+            yield (
+                f"{survey.n_extreme} pixels hold values that no measurement has, the first "
+                f"{value:.4g} in band {band} at row {row}, column {column} (counted from 0); they "
+                "are taken for no data"
             )
-        return survey
+        empty = np.flatnonzero(self.band_mask & ~survey.filled) + 1
+        if len(empty) and survey.filled.any():
+            yield f"no pixel has data in {_numbered(empty)}, left out as bad ones"
+        n_touched = survey.n_partial + int(survey.valid.sum())
+        if survey.n_partial > _FEW_PARTIAL * n_touched:
+            worst = int(survey.lacking.argmax())
+            yield (
+                f"{survey.n_partial:,} of {n_touched:,} pixels lack some bands and are taken for "
+                f"no data; band {worst + 1} lacks most, {survey.lacking[worst]:,} (--bands leaves "
+                "bands out)"
+            )
 
     @property
     def _limit(self) -> float:
@@ -321,8 +338,9 @@ class Scene:
 
     @property
     def _has_gaps(self) -> bool:
-        """Whether values of the stored type may be missing."""
-        return self.data.dtype.kind == "f" or largest_of(self.data.dtype) > self._limit
+        """Whether values may be missing."""
+        may_be_extreme = largest_of(self.data.dtype) > self._limit
+        return self.data.dtype.kind == "f" or may_be_extreme or self.ignore_value is not None
 
     def check_unchanged(self) -> None:
         """Raise `DataError` if the scene's file is another one than when it was opened."""
@@ -343,8 +361,8 @@ class Scene:
         """
         if not self.valid.any():
             raise DataError(
-                f"{self.path}: no pixel has data (all are NaN or the ignore value "
-                f"{self.ignore_value}); check the ignore value and the bad band list"
+                f"{self.path}: no pixel has data in all bands (NaN and the ignore value "
+                f"{self.ignore_value} are none); check the ignore value and the bad band list"
             )
         usable = self.band_mask & ~self.empty_bands & ~self.constant_bands
         if not usable.any():
@@ -446,6 +464,12 @@ def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
         )
     if cube.size == 0:
         raise DataError(f"{path}: an empty cube {cube.shape}; check how it was written")
+
+
+def _numbered(bands: np.ndarray, *, most: int = 8) -> str:
+    """Return bands, from 1, to read."""
+    more = f" and {len(bands) - most} more" if len(bands) > most else ""
+    return f"band{'s' * (len(bands) > 1)} {', '.join(map(str, bands[:most]))}{more}"
 
 
 def _range(values: np.ndarray | None) -> list[float] | None:

@@ -21,7 +21,7 @@ from diffclass_hyperspectral.io.georeference import (
     required_place,
 )
 from diffclass_hyperspectral.io.labels import Grid, LabelImage, is_vector, numbered_shapes
-from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
+from diffclass_hyperspectral.io.readers import is_ignored, is_xarray, name_of, read_image
 
 _TERM = re.compile(r"(\d+(?:\.\d+)?)(?:\s*-\s*(\d+(?:\.\d+)?))?\s*(nm|um|\u00b5m|\u03bcm)?\Z", re.I)
 _HOW = "write numbers from 1 or wavelengths: 1-50,60 or 450-1300,1500-1750nm"
@@ -191,7 +191,5 @@ def _not_zero(source: Any) -> tuple[np.ndarray, tuple[str, ...] | None, Path]:
         values = values[:, :, 0]
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise DataError(f"{path}: an array of shape {values.shape}; a mask has one band of numbers")
-    there = (values != 0) & ~np.isnan(values)
-    if contents.ignore_value is not None:
-        there &= values != contents.ignore_value
+    there = (values != 0) & ~np.isnan(values) & ~is_ignored(values, contents.ignore_value)
     return there, contents.map_info, path

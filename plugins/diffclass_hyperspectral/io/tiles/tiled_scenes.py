@@ -2,7 +2,7 @@
 
 Scenes on one map grid (one coordinate system and pixel size, corners whole pixels apart) make a
 *mosaic*: each lies where its coordinates say, gaps have no data, and where scenes overlap the first
-that has data counts. Features, graph and map are those of one scene: there is no seam, and spatial
+that lacks the fewest bands counts. Features, graph and map are those of one scene: there is no seam, and spatial
 features reach across borders, as neighbours in different files are neighbours on the ground.
 
 Other scenes are *stacked*: below one another, with rows without data between, so that they share
@@ -33,7 +33,7 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.labels import Grid
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers import items_of
+from diffclass_hyperspectral.io.readers import is_ignored, items_of
 from diffclass_hyperspectral.io.scenes import (
     Scene,
     factor_text,
@@ -228,7 +228,7 @@ def _check_units(scenes: list[Scene]) -> None:
 def _sampled_levels(scene: Scene, good: np.ndarray) -> np.ndarray | None:
     rows = np.unique(np.linspace(0, scene.shape[0] - 1, _SAMPLED_ROWS).astype(int))
     with np.errstate(over="ignore", invalid="ignore"):
-        found = [_reflectances(scene, slice(row, row + 1), good)[0][:, good] for row in rows]
+        found = [_reflectances(scene, slice(row, row + 1))[0][:, good] for row in rows]
     return value_levels(np.concatenate(found))
 
 
@@ -317,26 +317,30 @@ def _reader(
                     tile.scene.data.release()
                 continue
             place = out[low - start : high - start, tile.columns]
-            empty = np.isnan(place[..., good]).any(axis=2)
-            if empty.any():
-                found = _reflectances(tile.scene, slice(low - tile.row, high - tile.row), good)
-                place[empty] = found[empty]
+            lacking = _n_lacking(place, good)
+            if lacking.any():
+                found = _reflectances(tile.scene, slice(low - tile.row, high - tile.row))
+                better = _n_lacking(found, good) < lacking
+                place[better] = found[better]
         return out
 
     return read_rows
 
 
-def _reflectances(scene: Scene, rows: slice, good: np.ndarray) -> np.ndarray:
-    """Return some rows as float32, NaN where they have no data; no pass over the file is made."""
+def _n_lacking(values: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Return how many of the good bands each pixel lacks."""
+    return np.count_nonzero(np.isnan(values[..., good]), axis=2)
+
+
+def _reflectances(scene: Scene, rows: slice) -> np.ndarray:
+    """Return some rows as float32, missing values as NaN; no pass over the file is made."""
     scene.check_unchanged()
     stored = np.asarray(scene.data[rows])
     values = stored.astype(np.float32)
     if scene.scale_factor != 1.0:
         values /= np.float32(scene.scale_factor)
-    ignored = scene.ignore_value
-    if ignored is not None and np.isfinite(ignored):
-        missing = np.asarray(ignored).astype(stored.dtype) if stored.dtype.kind == "f" else ignored
-        values[(stored[..., good] == missing).all(axis=2)] = np.nan
+    if scene.ignore_value is not None:
+        values[is_ignored(stored, scene.ignore_value)] = np.nan
     if scene.region is not None:
         values[~scene.region[rows]] = np.nan
     release_pages(scene.data)

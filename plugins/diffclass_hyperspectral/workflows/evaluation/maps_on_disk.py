@@ -13,7 +13,7 @@ from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError
 from diffclass.point_graph import BYTES_OF_A_POINT
 from diffclass_hyperspectral.io.labels import LabelImage, read_labels
-from diffclass_hyperspectral.io.readers import read_image
+from diffclass_hyperspectral.io.readers import is_ignored, read_image
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
 from diffclass_hyperspectral.workflows.evaluation.certainty import probability_of_class
@@ -61,8 +61,7 @@ def read_map_raster(path: Path) -> MapRaster:
     contents = read_image(path, n_axes=2)
     data = np.array(contents.data, dtype=np.float32)
     bands = data.reshape(*data.shape[:2], -1)
-    if contents.ignore_value is not None:
-        bands[bands == contents.ignore_value] = np.nan
+    bands[is_ignored(bands, contents.ignore_value)] = np.nan
     return MapRaster(bands, contents.band_names, path)
 
 

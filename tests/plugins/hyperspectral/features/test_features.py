@@ -108,6 +108,7 @@ def test_noiseless_and_copied_bands_divide_by_nothing(cube):
     assert np.isfinite(SceneFeatures(14).fit_transform(more)).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* no pixel has data in band 6")
 def test_useless_bands_are_left_out(cube):
     cube[..., 3] = 7
     cube[..., 5] = np.nan
@@ -147,6 +148,7 @@ def test_small_matrices_do_not_wait_for_threads(cube, metric, monkeypatch):
     assert set(counts) == {1}
 
 
+@pytest.mark.filterwarnings("ignore:.* lack some bands")
 def test_bad_input(cube):
     features = SceneFeatures(3).fit(cube)
     with pytest.raises(DataError, match="11 bands; the features were fitted to 12"):

@@ -169,12 +169,15 @@ def test_values_that_single_precision_cannot_square(cube):
 
 
 def naive_survey(cube, asked, ignore):
-    finite = np.isfinite(cube)
-    used = asked & finite.any(axis=(0, 1))
-    valid = finite[..., used].all(axis=2) & used.any()
-    if ignore is not None:
-        valid &= ~(cube[..., used] == ignore).all(axis=2)
-    return finite.any(axis=(0, 1)), valid
+    there = np.isfinite(cube) & (cube != ignore)
+    used = asked & there.any(axis=(0, 1))
+    valid = there[..., used].all(axis=2) & used.any()
+    partial = there[..., used].any(axis=2) & ~valid
+    return (
+        there.any(axis=(0, 1)),
+        valid,
+        np.where(used, (partial[..., None] & ~there).sum((0, 1)), 0),
+    )
 
 
 @pytest.mark.parametrize("ignore", [None, -1.0])
@@ -186,13 +189,14 @@ def test_one_pass_says_what_several_say(seed, ignore):
     cube[: rng.integers(0, 8), :, rng.integers(4)] = np.nan  # filled late, or never
     cube[rng.integers(7)] = -1
     asked = rng.random(4) < 0.8
-    filled, valid = naive_survey(cube, asked, ignore)
+    filled, valid, lacking = naive_survey(cube, asked, ignore)
     for step in (1, 2, 7):
         survey = BandSurvey(cube.shape, asked, ignore)
         for start in range(0, 7, step):
             survey.add(slice(start, start + step), cube[start : start + step])
         np.testing.assert_array_equal(survey.filled, filled)
         np.testing.assert_array_equal(survey.valid, valid)
+        np.testing.assert_array_equal(survey.lacking, lacking)
         used = asked & filled
         if valid.any():
             np.testing.assert_array_equal(survey.lowest[used], cube[valid].min(axis=0)[used])

@@ -125,7 +125,8 @@ def test_pace(tmp_path):
     assert (scene.format, scene.map_info, scene.scale_factor) == ("PACE", None, 1)
     assert scene.wavelengths.tolist() == [346, 351, 588, 761, 2258]
     assert scene.widths is None
-    assert scene.empty_bands.tolist() == [False, False, False, True, False]
+    with pytest.warns(UserWarning, match="no pixel has data in band 4"):
+        assert scene.empty_bands.tolist() == [False, False, False, True, False]
     assert np.argwhere(~scene.valid).tolist() == [[2, 3]]
     expected = np.where(cube == -32767, np.nan, cube)
     np.testing.assert_array_equal(np.asarray(scene.data), expected)

@@ -214,7 +214,8 @@ def test_valid_needs_finite_good_bands_and_data(cube):
     scene = Scene.from_array(
         data, band_mask=np.array([True, True, True, False]), ignore_value=-9999.0
     )
-    assert np.argwhere(~scene.valid).tolist() == [[0, 0], [0, 1], [1, 1]]
+    with pytest.warns(UserWarning, match="2 of 33 pixels lack some bands .* band 1 lacks most, 1 "):
+        assert np.argwhere(~scene.valid).tolist() == [[0, 0], [0, 1], [1, 1], [1, 2]]
     spectra = scene.spectra()
     assert np.array_equal(np.isnan(spectra).all(axis=1), ~scene.valid.ravel())
     assert not np.isnan(spectra[scene.valid.ravel()]).any()
@@ -241,6 +242,8 @@ def test_constant_and_empty_bands_are_not_usable(cube):
     data[0, 0] = -1
     scene = Scene.from_array(data, ignore_value=-1.0)
     data[0, 0, 2] = np.nan
+    with pytest.warns(UserWarning, match="no pixel has data in band 3, left out"):
+        assert not scene.valid[0, 0]
     assert scene.empty_bands.tolist() == [False, False, True, False]
     assert scene.constant_bands.tolist() == [False, True, False, False]
     assert scene.usable_bands().tolist() == [True, False, False, True]
