@@ -52,6 +52,8 @@ class Contents:
         Without arguments to the `LookupTable` between the sensor's grid and a map.
     class_names : dict of int to str
     class_colors : dict of int to (red, green, blue), each 0 to 255
+    unused : tuple of str
+        Attributes that the file states and the reader does not use; `read_image` warns of them.
 
     Examples
     --------
@@ -78,6 +80,25 @@ class Contents:
     read_lookup_table: Callable[[], LookupTable] | None = None
     class_names: dict[int, str] | None = None
     class_colors: dict[int, Color] | None = None
+    unused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """Which attributes of its format a reader uses, and which mean something that it leaves out.
+
+    Attributes that only describe (authors, history, statistics) are neither. The guide's table is
+    made of these, and tests hold them to what the readers do.
+    """
+
+    format: str
+    used: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+    def unused(self, stated: Iterable[str]) -> tuple[str, ...]:
+        """Return those that a file states and that are left out."""
+        there = set(stated)
+        return tuple(name for name in self.left_out if name in there)
 
 
 _SMALLEST, _LARGEST = 1e-12, 1e12  # beyond, single precision would overflow or vanish

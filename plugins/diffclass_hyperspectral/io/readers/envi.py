@@ -25,6 +25,7 @@ from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (
+    Attributes,
     Calibration,
     Color,
     Contents,
@@ -34,6 +35,17 @@ from diffclass_hyperspectral.io.readers.contents import (
 )
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
+ATTRIBUTES = Attributes(
+    "ENVI",
+    used=(
+        "lines", "samples", "bands", "header offset", "data type", "interleave", "byte order",
+        "wavelength", "wavelength units", "fwhm", "bbl", "data ignore value",
+        "reflectance scale factor", "data gain values", "data offset values",
+        "data reflectance gain values", "data reflectance offset values", "band names", "map info",
+        "coordinate system string", "class names", "class lookup",
+    ),
+    left_out=("geo points", "rpc info", "projection info"),
+)  # fmt: skip
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 INTERLEAVES = ("bsq", "bil", "bip")
 _NEEDED = ("lines", "samples", "bands", "data type", "interleave", "byte order")
@@ -48,9 +60,9 @@ def read(path: Path) -> Contents:
         _check_fields(header, fields, envi)
         data = _data_file(header, fields, envi) if header == path else path
         _check_size(header, data, envi.gen_params(fields))
-        facts = _facts(header, fields)
+        facts = facts_of(header, fields)
         array = _map(envi, readable, data)
-        calibration = _calibration(header, fields, facts["ignore_value"])
+        calibration = calibration_of(header, fields, facts["ignore_value"])
         if calibration is None:
             return Contents(array, "ENVI", **facts)
         factor = calibration.scale_factor
@@ -231,16 +243,21 @@ def _map(envi: Any, header: str, data: Path) -> np.ndarray:
     return np.asarray(array)
 
 
-def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
+def facts_of(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what a header's fields say of bands, values, place and classes, as `Contents` has it.
+
+    The fields may stand in another file, as in the domain "ENVI" of one of GDAL.
+    """
     n_bands = int(fields["bands"])
     wavelengths = _per_band(header, fields, "wavelength", n_bands=n_bands)
     good = _per_band(header, fields, "bbl", n_bands=n_bands)
     unit = fields.get("wavelength units")
     centres = None if wavelengths is None else in_nanometres(wavelengths, unit)
-    widths = _widths(header, fields, n_bands=n_bands)
+    stated = _widths(header, fields, n_bands=n_bands)
+    widths = widths_in_nanometres(stated, wavelengths, centres)
     return {
         "wavelengths": centres,
-        "widths": widths_in_nanometres(widths, wavelengths, centres),
+        "widths": widths,
         "band_mask": None if good is None else good != 0,
         "ignore_value": _number(header, fields, "data ignore value"),
         "scale_factor": _scale_factor(header, fields),
@@ -248,7 +265,22 @@ def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
         "map_info": _map_info(fields),
         "class_names": dict(enumerate(names_of_fields(fields, "class names"))) or None,
         "class_colors": _class_colors(fields) or None,
+        "unused": _unused(fields, centres, widths),
     }
+
+
+def _unused(
+    fields: dict[str, Any], centres: np.ndarray | None, widths: np.ndarray | None
+) -> tuple[str, ...]:
+    """Return the fields that are stated and do not count, the damaged ones among them."""
+    is_index = str(fields.get("wavelength units", "")).strip().lower() == "index"
+    damaged = {"wavelength": centres is None and not is_index, "fwhm": widths is None}
+    if "reflectance scale factor" in fields and "data reflectance gain values" not in fields:
+        damaged |= {"data gain values": True, "data offset values": True}
+    unused = [name for name, is_so in damaged.items() if is_so and fields.get(name)]
+    if "coordinate system string" in fields:  # which says the same
+        fields = {name: text for name, text in fields.items() if name != "projection info"}
+    return (*unused, *ATTRIBUTES.unused(fields))
 
 
 def _widths(header: Path, fields: dict[str, Any], *, n_bands: int) -> np.ndarray | None:
@@ -307,7 +339,9 @@ def _as_float(header: Path, name: str, text: str) -> float:
         raise DataError(f"{header}: '{name}' holds {text!r}, which is not a number") from None
 
 
-def _calibration(header: Path, fields: dict[str, Any], ignored: float | None) -> Calibration | None:
+def calibration_of(
+    header: Path, fields: dict[str, Any], ignored: float | None
+) -> Calibration | None:
     """Return gains and offsets of the bands, where they and no scale factor make reflectances.
 
     Source: ENVI header format, "data gain values", "data offset values" and the same of

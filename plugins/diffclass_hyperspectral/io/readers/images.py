@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass.exceptions import DataError, ExtensionError, ParameterError
+from diffclass.exceptions import DataError, ExtensionError, ParameterError, warn_user
 from diffclass.extensions import READERS, extension_names, load_extension
 from diffclass.libraries import reading, require_file
 from diffclass.remote_paths import RemotePath, place_of
@@ -30,7 +30,7 @@ from diffclass_hyperspectral.io.readers import (
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.tiff_blocks import STARTS
-from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
+from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,22 @@ def read_image(
         Where the file cannot be read; the message is one line.
     ParameterError
         Where ``variable`` is given for a format without names, or a library is missing.
+
+    Warns
+    -----
+    UserWarning
+        Of attributes that the file states and the reader does not use.
     """
+    contents = _read(path, variable=variable, n_axes=n_axes)
+    if contents.unused:
+        warn_user(
+            f"{name_of(path)}: states {', '.join(contents.unused)}, which the reader of "
+            f"{contents.format} does not use"
+        )
+    return contents
+
+
+def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
     if is_xarray(path):
         return xarray_cubes.read(path, variable=variable, n_axes=n_axes)
     if stac.is_item(path):

@@ -162,21 +162,26 @@ class Transparency:
     has_mask: bool = False  # a mask of its own, in the file or as .msk next to it
     # (bands,), NaN for none, where they differ or something else masks pixels too
     nodata: np.ndarray | None = None
+    common: float | None = None  # of all bands, where nothing else masks pixels
 
     @classmethod
-    def of_raster(cls, raster: Any) -> Transparency:
-        """Return what rasterio's dataset says."""
+    def of_raster(
+        cls, raster: Any, bands: tuple[int, ...], ignored: float | None = None
+    ) -> Transparency:
+        """Return what rasterio's dataset says of its measured bands.
+
+        ``ignored`` counts for bands without a no-data value.
+        """
         enums = require("rasterio.enums", extra="maps")
-        named = [i for i, kind in enumerate(raster.colorinterp, 1)
-                 if kind == enums.ColorInterp.alpha and raster.count > 1]  # fmt: skip
-        alpha = next((band for band in named if _is_transparency(raster, band)), None)
-        bands = tuple(band for band in range(1, raster.count + 1) if band != alpha)
+        others = [band for band in range(1, raster.count + 1) if band not in bands]
         flags = raster.mask_flag_enums[bands[0] - 1]
         has_mask = enums.MaskFlags.per_dataset in flags and enums.MaskFlags.alpha not in flags
-        values = np.array([raster.nodatavals[band - 1] for band in bands], dtype=float)
+        stated = [raster.nodatavals[band - 1] for band in bands]
+        values = [ignored if value is None else value for value in stated]
         differ = len({repr(value) for value in values}) > 1
-        beside = (alpha is not None or has_mask) and not np.isnan(values).all()
-        return cls(bands, alpha, has_mask, values if differ or beside else None)
+        beside = (others or has_mask) and any(value is not None for value in values)
+        nodata = np.array(values, dtype=float) if differ or beside else None
+        return cls(bands, others[0] if others else None, has_mask, nodata, values[0])
 
     @property
     def masks(self) -> bool:
@@ -184,11 +189,20 @@ class Transparency:
         return self.alpha is not None or self.has_mask or self.nodata is not None
 
     def hidden(self, source: Any, window: Any) -> np.ndarray:
-        """Return which pixels of a window alpha or mask leave out, bool of shape (rows, columns)."""
+        """Return which pixels of a window, bool (rows, columns), alpha or mask leave out."""
         alpha = 1 if self.alpha is None else source.read(self.alpha, window=window)
         mask = source.read_masks(self.bands[0], window=window) if self.has_mask else 1
         (top, bottom), (left, right) = window
         return np.broadcast_to((alpha == 0) | (mask == 0), (bottom - top, right - left))
+
+
+def measured_bands(raster: Any) -> tuple[int, ...]:
+    """Return the bands of rasterio's dataset, from 1, without the one that is transparency."""
+    enums = require("rasterio.enums", extra="maps")
+    named = [i for i, kind in enumerate(raster.colorinterp, 1)
+             if kind == enums.ColorInterp.alpha and raster.count > 1]  # fmt: skip
+    alpha = next((band for band in named if _is_transparency(raster, band)), None)
+    return tuple(band for band in range(1, raster.count + 1) if band != alpha)
 
 
 def _is_transparency(raster: Any, band: int) -> bool:

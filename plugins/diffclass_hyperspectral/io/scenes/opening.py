@@ -66,6 +66,7 @@ def open_scene(
     """
     source = picked(path, variable=variable) if is_xarray(path) else path
     contents = read_image(source, variable=None if is_xarray(source) else variable, n_axes=3)
-    facts = {name: fact for name, fact in vars(contents).items() if not name.startswith("class_")}
+    of_images = ("class_names", "class_colors", "unused")
+    facts = {name: fact for name, fact in vars(contents).items() if name not in of_images}
     scene = Scene.from_array(facts.pop("data"), path=name_of(source), **facts)
     return scene.select(bands=bands, mask=mask, roi=roi)

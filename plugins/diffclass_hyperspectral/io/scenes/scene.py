@@ -307,7 +307,7 @@ class Scene:
         for rows in self._row_blocks():
             survey.add(rows, self.data[rows])
         for said in self._assumptions(survey):
-            warn_user(f"{self.path}: {said}", UserWarning)
+            warn_user(f"{self.path}: {said}")
         return survey
 
     def _assumptions(self, survey: BandSurvey) -> Iterator[str]:

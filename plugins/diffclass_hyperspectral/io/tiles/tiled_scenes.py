@@ -2,8 +2,9 @@
 
 Scenes on one map grid (one coordinate system and pixel size, corners whole pixels apart) make a
 *mosaic*: each lies where its coordinates say, gaps have no data, and where scenes overlap the first
-that lacks the fewest bands counts. Features, graph and map are those of one scene: there is no seam, and spatial
-features reach across borders, as neighbours in different files are neighbours on the ground.
+that lacks the fewest bands counts. Features, graph and map are those of one scene: there is no
+seam, and spatial features reach across borders, as neighbours in different files are neighbours on
+the ground.
 
 Other scenes are *stacked*: below one another, with rows without data between, so that they share
 features and graph, but no pixel of one is smoothed with another's.

@@ -23,7 +23,9 @@ WIDTHS = (6.5, 7, 8, 9.25)  # nm
 TURNED = Affine(28.19, 6.84, 5e5, 10.26, -18.79, 5.4e6)
 
 
-def write_tiff(path, cube=CUBE, *, tags=(), names=(), domain=None, file_tags=None, **options):
+def write_tiff(
+    path, cube=CUBE, *, tags=(), names=(), domain=None, file_tags=None, envi=None, **options
+):
     options = {"crs": "EPSG:32633", "transform": NORTH_UP} | options
     with rasterio.open(
         path, "w", driver="GTiff", height=cube.shape[0], width=cube.shape[1],
@@ -35,6 +37,7 @@ def write_tiff(path, cube=CUBE, *, tags=(), names=(), domain=None, file_tags=Non
         if names:
             raster.descriptions = names
         raster.update_tags(**(file_tags or {}))
+        raster.update_tags(ns="ENVI", **(envi or {}))
     return path
 
 
@@ -94,11 +97,17 @@ def test_wavelengths(tmp_path, given):
         {"tags": [{"wavelength": "500"}]},
         {"file_tags": {"wavelength": "{400, 500}"}},
         {"tags": [{"wavelength": "nan"}] * 4},
-        {"names": ["10 m", "20 m", "B3", "B4"]},
+        {"envi": {"wavelength": "{1, 2, 3, 4, 5}", "wavelength_units": "nm"}},
     ],
 )
-def test_tags_that_are_no_wavelengths(tmp_path, given):
-    assert open_scene(write_tiff(tmp_path / "scene.tif", **given)).wavelengths is None
+def test_tags_that_are_no_wavelengths_are_told(tmp_path, given):
+    with pytest.warns(UserWarning, match=r"scene.tif: states wavelength, which .* does not use"):
+        assert open_scene(write_tiff(tmp_path / "scene.tif", **given)).wavelengths is None
+
+
+def test_names_that_are_no_wavelengths(tmp_path):
+    path = write_tiff(tmp_path / "scene.tif", names=["10 m", "20 m", "B3", "B4"])
+    assert open_scene(path).wavelengths is None
 
 
 WAVES = [{"wavelength": w, "wavelength_units": "Nanometers"} for w in NM]
@@ -129,7 +138,8 @@ def test_widths(tmp_path, given):
 @pytest.mark.parametrize("width", ["", "wide", "nan", "inf", "0", "-7"])
 def test_a_width_that_is_none_costs_only_the_widths(tmp_path, width):
     tags = [one | {"fwhm": "7"} for one in WAVES[:3]] + [WAVES[3] | {"fwhm": width}]
-    scene = open_scene(write_tiff(tmp_path / "scene.tif", tags=tags))
+    with pytest.warns(UserWarning, match="states fwhm, which"):
+        scene = open_scene(write_tiff(tmp_path / "scene.tif", tags=tags))
     np.testing.assert_allclose(scene.wavelengths, NM)
     assert scene.widths is None
 

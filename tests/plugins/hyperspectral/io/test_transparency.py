@@ -127,7 +127,8 @@ def test_one_gain_is_a_scale_factor(tmp_path):
     scene = open_scene(save_envi(tmp_path, cube, metadata=facts))
     assert (scene.scale_factor, scene.data.dtype) == (4.0, np.dtype(np.int16))
     both = facts | {"reflectance scale factor": 10}
-    assert open_scene(save_envi(tmp_path, cube, "b.hdr", metadata=both)).scale_factor == 10
+    with pytest.warns(UserWarning, match="b.hdr: states data gain values, which"):
+        assert open_scene(save_envi(tmp_path, cube, "b.hdr", metadata=both)).scale_factor == 10
 
 
 # Photographs and archives
