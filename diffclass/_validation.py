@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
 from diffclass.exceptions import DataError, ParameterError, ScaleWarning, warn_user
 
@@ -28,6 +29,7 @@ Graph: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 
 def check_points(X: ArrayLike, *, name: str = "X") -> np.ndarray:
     """Return ``X`` as a C-ordered float32 or float64 array of shape (n, d), all finite."""
+    check_unmasked(X, name=name)
     points = _as_floats(X, name)
     if points.ndim != 2 or 0 in points.shape:
         raise DataError(f"{name} has shape {points.shape}; points are a table (points, features)")
@@ -38,6 +40,23 @@ def check_points(X: ArrayLike, *, name: str = "X") -> np.ndarray:
             f"(first: row {np.argmin(finite)}); leave those points out or fill them in"
         )
     return np.ascontiguousarray(points)
+
+
+def check_unmasked(values: Any, *, name: str = "X") -> None:
+    """Raise `DataError` for masked entries, whose values would be taken for others."""
+    if not np.ma.is_masked(values):
+        return
+    masked = np.array([row.any() for row in np.ma.getmaskarray(values)])
+    raise DataError(
+        f"{name} is masked in {np.count_nonzero(masked)} of {len(masked)} rows (first: row "
+        f"{np.argmax(masked)}); leave those points out or fill them in"
+    )
+
+
+def validate_points(estimator: Any, X: Any, *more: Any, **how: Any) -> Any:
+    """Return what scikit-learn's ``validate_data`` makes of points, if none is masked."""
+    check_unmasked(X)
+    return validate_data(estimator, X, *more, **how)
 
 
 def _as_floats(X: ArrayLike, name: str) -> np.ndarray:

@@ -29,9 +29,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, validate_points
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import Gaussian
 from diffclass.point_graph import PointGraph
@@ -125,7 +125,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
             As `PointGraph.from_points` and `squared_distances_to_equilibrium`, and if the
             contamination is out of range.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_points(self, X, dtype=[np.float64, np.float32])
         good = isinstance(self.contamination, Real) and 0 < self.contamination <= 0.5
         if not good:
             raise ParameterError(
@@ -149,7 +149,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     def score_samples(self, X: Any) -> np.ndarray:
         """Return minus the scores of new points, of shape (m,); the lower, the more abnormal."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_points(self, X, reset=False, dtype=[np.float64, np.float32])
         affinities = self.graph_.affinities_to(X).astype(np.float64)
         degrees = 1 + affinities.sum(axis=1)
         steps = sp.csr_array(sp.diags_array(1 / degrees) @ affinities)

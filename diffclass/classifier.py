@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState, check_choice, check_kind, check_level, warn_of_scales
+from diffclass._validation import (
+    RandomState,
+    check_choice,
+    check_kind,
+    check_level,
+    validate_points,
+    warn_of_scales,
+)
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
@@ -596,7 +603,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
+        return validate_points(
             self,
             X,
             reset=reset,

@@ -25,9 +25,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive, validate_points
 from diffclass.embedding import DiffusionMap, check_embedding, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
@@ -189,7 +189,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         return getattr(self.embedding, "affinity", None) == "precomputed"
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
+        return validate_points(
             self,
             X,
             reset=reset,

@@ -18,9 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState, check_choice, check_kind, check_positive
+from diffclass._validation import (
+    RandomState,
+    check_choice,
+    check_kind,
+    check_positive,
+    validate_points,
+)
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
@@ -252,7 +258,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         precomputed = self.affinity == "precomputed"
-        return validate_data(
+        return validate_points(
             self,
             X,
             reset=reset,

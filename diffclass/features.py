@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_positive, validate_points
 
 __all__ = ["PartialWhitening"]
 
@@ -69,7 +69,7 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         check_positive(self.n_components, "n_components", integer=True)
         check_positive(self.power, "power", zero=True)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = validate_points(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         n_components = min(self.n_components, *X.shape)
         with np.errstate(invalid="ignore"):  # for equal points PCA divides 0 by 0
             pca = PCA(n_components, random_state=self.random_state).fit(X)
@@ -85,5 +85,5 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> np.ndarray:
         """Return the scores of the points ``X``, of shape (m, n_components_)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = validate_points(self, X, dtype=[np.float64, np.float32], reset=False)
         return (X - self.mean_) @ self.components_.T

@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_positive, check_unmasked, validate_points
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic
 from diffclass.neighbors import NeighborSearch
@@ -116,7 +116,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         ParameterError
             If the condition is not above 1, or another parameter is out of range.
         """
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
+        check_unmasked(y, name="y")
+        X, y = validate_points(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
         check_positive(self.max_components, "max_components", integer=True)
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         if check_positive(self.condition, "condition") <= 1:
@@ -147,7 +148,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             Tends to 0 beyond sqrt(epsilon) from the fitted points.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_points(self, X, reset=False, dtype=np.float64)
         return self.graph_.affinities_to(X) @ self._weights
 
     def __sklearn_tags__(self) -> Tags:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import check_positive
+from diffclass._validation import check_positive, validate_points
 from diffclass.embedding import DiffusionMap, check_embedding
 from diffclass.exceptions import DataError, warn_user
 from diffclass.spectral.eigenpairs import nystrom
@@ -78,7 +78,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, d)
             All points.
         y : array-like of shape (n,) or (n, n_outputs)
-            Values; NaN where unknown. A point with NaN in any output counts as unknown.
+            Values; NaN or masked where unknown. A point with NaN in any output counts as unknown.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         ParameterError
             As `DiffusionMap`.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_points(self, X, dtype=[np.float64, np.float32])
         y, known = _checked_values(y, len(X))
         self.embedding_ = self._embedding(len(X)).fit(X)
         functions = self.embedding_.eigenpairs_.right
@@ -115,7 +115,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
             sum_l c_l psi_l(x).
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_points(self, X, reset=False, dtype=[np.float64, np.float32])
         weights = self.embedding_.graph_.step_weights(X)
         functions = nystrom(weights, self.embedding_.eigenpairs_)[:, : self.n_components_]
         return self.coef_[0] + functions @ self.coef_[1:]
@@ -147,7 +147,9 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
 def _checked_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if y is None:
         raise DataError("EigenfunctionRegressor requires y to be passed, but the target y is None")
-    values: np.ndarray = np.asarray(y, dtype=np.float64)
+    if hasattr(y, "isna"):  # of pandas, whose NA is no float
+        y = y.to_numpy(dtype=np.float64, na_value=np.nan)
+    values: np.ndarray = np.ma.filled(np.ma.asarray(y, dtype=np.float64), np.nan)
     if values.ndim not in (1, 2) or len(values) != n:
         raise DataError(f"y has shape {values.shape}; X has {n} points")
     if np.isinf(values).any():

@@ -197,7 +197,7 @@ def match_classes(
     Parameters
     ----------
     given, own : array-like of int of shape (n,)
-        Class of each point on both sides, 0 = none.
+        Class of each point on both sides, 0 or masked = none.
     given_names, own_names : mapping of int to str or None
         All classes of each side; None for one without a name.
     by : {"names", "ids", "overlap"}, optional
@@ -223,7 +223,7 @@ def match_classes(
     >>> match.by, match.assignment, match.agreement["ids"]
     ('overlap', {10: 2, 11: 3}, 0.0)
     """
-    given, own = np.asarray(given), np.asarray(own)
+    given, own = (np.ma.filled(np.ma.asarray(ids), 0) for ids in (given, own))
     counts, n_given, n_own = _counted(given, own, list(given_names), list(own_names))
     rules: dict[str, Pairs] = {
         "names": _by_names(given_names, own_names),

@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
-from diffclass._validation import check_level
+from diffclass._validation import check_level, check_unmasked
 from diffclass.exceptions import DataError
 
 
@@ -195,6 +195,8 @@ def mean_interval(p: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[
 
 def same_points(**given: ArrayLike) -> list[np.ndarray]:
     """Return arrays, or raise a `DataError` with their names unless all have one shape (n,)."""
+    for name, values in given.items():
+        check_unmasked(values, name=name)
     arrays = {name: np.asarray(values) for name, values in given.items()}
     shapes = {array.shape for array in arrays.values()}
     if len(shapes) > 1 or any(array.ndim != 1 or not len(array) for array in arrays.values()):

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ from diffclass.evaluation.intervals import (
     wilson_interval,
 )
 from diffclass.exceptions import DataError
+from diffclass.names import same_names
+from diffclass.targets import UNLABELLED, encode_labels
 
 _UNASSIGNED = -1
 
@@ -192,8 +195,9 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     Parameters
     ----------
     truth, predicted : array-like of shape (n,)
-        Class of each point. A predicted value that does not occur in the truth, such as
-        "unknown", counts as wrong.
+        Class of each point. Points whose true class is a mark of `diffclass.names`, such as -1,
+        None or a masked entry, are left out. A prediction that is one, or does not occur in the
+        truth, such as "unknown", counts as wrong; marks are the class -1, among texts "".
 
     Returns
     -------
@@ -203,7 +207,7 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     Raises
     ------
     DataError
-        If the arrays differ in length or are empty.
+        If the arrays differ in length or no true class is known.
 
     See Also
     --------
@@ -220,24 +224,50 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     """
     from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-    truth, predicted = same_points(truth=truth, predicted=predicted)
-    classes = np.union1d(truth, predicted)
-    codes = np.searchsorted(classes, truth), np.searchsorted(classes, predicted)
+    classes, codes = _common_codes(truth, predicted)
     labels = np.arange(len(classes))
     if len(classes) > 1:
         confusion = confusion_matrix(*codes, labels=labels)
         kappa = cohen_kappa_score(*codes, labels=labels)
     else:  # chance alone gives full agreement; scikit-learn warns of a single class
-        confusion, kappa = np.array([[len(truth)]]), np.nan
+        confusion, kappa = np.array([[len(codes[0])]]), np.nan
     n_true = confusion.sum(axis=1)
     occurs = n_true > 0
     return Scores(
-        overall_accuracy=float(confusion.trace() / len(truth)),
+        overall_accuracy=float(confusion.trace() / len(codes[0])),
         average_accuracy=float((confusion.diagonal()[occurs] / n_true[occurs]).mean()),
         kappa=float(kappa),
         classes=classes,
         confusion=confusion,
     )
+
+
+def _common_codes(
+    truth: ArrayLike, predicted: ArrayLike
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Return the classes of both, and the class numbers of the points whose true one is known."""
+    same_points(truth=_uncovered(truth), predicted=_uncovered(predicted))
+    (own, true), (others, found) = encode_labels(truth), encode_labels(predicted)
+    known = true >= 0
+    if not known.any():
+        raise DataError("the true class of no point is known; there is nothing to compare")
+    is_own = same_names(others.tolist(), own.tolist(), sides=("the predictions", "the truth"))
+    names = [*own.tolist(), *(name for name in others.tolist() if name not in is_own)]
+    none = UNLABELLED if isinstance(names[0], Real) else ""
+    values = np.array([*names, none])
+    values = values.astype(str) if values.dtype == object else values  # dates and ""
+    classes, place = np.unique(values, return_inverse=True)
+    place_of = dict(zip([*names, none], place.tolist(), strict=True))
+    of_found = [place_of[is_own.get(name, name)] for name in others.tolist()]
+    codes = place[true[known]], np.array([*of_found, place_of[none]])[found[known]]
+    if place_of[none] in codes[1]:
+        return classes, codes
+    before = [code - (code > place_of[none]) for code in codes]
+    return np.delete(classes, place_of[none]), (before[0], before[1])
+
+
+def _uncovered(values: ArrayLike) -> ArrayLike:
+    return values.data if isinstance(values, np.ma.MaskedArray) else values
 
 
 def kappa_standard_error(confusion: np.ndarray) -> float:

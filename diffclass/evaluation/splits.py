@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.targets import encode_labels
+from diffclass.targets import UNLABELLED, encode_labels
 
 
 class PartlyLabelledKFold:
@@ -63,7 +63,7 @@ class PartlyLabelledKFold:
         X : array-like of n rows
             Ignored.
         y : array-like of shape (n,)
-            Labels; -1, None, NaN and pandas' missing values are unlabelled.
+            Labels, marked as in `DiffusionClassifier.fit` where there is none.
         groups : object
             Ignored.
 
@@ -102,7 +102,7 @@ def draw_per_class(
     Parameters
     ----------
     codes : array-like of int of shape (n,)
-        Class of each point, negative where unlabelled.
+        Class of each point, negative or masked where unlabelled.
     n_per_class : int
         Points drawn per class; half of the points (at least one) of a class that has fewer than
         twice as many, so that some are left to be held out.
@@ -137,7 +137,7 @@ def draw_per_class(
     """
     check_positive(n_per_class, "n_per_class", integer=True)
     random = check_random_state(random_state)
-    codes = np.asarray(codes)
+    codes = np.ma.filled(np.ma.asarray(codes), UNLABELLED)
     drawn = []
     for code in np.unique(codes[codes >= 0]):
         members = np.flatnonzero(codes == code)

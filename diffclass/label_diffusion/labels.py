@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass._validation import check_unmasked
 from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.targets import UNLABELLED, encode_groups, encode_labels, labels_per_class
 
@@ -175,6 +176,7 @@ def _is_zero(value: Any) -> bool:
 
 
 def _checked(weight: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    check_unmasked(weight, name="label_weight")
     weight = np.asarray(weight, dtype=np.float64)
     if weight.shape != shape:
         raise ParameterError(f"label_weight has shape {weight.shape}; y has {shape}")

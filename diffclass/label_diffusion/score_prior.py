@@ -47,13 +47,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.names import is_mark, near_name, same_names
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -61,6 +63,7 @@ ALONE, MOST = 0.05, 0.1  # eta without labels, and at most
 _SQUARE = 20  # of the odds of a, at which kappa is 1 with one label per class
 _LEAST_RIGHT, _MOST_LABELS = 0.5, 10.0  # a, kappa
 _LEAST_LABELS = 2  # L, to hold labels out
+_SHOWN = 8  # names in a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +82,10 @@ class ScorePrior:
     Parameters
     ----------
     scores : array-like of shape (n, n_scored)
-        The higher, the more likely; rows with NaN, and with equal highest scores, are no hint. The
-        columns of a data frame name the classes; those of an array are the classes of y in their
-        order or, without any label, 0, 1, ...
+        The higher, the more likely; rows with an entry that is missing (NaN, None, masked), and
+        with equal highest scores, are no hint. The columns of a data frame name the classes, by
+        `diffclass.names.same_names`; those of an array are the classes of y in their order or,
+        without any label, 0, 1, ...
     y : array-like of shape (n,)
         Labels, marked as in `Labels.of`.
 
@@ -96,13 +100,18 @@ class ScorePrior:
     ------
     DataError
         For scores of another number of points, without a finite row, of labelled points only, or
-        not of one kind with y.
+        not of one kind with y; and for columns that are marks of the unlabelled.
     ParameterError
         For an array whose columns are not the classes of y.
+
+    Warns
+    -----
+    UserWarning
+        Of columns that are no class of y, if it has labels: they become classes.
     """
 
     def __init__(self, scores: Any, y: Any):
-        values = np.asarray(scores, dtype=np.float64)
+        values = _numbers(scores)
         labelled, codes = encode_labels(y)
         if values.ndim != 2 or len(values) != len(codes):
             raise DataError(
@@ -110,13 +119,7 @@ class ScorePrior:
                 "points and each class"
             )
         names = _names(scores, values.shape[1], labelled)
-        try:
-            self.classes = np.unique(np.concatenate([names, labelled]))
-        except TypeError:
-            raise DataError(
-                f"y has classes such as {labelled.tolist()[0]!r}, score_prior columns such as "
-                f"{names.tolist()[0]!r}; name them alike"
-            ) from None
+        self.classes = np.unique(np.concatenate([names, labelled.astype(names.dtype)]))
         self.y_codes = np.full(len(codes), UNLABELLED)
         self.y_codes[codes >= 0] = np.searchsorted(self.classes, labelled)[codes[codes >= 0]]
         self.hints = np.searchsorted(self.classes, names)[_highest(values)]
@@ -239,13 +242,23 @@ def _labels_worth(a: float, per_class: float) -> float:
     return min((a / (1 - a)) ** 2 / (_SQUARE * np.sqrt(per_class)), _MOST_LABELS)
 
 
+def _numbers(scores: Any) -> np.ndarray:
+    """Return scores as float64; entries that are masked or missing are NaN."""
+    if issparse(scores):
+        raise DataError("score_prior is a sparse matrix; give its .toarray()")
+    try:
+        if hasattr(scores, "isna"):  # a frame, whose entries may be None or NA
+            return np.asarray(scores.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.ma.filled(np.ma.asarray(scores, dtype=np.float64), np.nan)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"score_prior holds other things than numbers ({error})") from None
+
+
 def _names(scores: Any, n_columns: int, labelled: np.ndarray) -> np.ndarray:
+    """Return the class of each column: as the labels call it, if they have it."""
     columns = getattr(scores, "columns", None)
     if columns is not None:
-        names = np.asarray(list(columns))
-        if len(np.unique(names)) < len(names):
-            raise DataError("score_prior has two columns of one class; keep one")
-        return names.astype(object) if names.dtype.kind in "US" else names
+        return _named_alike(list(columns), labelled)
     if not len(labelled):
         return np.arange(n_columns)
     if len(labelled) != n_columns:
@@ -254,6 +267,47 @@ def _names(scores: Any, n_columns: int, labelled: np.ndarray) -> np.ndarray:
             "pandas.DataFrame(scores, columns=classes) does"
         )
     return labelled
+
+
+def _named_alike(columns: list[Any], labelled: np.ndarray) -> np.ndarray:
+    if any(isinstance(name, tuple) for name in columns):
+        raise DataError("score_prior has columns of several levels; name each by its class alone")
+    wrong = next((name for name in columns if is_mark(name)), None)
+    if any(name is wrong for name in columns):
+        raise DataError(
+            f"score_prior has a column {wrong!r}, which means unlabelled and is no class; leave "
+            "it out, or call it by its class"
+        )
+    if len(set(columns)) < len(columns):
+        raise DataError("score_prior has two columns of one class; keep one")
+    is_class = same_names(columns, labelled.tolist(), sides=("score_prior", "y"))
+    names = [is_class.get(name, name) for name in columns]
+    try:
+        np.unique(np.array([*names, *labelled.tolist()], dtype=object))
+    except TypeError:
+        other = next(name for name in columns if name not in is_class)
+        raise DataError(
+            f"y has classes such as {labelled.tolist()[0]!r}, score_prior columns such as "
+            f"{other!r}; name them alike"
+        ) from None
+    if len(labelled):
+        _say_others([name for name in columns if name not in is_class], labelled, is_class)
+    return encode_labels(names)[0][encode_labels(names)[1]]
+
+
+def _say_others(others: list[Any], labelled: np.ndarray, is_class: dict[Any, Any]) -> None:
+    """Warn of columns that no label has: they may be misspelt."""
+    if not others:
+        return
+    without = [name for name in labelled.tolist() if name not in is_class.values()]
+    near = [(name, near_name(name, without)) for name in others]
+    likely = [f"{name!r} for {class_!r}" for name, class_ in near if class_ is not None]
+    shown = ", ".join(map(repr, others[:_SHOWN])) + (", ..." if len(others) > _SHOWN else "")
+    warn_user(
+        f"score_prior has scores of {shown}, which no label has: "
+        f"{'it becomes a class' if len(others) == 1 else 'they become classes'} by scores alone"
+        + (f"; misspelt: {', '.join(likely[:_SHOWN])}?" if likely else "")
+    )
 
 
 def _highest(values: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from diffclass import DataError, DiffusionClassifier, ParameterError
 from diffclass.label_diffusion import Labels, calibrate
@@ -182,13 +183,52 @@ def test_columns_name_the_classes_and_may_name_more_than_the_labels(blobs):
     scores = pd.DataFrame(scores_of(truth, 0.8)[:, [2, 0, 1]], columns=names[[2, 0, 1]])
     y = np.full(len(X), None, dtype=object)
     y[0], y[100] = "corn", "soy"
-    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
+    with pytest.warns(UserWarning, match="scores of 'wheat', which no label has"):
+        found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
     assert found.classes_.tolist() == names.tolist()
     assert (found.transduction_ == names[truth]).mean() > 0.97
     y[200] = "hops"  # a class that the scores do not know
-    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
+    with pytest.warns(UserWarning, match="becomes a class by scores alone$"):
+        found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
     assert found.classes_.tolist() == ["corn", "hops", "soy", "wheat"]
     assert found.transduction_[200] == "hops"
+
+
+def of_numbers(scores, *, columns=(0, 1, 2)):
+    return pd.DataFrame(scores, columns=list(columns))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda s: of_numbers(s, columns="012"),
+        lambda s: of_numbers(s, columns=["0.0", "1.0", " 2"]),
+        lambda s: of_numbers(s, columns=[0.0, 1.0, 2.0]),
+        lambda s: of_numbers(s[:, [2, 0, 1]], columns=(2, 0, 1)),
+        lambda s: of_numbers(s).astype(pd.SparseDtype(float, 0)),
+        lambda s: of_numbers(s).astype("Float64").mask(np.isnan(s)),
+        lambda s: of_numbers(s).astype(object).where(~np.isnan(s), None),
+        lambda s: np.ma.masked_array(np.nan_to_num(s, nan=7.0), np.isnan(s)),
+    ],
+)
+def test_columns_are_the_classes_of_the_labels_however_they_are_written(blobs, given):
+    X, truth = blobs
+    scores = scores_of(truth, 0.7)
+    scores[3:9] = np.nan
+    y = np.full(len(X), -1)
+    y[[0, 100, 200]] = 0, 1, 2
+    expected, found = ScorePrior(scores, y), ScorePrior(given(scores), y)
+    assert found.classes.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(found.hints, expected.hints)
+
+
+def test_a_misspelt_column_is_told(blobs):
+    X, truth = blobs
+    y = np.full(len(X), "", dtype="U4")
+    y[[0, 100, 200]] = "k0", "k1", "k2"
+    scores = pd.DataFrame(scores_of(truth, 0.9), columns=["k0", "k1", "K2"])
+    with pytest.warns(UserWarning, match=r"scores of 'K2', .* misspelt: 'K2' for 'k2'\?"):
+        ScorePrior(scores, y)
 
 
 def test_only_labels_are_held_out(blobs):
@@ -208,7 +248,8 @@ def test_hints_reach_what_no_label_does():
     y = np.full(120, -1)
     y[:2] = 0, 0
     scores = pd.DataFrame(np.eye(2)[truth], columns=[0, 1])
-    found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
+    with pytest.warns(UserWarning, match="scores of 1, which no label has"):
+        found = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
     assert (found.transduction_ == truth).all()
 
 
@@ -235,6 +276,20 @@ def test_an_order_of_the_points_is_of_no_matter(blobs):
             "such as 0, score_prior columns such as 'a'; name them",
         ),
         (pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=[1, 1]), DataError, "two columns"),
+        (pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=["1", "1.0"]), DataError, "may be"),
+        (pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=[0, -1]), DataError, "column -1, wh"),
+        (
+            pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=["0", "nan"]),
+            DataError,
+            "unlabelled",
+        ),
+        (
+            pd.DataFrame(np.eye(2)[np.zeros(240, int)], columns=[["a", "a"], ["b", "c"]]),
+            DataError,
+            "several levels",
+        ),
+        (csr_array(np.eye(3)[np.zeros(240, int)]), DataError, "sparse matrix"),
+        (pd.DataFrame([["high", 1, 2]] * 240), DataError, "other things than numbers"),
     ],
 )
 def test_what_is_no_score_is_refused(blobs, scores, error, says):
