@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,22 +28,43 @@ _FEW = 3  # grids that a message lists
 
 @dataclass(frozen=True)
 class Band:
-    """A file of one band, and what is known of it besides what the file states.
+    """A file of one band or several, and what is known of them besides what the file states.
 
     Attributes
     ----------
     name : str
     place : Path
-    wavelength, width : float, in nanometres, or None
+    wavelengths, widths : ndarray of shape (n,), in nanometres, or None
+        They go before those of the file.
     calibration : Calibration or None
-        Of one band; it counts where the file itself states no scale and offset.
+        Of n bands, or one for all; it counts where the file itself states no scale and offset.
+    ignored : float, ndarray of shape (n,), or None
+        Value for no data, NaN for none; it counts where the file itself states none.
+    names : tuple of str
+        Of n bands, if there are several and they are known.
+    unused : tuple of str
+        What is stated of them and cannot be used.
     """
 
     name: str
     place: Path
-    wavelength: float | None = None
-    width: float | None = None
+    wavelengths: np.ndarray | None = None
+    widths: np.ndarray | None = None
     calibration: Calibration | None = None
+    ignored: float | np.ndarray | None = None
+    names: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    def of(self, n_bands: int) -> Band:
+        """Return it without what is known of another number of bands."""
+        known = [self.wavelengths, self.widths, self.names or None]
+        if self.calibration is not None and len(self.calibration.gains) > 1:
+            known.append(self.calibration.gains)
+        lengths = {len(one) for one in known if one is not None}
+        if lengths <= {n_bands}:
+            return self
+        stated = f"{lengths.pop()} bands of {self.place.name}, which has {n_bands}"
+        return Band(self.name, self.place, unused=(*self.unused, stated))
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -87,7 +108,7 @@ def read_bands(
     """
     for band in bands:
         require_file(band.place)
-    found = [geotiff.read(band.place) for band in bands]
+    found = [geotiff.read(band.place, ignored=band.ignored) for band in bands]
     _check_grids(path, bands, found)
     counts = [one.data.shape[2] for one in found]
     if only_one and max(counts) > 1:
@@ -96,37 +117,55 @@ def read_bands(
             f"{path}: {several.name} has {max(counts)} bands; a folder is a scene whose files have "
             f"one band each; name scenes as {path}/*{several.suffix}"
         )
-    wavelengths = _joined([band.wavelength for band in bands], [one.wavelengths for one in found])
-    widths = _joined([band.width for band in bands], [one.widths for one in found])
+    bands = [band.of(n) for band, n in zip(bands, counts, strict=True)]
+    pairs = list(zip(bands, found, strict=True))
+    wavelengths = _joined([one.wavelengths if band.wavelengths is None else band.wavelengths
+                           for band, one in pairs])  # fmt: skip
+    widths = _joined([one.widths if band.widths is None else band.widths for band, one in pairs])
+    good = [np.ones(n, bool) if one.band_mask is None else one.band_mask
+            for one, n in zip(found, counts, strict=True)]  # fmt: skip
+    calibrations = [_calibrated(band, one) for band, one in pairs]
     facts: dict[str, Any] = {
         "format": format,
         "wavelengths": wavelengths,
         "widths": widths_in_nanometres(widths, wavelengths, wavelengths),
-        "band_names": _names(bands, found),
+        "band_mask": np.concatenate(good),
+        "band_names": tuple(name for band, one in pairs for name in _names(band, one)),
         "map_info": found[0].map_info,
-    }
-    own = [one.calibration if _is_unscaled(one) else None for one in bands]
-    if not any(own) and len({(repr(one.ignore_value), one.scale_factor) for one in found}) == 1:
+        "unused": tuple(dict.fromkeys(
+            text for band, one in pairs for text in (*band.unused, *one.unused)
+        )),
+    }  # fmt: skip
+    as_stored = {(repr(one.ignore_value), one.scale_factor) for one in found}
+    if not any(calibrations) and len(as_stored) == 1:
         first = found[0]
         data = _side_by_side(path, [one.data for one in found])
         return Contents(
             data, ignore_value=first.ignore_value, scale_factor=first.scale_factor, **facts
         )
-    calibrations = [
+    made = [
         Calibration(np.full(n, 1 / one.scale_factor), np.zeros(n), one.ignore_value)
-        if given is None
-        else given
-        for one, given, n in zip(found, own, counts, strict=True)
+        if calibration is None
+        else calibration
+        for one, calibration, n in zip(found, calibrations, counts, strict=True)
     ]
-    for band, calibration in zip(bands, calibrations, strict=True):
+    for band, calibration in zip(bands, made, strict=True):
         calibration.check(band.place)
-    return Contents(_side_by_side(path, [one.data for one in found], calibrations), **facts)
+    return Contents(_side_by_side(path, [one.data for one in found], made), **facts)
 
 
-def _is_unscaled(band: Band) -> bool:
+def _calibrated(band: Band, found: Contents) -> Calibration | None:
+    """Return the scales that are known of a band besides its file, which states none itself."""
+    given = band.calibration
+    if given is None or not _is_unscaled(band, found):
+        return None
+    return replace(given, ignored=found.ignore_value)
+
+
+def _is_unscaled(band: Band, found: Contents) -> bool:
     """Tell whether the file of a band that is calibrated from elsewhere states no scale itself."""
-    if band.calibration is None:
-        return True
+    if found.scale_factor != 1:
+        return False
     with reading(band.place, "an image of a band"), opened(band.place) as raster:
         return set(raster.scales) == {1.0} and set(raster.offsets) == {0.0}
 
@@ -167,21 +206,16 @@ def _check_grids(path: Path, bands: Sequence[Band], found: Sequence[Contents]) -
         )
 
 
-def _joined(given: Sequence[float | None], found: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Return what is given of the bands, or else found in their files; None unless all have it."""
-    values = [
-        own if one is None else np.array([one]) for one, own in zip(given, found, strict=True)
-    ]
-    known = [value for value in values if value is not None]
-    return np.concatenate(known) if len(known) == len(values) else None
+def _joined(found: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Return what is known of all bands, None unless all have it."""
+    known = [values for values in found if values is not None]
+    return np.concatenate(known) if len(known) == len(found) else None
 
 
-def _names(bands: Sequence[Band], found: Sequence[Contents]) -> tuple[str, ...]:
-    names: list[str] = []
-    for band, one in zip(bands, found, strict=True):
-        n = one.data.shape[2]
-        names += [band.name] if n == 1 else [f"{band.name} {k + 1}" for k in range(n)]
-    return tuple(names)
+def _names(band: Band, found: Contents) -> tuple[str, ...]:
+    n = found.data.shape[2]
+    own = band.names or (found.band_names if n > 1 else None)
+    return own or ((band.name,) if n == 1 else tuple(f"{band.name} {k + 1}" for k in range(n)))
 
 
 def _named(files: Sequence[Path]) -> list[Band]:

@@ -37,8 +37,11 @@ from diffclass_hyperspectral.io.readers.tiff_products import image_of, read_prod
 _NAMES = {"GTiff": "GeoTIFF", "HFA": "ERDAS IMAGINE", "JP2OpenJPEG": "JPEG 2000"}
 
 
-def read(path: Path) -> Contents:
-    """Open a raster with what its tags state, or the files of its product beside it."""
+def read(path: Path, *, ignored: float | np.ndarray | None = None) -> Contents:
+    """Open a raster with what its tags state, or the files of its product beside it.
+
+    ``ignored``, of all bands or of each, counts where the file states no no-data value.
+    """
     is_tiff = path.suffix.lower() in (".tif", ".tiff")
     with reading(path, "a GeoTIFF" if is_tiff else "a raster"), opened(path) as raster:
         check_raster(path, raster)
@@ -49,10 +52,11 @@ def read(path: Path) -> Contents:
         tags = BandTags(raster, bands)
         facts = tags.facts(path)
         del facts["scale_factor"]  # is part of the calibration
-        shown = Transparency.of_raster(raster, bands, facts.pop("ignore_value"))
+        stated = facts.pop("ignore_value")
+        shown = Transparency.of_raster(raster, bands, ignored if stated is None else stated)
         tags.leave_out("data ignore value", unless=shown.common)
-        ignored = math.nan if shown.masks else shown.common
-        calibration = _calibration(path, raster, tags, bands, ignored)
+        common = math.nan if shown.masks else shown.common
+        calibration = _calibration(path, raster, tags, bands, common)
         names = _band_names(raster)
         if names is not None:
             facts["band_names"] = tuple(names[i - 1] for i in bands)

@@ -27,6 +27,7 @@ from diffclass_hyperspectral.io.readers import (
     xarray_cubes,
     zarr_stores,
 )
+from diffclass_hyperspectral.io.readers.addresses import is_pattern
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.tiff_blocks import STARTS
@@ -152,6 +153,8 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
 
 
 def _from_address(place: RemotePath, variable: str | None, n_axes: int) -> Contents:
+    if is_pattern(place):
+        raise DataError(f"{place}: stands for several files; name one, or several scenes")
     suffix = place.suffix.lower()
     if suffix == ".json":
         return stac.read(place, variable=variable)

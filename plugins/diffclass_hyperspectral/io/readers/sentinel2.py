@@ -52,12 +52,12 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
         Band(
             name,
             files[name],
-            centres[name],
+            np.array([centres[name]]),
             calibration=Calibration(
                 np.array([1 / quantification]),
                 np.array([offsets.get(name, 0.0) / quantification]),
-                nodata,
             ),
+            ignored=nodata,
         )
         for name in sorted(files, key=lambda name: centres[name])
     ]

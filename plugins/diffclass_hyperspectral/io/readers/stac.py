@@ -1,9 +1,10 @@
 """STAC items and collections, by ``pystac``: the assets of an item are the bands of a scene.
 
 An asset counts if its roles call it data or, where none does, if it is a GeoTIFF or JPEG 2000. Of
-several with the same band the first counts. Centre wavelengths and widths (in micrometres), scales,
-offsets and no-data values stand in ``bands`` (STAC 1.1), or in ``eo:bands`` and ``raster:bands``
-(before); scale and offset count where the file itself states none.
+several with the same band the first counts. Names, centre wavelengths and widths (in micrometres),
+scales, offsets and no-data values of each band stand in ``bands`` (STAC 1.1), or in ``eo:bands``
+and ``raster:bands`` (before); those of all bands in the asset or the item's properties. Scale and
+offset, and the value for no data, count where the file itself states none.
 
 Source: STAC specification 1.1.0, item and common metadata; extensions electro-optical 2.0 and 1.1,
 raster 2.0 and 1.1.
@@ -17,17 +18,16 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading, require
-from diffclass.remote_paths import RemotePath, place_of
+from diffclass.remote_paths import place_of
+from diffclass_hyperspectral.io.readers.addresses import is_pattern, places_like, text_at
 from diffclass_hyperspectral.io.readers.band_files import Band, read_bands
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 
-_SECONDS = 20  # that a server may be silent
 _IMAGES = ("image/tiff", "image/jp2", "image/vnd.stac.geotiff", "application/x-geotiff")
 
 
@@ -39,11 +39,14 @@ def is_item(source: object) -> bool:
 def items_of(source: Any) -> list[Any]:
     """Return the items of a collection, catalog or list of items in a file or at an address.
 
-    An item is returned as it is, also the path to one, and so is any path that is no ``.json``.
+    A pattern of addresses stands for those like it. An item is returned as it is, also the path to
+    one, and so is any path that is no ``.json``.
     """
     if is_item(source) or not isinstance(source, str | os.PathLike):
         return [source]
     place = place_of(source)
+    if is_pattern(place):
+        return [item for one in places_like(place) for item in items_of(one)]
     if place.suffix.lower() != ".json":
         return [source]
     found = _content(place)
@@ -53,8 +56,10 @@ def items_of(source: Any) -> list[Any]:
     with reading(place, "a STAC collection"):
         if found.get("type") == "FeatureCollection":
             items = [pystac.Item.from_dict(one) for one in found["features"]]
+            for item in items:  # what is relative is so to the item, or else to this file
+                item.set_self_href(item.get_self_href() or os.fspath(place.absolute()))
         else:
-            catalog = pystac.read_file(os.fspath(place), stac_io=_reader(pystac))
+            catalog = pystac.read_file(os.fspath(place.absolute()), stac_io=_reader(pystac))
             items = list(catalog.get_items(recursive=True))
         if not items:
             raise DataError(f"{place}: holds no item")
@@ -94,17 +99,10 @@ def _item(place: Path) -> Any:
 
 def _content(place: Path) -> dict[str, Any]:
     with reading(place, "a STAC item or collection"):
-        found = json.loads(_text(os.fspath(place)))
+        found = json.loads(text_at(os.fspath(place)))
         if not isinstance(found, dict):
             raise DataError(f"{place}: no STAC item or collection")
         return found
-
-
-def _text(href: str) -> str:
-    if not isinstance(place_of(href), RemotePath):
-        return Path(href).read_text(encoding="utf-8")
-    with urlopen(Request(href, headers={"User-Agent": "diffclass"}), timeout=_SECONDS) as answer:
-        return bytes(answer.read()).decode("utf-8")
 
 
 def _reader(pystac: Any) -> Any:
@@ -112,7 +110,7 @@ def _reader(pystac: Any) -> Any:
 
     class Reader(pystac.stac_io.DefaultStacIO):  # type: ignore[misc]
         def read_text_from_href(self, href: str, *_: Any, **__: Any) -> str:
-            return _text(href)
+            return text_at(href)
 
     return Reader()
 
@@ -133,7 +131,10 @@ def _chosen(item: Any, name: Path, variable: str | None) -> list[str]:
     both = [key for key in data if key in images]
     chosen, seen = [], set()
     for key in both or data or images:
-        band = _facts(assets[key]).get("name", key)
+        facts, _ = _facts(assets[key])
+        band = tuple(one.get("name") for one in facts)
+        if None in band or not band:
+            band = (key,)
         if band not in seen:
             chosen.append(key)
         seen.add(band)
@@ -142,41 +143,75 @@ def _chosen(item: Any, name: Path, variable: str | None) -> list[str]:
     return chosen
 
 
-def _facts(asset: Any) -> dict[str, Any]:
-    """Return what is stated of an asset's only band, names as in STAC 1.1."""
-    fields = asset.extra_fields
-    facts: dict[str, Any] = {}
-    for group in ("raster:bands", "eo:bands", "bands"):
-        listed = fields.get(group) or []
-        if len(listed) == 1:
-            facts |= {key.removeprefix("eo:").removeprefix("raster:"): value
-                      for key, value in listed[0].items()}  # fmt: skip
-    for key in ("nodata", "raster:scale", "raster:offset", "eo:center_wavelength",
-                "eo:full_width_half_max"):  # fmt: skip
-        if key in fields:
-            facts.setdefault(key.rpartition(":")[2], fields[key])
-    return facts
+_GROUPS = ("raster:bands", "eo:bands", "bands")
+
+
+def _facts(asset: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return what is stated of each of an asset's bands, names as in STAC 1.1, and what is unclear.
+
+    That is a list of another length than another list.
+    """
+    listed = {name: asset.extra_fields.get(name) or [] for name in _GROUPS}
+    n = max(map(len, listed.values()))
+    facts: list[dict[str, Any]] = [{} for _ in range(n)]
+    for bands in listed.values():
+        for one, stated in zip(facts, bands if len(bands) == n else [], strict=False):
+            one |= {_bare(key): value for key, value in stated.items() if value is not None}
+    return facts, tuple(name for name, bands in listed.items() if 0 < len(bands) < n)
+
+
+def _common(item: Any, asset: Any) -> dict[str, Any]:
+    """Return what is stated of all bands of an asset."""
+    fields = item.properties | asset.extra_fields
+    return {_bare(key): fields[key] for key in _COMMON if fields.get(key) is not None}
+
+
+_COMMON = ("nodata", "raster:scale", "raster:offset", "eo:center_wavelength",
+           "eo:full_width_half_max")  # fmt: skip
+
+
+def _bare(key: str) -> str:
+    return key.removeprefix("eo:").removeprefix("raster:")
 
 
 def _bands(item: Any, keys: Sequence[str]) -> list[Band]:
-    bands = []
-    for key in keys:
-        asset = item.assets[key]
-        facts = _facts(asset)
-        centre, width = facts.get("center_wavelength"), facts.get("full_width_half_max")
-        place = place_of(asset.get_absolute_href() or asset.href)
-        bands.append(Band(key, place, None if centre is None else 1e3 * float(centre),
-                          1e3 * width if isinstance(width, int | float) else None,
-                          _calibration(facts)))  # fmt: skip
-    known = [band.wavelength for band in bands]
-    if all(centre is not None for centre in known):
-        bands = [bands[k] for k in np.argsort(np.array(known, dtype=float), kind="stable")]
+    bands = [_band(item, key) for key in keys]
+    known = [band.wavelengths for band in bands]
+    if all(centres is not None for centres in known):
+        first = [float(centres[0]) for centres in known if centres is not None]
+        bands = [bands[k] for k in np.argsort(first, kind="stable")]
     return bands
 
 
-def _calibration(facts: dict[str, Any]) -> Calibration | None:
-    if not {"scale", "offset", "nodata"} & set(facts):
+def _band(item: Any, key: str) -> Band:
+    asset = item.assets[key]
+    facts, unused = _facts(asset)
+    common = _common(item, asset)
+    stated = [common | one for one in facts or [{}]]
+    names = tuple(str(one["name"]) for one in facts if "name" in one)
+    return Band(
+        key,
+        place_of(asset.get_absolute_href() or asset.href),
+        _in_nanometres(stated, "center_wavelength"),
+        _in_nanometres(stated, "full_width_half_max"),
+        _calibration(stated),
+        _numbers(stated, "nodata", np.nan),
+        names if len(names) == len(facts) > 1 else (),
+        tuple(f"{name} of {key}" for name in unused),
+    )
+
+
+def _in_nanometres(stated: list[dict[str, Any]], name: str) -> np.ndarray | None:
+    values = [one.get(name) for one in stated]
+    known = [1e3 * value for value in values if isinstance(value, int | float)]
+    return np.array(known) if len(known) == len(values) else None
+
+
+def _calibration(stated: list[dict[str, Any]]) -> Calibration | None:
+    if not any({"scale", "offset"} & set(one) for one in stated):
         return None
-    gain, offset = (np.array([float(facts.get(k, d))]) for k, d in (("scale", 1), ("offset", 0)))
-    nodata = facts.get("nodata")
-    return Calibration(gain, offset, None if nodata is None else float(nodata))
+    return Calibration(_numbers(stated, "scale", 1.0), _numbers(stated, "offset", 0.0))
+
+
+def _numbers(stated: list[dict[str, Any]], name: str, default: float) -> np.ndarray:
+    return np.array([float(one.get(name, default)) for one in stated])

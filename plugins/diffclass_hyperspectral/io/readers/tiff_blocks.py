@@ -166,18 +166,23 @@ class Transparency:
 
     @classmethod
     def of_raster(
-        cls, raster: Any, bands: tuple[int, ...], ignored: float | None = None
+        cls, raster: Any, bands: tuple[int, ...], ignored: float | np.ndarray | None = None
     ) -> Transparency:
         """Return what rasterio's dataset says of its measured bands.
 
-        ``ignored`` counts for bands without a no-data value.
+        ``ignored``, NaN for none, counts for bands without a no-data value.
         """
         enums = require("rasterio.enums", extra="maps")
         others = [band for band in range(1, raster.count + 1) if band not in bands]
         flags = raster.mask_flag_enums[bands[0] - 1]
         has_mask = enums.MaskFlags.per_dataset in flags and enums.MaskFlags.alpha not in flags
         stated = [raster.nodatavals[band - 1] for band in bands]
-        values = [ignored if value is None else value for value in stated]
+        usable = ignored is not None and np.size(ignored) in (1, len(bands))
+        given = np.broadcast_to(np.asarray(ignored if usable else np.nan, float), len(bands))
+        values = [
+            (None if np.isnan(other) else other) if value is None else value
+            for value, other in zip(stated, given.tolist(), strict=True)
+        ]
         differ = len({repr(value) for value in values}) > 1
         beside = (others or has_mask) and any(value is not None for value in values)
         nodata = np.array(values, dtype=float) if differ or beside else None

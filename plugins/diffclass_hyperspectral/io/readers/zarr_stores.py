@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.libraries import reading, require
+from diffclass.remote_paths import RemotePath
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import xarray_cubes
+from diffclass_hyperspectral.io.readers.addresses import filesystem
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.matlab import Listing, pick
 
@@ -26,6 +28,8 @@ def is_store(place: Path) -> bool:
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
     """Open the named or only array with ``n_axes`` axes; values are read when needed."""
     zarr = require("zarr", extra="xarray")
+    if isinstance(path, RemotePath):
+        filesystem(path)  # or says what it needs
     with reading(path, "a Zarr store"):
         store = zarr.open(os.fspath(path), mode="r")
         arrays = {"array": store} if isinstance(store, zarr.Array) else dict(store.arrays())
@@ -49,6 +53,7 @@ def _names_dimensions(arrays: dict[str, Any]) -> bool:
     named = [
         "_ARRAY_DIMENSIONS" in one.attrs or getattr(one.metadata, "dimension_names", None)
         for one in arrays.values()
+        if one.ndim  # a number, as a grid mapping is, has none to name
     ]
     return bool(named) and all(named)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 
+import fsspec
 import numpy as np
 import pystac
 import pytest
 import rasterio
 
-from diffclass.exceptions import DataError
+from diffclass.command_line import main as cli
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import (
     classify_with_holdout,
     open_scene,
@@ -205,7 +208,88 @@ def test_scales_of_the_files_count_before_those_of_an_item(tmp_path, offset):
     (tmp_path / "item.json").write_text(json.dumps(item))
     scene = open_scene(tmp_path / "item.json")
     found = np.asarray(scene.data) / scene.scale_factor
-    np.testing.assert_allclose(found, CUBE * 0.5 + offset, rtol=1e-6)
+    expected = np.where(CUBE == 7, np.nan, CUBE * 0.5 + offset)  # the files state no such value
+    found[np.asarray(scene.data) == scene.ignore_value] = np.nan
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def several_bands(path, version, **stated):
+    """Write an item of one asset with four bands; of each it states lists, or one value."""
+    write_tiff(path.with_name("all.tif"), nodata=None)
+    bands = [{} for _ in NM]
+    for name, values in stated.items():
+        for one, value in zip(bands, values, strict=True):
+            one[name] = value
+    item = item_of([path.with_name("x_all.tif")], wavelengths=[0.5], version=version)
+    asset = item["assets"]["all"] | {"href": "./all.tif"}
+    colon = {
+        "center_wavelength": "eo",
+        "full_width_half_max": "eo",
+        "scale": "raster",
+        "offset": "raster",
+    }
+    if version == "1.1":
+        asset["bands"] = [{f"{colon[k]}:{k}" if k in colon else k: v for k, v in one.items()}
+                          for one in bands]  # fmt: skip
+    else:
+        for group, names in (("eo:bands", ("name", "center_wavelength", "full_width_half_max")),
+                             ("raster:bands", ("scale", "offset", "nodata"))):  # fmt: skip
+            asset[group] = [{k: v for k, v in one.items() if k in names} for one in bands]
+    item["assets"] = {"all": asset}
+    path.write_text(json.dumps(item))
+    return path
+
+
+OF_BANDS = {
+    "name": ["a", "b", "c", "d"],
+    "center_wavelength": [v / 1e3 for v in NM],
+    "full_width_half_max": [v / 1e3 for v in WIDTHS],
+    "scale": [1e-4, 2e-4, 3e-4, 4e-4],
+    "offset": [0, -0.1, 0.1, 0],
+    "nodata": [7, 8, 9, "nan"],
+}
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+@pytest.mark.parametrize("n_stated", range(1, 7))
+def test_an_asset_of_several_bands(tmp_path, version, n_stated):
+    stated = dict(list(OF_BANDS.items())[-n_stated:])
+    scene = open_scene(several_bands(tmp_path / "item.json", version, **stated))
+    missing = np.array([7, 8, 9, np.nan]) == CUBE
+    gains, offsets = stated.get("scale", [1] * 4), stated.get("offset", [0] * 4)
+    expected = np.where(missing, np.nan, CUBE * np.array(gains) + np.array(offsets))
+    np.testing.assert_allclose(np.asarray(scene.data), expected, rtol=1e-5, atol=1e-6)
+    if n_stated >= 4:
+        np.testing.assert_allclose(scene.widths if n_stated > 4 else WIDTHS, WIDTHS)
+    assert (scene.wavelengths is None) == (n_stated < 5)
+    assert scene.band_names == (
+        tuple("abcd") if n_stated == 6 else ("all 1", "all 2", "all 3", "all 4")
+    )
+
+
+@pytest.mark.parametrize("where", ["asset", "properties"])
+def test_what_is_stated_of_all_bands(tmp_path, where):
+    path = several_bands(tmp_path / "item.json", "1.1", name=["a", "b", "c", "d"])
+    item = json.loads(path.read_text())
+    holder = item["properties"] if where == "properties" else item["assets"]["all"]
+    holder |= {"raster:scale": 1e-4, "raster:offset": -0.1, "nodata": 7}
+    path.write_text(json.dumps(item))
+    expected = np.where(CUBE == 7, np.nan, CUBE * np.float32(0.0001) + np.float32(-0.1))
+    np.testing.assert_allclose(open_scene(path).data, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_bands_of_an_item_that_its_file_lacks_are_told(tmp_path):
+    path = several_bands(tmp_path / "item.json", "1.1", scale=[0.5] * 4)
+    item = json.loads(path.read_text())
+    item["assets"]["all"]["bands"].pop()
+    path.write_text(json.dumps(item))
+    with pytest.warns(UserWarning, match=r"item.json: states 3 bands of all.tif, which has 4, "):
+        np.testing.assert_array_equal(open_scene(path).data, CUBE)
+
+
+def test_bad_bands_of_the_files_stay_bad(tmp_path):
+    files = write_bands(tmp_path, tags=[{"bbl": "1"}, {"bbl": "0"}, {}, {"bbl": "1"}])
+    assert open_scene(files).band_mask.tolist() == [True, False, True, True]
 
 
 def test_an_item_in_python(tmp_path):
@@ -269,6 +353,92 @@ def test_a_list_of_items_in_a_file(tmp_path):
     assert [tile.scene.path.name for tile in tiles.tiles] == ["tile0", "tile1"]
 
 
+@pytest.mark.parametrize("kind", ["collection", "catalog", "features"])
+def test_relative_addresses_are_relative_to_their_file(tmp_path, monkeypatch, kind):
+    items = two_items(tmp_path)
+    (tmp_path / "catalog").mkdir()
+    if kind == "features":
+        for k, item in enumerate(items):
+            for asset in item["assets"].values():
+                asset["href"] = f"../tile{k}/{asset['href']}"
+        found = {"type": "FeatureCollection", "features": items}
+    else:
+        extent = pystac.Extent(
+            pystac.SpatialExtent([[0, 0, 1, 1]]), pystac.TemporalExtent([[None, None]])
+        )
+        made = pystac.Collection("c", "two tiles", extent)
+        root = made
+        if kind == "catalog":
+            root = pystac.Catalog("root", "of a collection")
+            root.add_child(made)
+        for k in range(2):
+            made.add_item(pystac.Item.from_file(str(tmp_path / f"tile{k}" / f"tile{k}.json")))
+        root.normalize_hrefs(str(tmp_path / "catalog"))
+        root.make_all_asset_hrefs_relative()
+        root.save(pystac.CatalogType.SELF_CONTAINED)
+    if kind == "features":
+        (tmp_path / "catalog" / "features.json").write_text(json.dumps(found))
+    for folder, name in (
+        (tmp_path, f"catalog/{kind}.json"),
+        (tmp_path / "catalog", f"{kind}.json"),
+    ):
+        monkeypatch.chdir(folder)
+        tiles = open_tiles([name])
+        np.testing.assert_array_equal(tiles.scene.data, np.concatenate([CUBE, CUBE], axis=1))
+
+
+def test_items_that_are_not_on_a_web_server(tmp_path):
+    two_items(tmp_path)
+    files = fsspec.filesystem("memory")
+    for k in range(2):
+        item = json.loads((tmp_path / f"tile{k}" / f"tile{k}.json").read_text())
+        for asset in item["assets"].values():
+            asset["href"] = (tmp_path / f"tile{k}" / asset["href"]).resolve().as_uri()
+        files.pipe(f"/bucket/tile_{k}.json", json.dumps(item).encode())
+    assert open_scene("memory://bucket/tile_1.json").shape == CUBE.shape
+    tiles = open_tiles(["memory://bucket/tile_*.json"])
+    assert [str(tile.scene.path) for tile in tiles.tiles] == [
+        "memory://bucket/tile_0.json", "memory://bucket/tile_1.json"
+    ]  # fmt: skip
+    with pytest.raises(DataError, match=r"memory://bucket/b\*\.json: no such files"):
+        open_tiles(["memory://bucket/b*.json"])
+    for place in ("https://host/tile_*.tif", "/vsizip/a.zip/*.tif"):
+        with pytest.raises(DataError, match="no files are listed there; name each"):
+            open_tiles([place])
+    with pytest.raises(DataError, match="stands for several files"):
+        open_scene("s3://bucket/tile_*.tif")
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/item.json", "s3://b/t_*.tif", "gs://b/s.zarr"])
+def test_the_library_of_an_address_is_named(monkeypatch, address):
+    library = "s3fs" if address.startswith("s3") else "gcsfs"
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(
+        ParameterError, match=f"needs the library {library} .*pip install {library}"
+    ):
+        open_tiles([address])
+
+
+def test_the_library_of_a_zarr_store_on_a_web_server_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    with pytest.raises(ParameterError, match="pip install aiohttp"):
+        open_scene("https://127.0.0.1:1/scene.zarr")
+
+
+def test_info_of_a_collection(tmp_path, capsys):
+    items = two_items(tmp_path)
+    for k, item in enumerate(items):
+        for asset in item["assets"].values():
+            asset["href"] = str(tmp_path / f"tile{k}" / asset["href"])
+    (tmp_path / "found.json").write_text(
+        json.dumps({"type": "FeatureCollection", "features": items})
+    )
+    assert cli.run(["info", str(tmp_path / "found.json")]) == 0
+    said = capsys.readouterr().out
+    assert "40 rows x 60 columns x 4 bands" in said
+    assert "scenes       2 on one map grid: tile0, tile1" in said
+
+
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[]", "{}", '{"type": "Feature"}', '{"type": "FeatureCollection", "features": []}',
@@ -284,7 +454,7 @@ def test_damaged_items(tmp_path, content):
 
 @pytest.mark.parametrize("fault", ["stall", "early", "error", "gone"])
 def test_a_server_of_items_that_fails(tmp_path, monkeypatch, fault):
-    monkeypatch.setattr("diffclass_hyperspectral.io.readers.stac._SECONDS", 1)
+    monkeypatch.setattr("diffclass_hyperspectral.io.readers.addresses.SECONDS", 1)
     files = write_bands(tmp_path)
     (tmp_path / "item.json").write_text(json.dumps(item_of(files)))
     with served(tmp_path) as server:

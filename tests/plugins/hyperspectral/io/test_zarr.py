@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import rioxarray  # noqa: F401  # the accessor "rio"
 import xarray as xr
 import zarr
 
@@ -45,6 +46,48 @@ def test_a_store_of_xarray(tmp_path, version, consolidated):
     np.testing.assert_array_equal(scene.data[10:20], CUBE[10:20])
     labels = read_labels(tmp_path / "scene.zarr", variable="labels")
     np.testing.assert_array_equal(labels.ids, CUBE[..., 0] > 1000)
+
+
+DIMS = [("band", "y", "x"), ("y", "x", "band"), ("x", "band", "y")]
+
+
+def of_rioxarray(dims=DIMS[0], *, dtype="f4", **attributes):
+    """Return a cube as rioxarray makes them, with a scalar for its coordinate system."""
+    cube = xr.DataArray(
+        CUBE.transpose(2, 0, 1).astype(dtype), dims=("band", "y", "x"), name="refl",
+        coords={"band": np.arange(1, 5), "y": 5e6 - 30.0 * np.arange(40),
+                "x": 4e5 + 30.0 * np.arange(30)},
+        attrs=attributes,
+    )  # fmt: skip
+    return cube.rio.write_crs("EPSG:32633").transpose(*dims)
+
+
+@pytest.mark.parametrize("dims", DIMS)
+@pytest.mark.parametrize("kind", [(2, True), (2, False), (3, True), (3, False), "nc", "classic"])
+@pytest.mark.parametrize("dtype", ["i2", "f4", "f8"])
+def test_what_rioxarray_writes(tmp_path, dims, kind, dtype):
+    made = of_rioxarray(dims, dtype=dtype).to_dataset()
+    path = tmp_path / ("scene.zarr" if isinstance(kind, tuple) else "scene.nc")
+    if isinstance(kind, tuple):
+        made.to_zarr(path, zarr_format=kind[0], consolidated=kind[1])
+    elif kind == "nc":
+        made.to_netcdf(path, engine="h5netcdf")
+    else:
+        made.to_netcdf(path, engine="scipy")
+    scene = open_scene(path)
+    np.testing.assert_array_equal(scene.data, CUBE.astype(dtype))
+    assert scene.georeference.crs == "EPSG:32633"
+    assert scene.georeference.transform == (30, 0, 399985, 0, -30, 5000015)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("nodata", [0, -9999, 7])
+def test_the_no_data_value_of_rioxarray(tmp_path, version, nodata):
+    cube = of_rioxarray(dtype="i2").rio.write_nodata(nodata)
+    cube.to_dataset().to_zarr(tmp_path / "scene.zarr", zarr_format=version, consolidated=False)
+    scene = open_scene(tmp_path / "scene.zarr")
+    assert scene.ignore_value == nodata
+    np.testing.assert_array_equal(scene.valid, (nodata != CUBE).all(axis=2))
 
 
 @pytest.mark.parametrize(
