@@ -273,15 +273,25 @@ def _by_overlap(counts: np.ndarray, given: list[int], own: list[int]) -> Pairs:
 
 
 def _by_names(given: Names, own: Names) -> Pairs:
-    pairs: dict[int, int] = {}
+    # several classes of one name are told apart by their ids, if these are the same on both sides
+    of_name = [_ids_by_name(names) for names in (given, own)]
+    pairs = {i: i for name, ids in of_name[0].items() if of_name[1].get(name) == ids for i in ids}
     for key in (str, _plain):
         pairs |= _alike(given, own, key, pairs)
-    if not all(i == j for i, j in pairs.items()):
+    if any(i != j for i, j in pairs.items()):
         return pairs
     for i in given:
         if pairs and i in own and not (given[i] and own[i]):
             pairs.setdefault(i, i)
     return pairs
+
+
+def _ids_by_name(names: Names) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for i, name in names.items():
+        if name:
+            found.setdefault(name, set()).add(i)
+    return found
 
 
 def _alike(given: Names, own: Names, key: Callable[[str], str], pairs: Pairs) -> dict[int, int]:

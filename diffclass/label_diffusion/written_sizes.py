@@ -1,8 +1,10 @@
 """What is known of the sizes of classes, as text and as shares of all points.
 
-"uniform", or NAME=SIZE of some classes, separated by commas. A size is a share, a number of points
-or, where these have one, an area, each as one number or a range: 20%, 10-20%, 1200px, 3-4.5ha.
-Commands take it as ``--class-sizes``, the relabel page in a field.
+"uniform", or NAME=SIZE of some classes, separated by commas; a name with a comma stands in quotes
+("water, deep"=20%), as in CSV. What is the name of one class and the id of another is the name. A
+size is a share, a number of points or, where these have one, an area, each as one number or a
+range: 20%, 10-20%, 1200px, 3-4.5ha. Commands take it as ``--class-sizes``, the relabel page in a
+field.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, warn_user
 from diffclass.label_diffusion.class_sizes import prior_of
 
 __all__ = ["GivenSize", "Measures", "Prior", "sizes_as_text", "sizes_of", "written_prior"]
@@ -109,13 +111,8 @@ def sizes_of(text: str, names: Mapping[Any, str], measures: Measures) -> Uniform
     if text.strip() == "uniform":
         return "uniform"
     found: dict[Any, GivenSize] = {}
-    for entry in text.split(","):
-        name, is_given, size = (part.strip() for part in entry.rpartition("="))
-        if not is_given:
-            raise ParameterError(
-                f"{entry.strip()!r} is not NAME=SIZE, such as corn=10-20%; or give 'uniform'"
-            )
-        class_id = _id_of(name, names)
+    for name, is_quoted, size in _entries(text):
+        class_id = _id_of(name, names, is_quoted=is_quoted)
         if class_id in found:
             raise ParameterError(f"{name!r} is there twice")
         found[class_id] = GivenSize(class_id, *measures.shares(name, size), size)
@@ -125,15 +122,16 @@ def sizes_of(text: str, names: Mapping[Any, str], measures: Measures) -> Uniform
 def sizes_as_text(sizes: Iterable[tuple[int, str]], names: Mapping[int, str]) -> str:
     """Return the text of sizes, each a class and what was written of it; see `sizes_of`.
 
-    A class whose name has a comma goes by its id.
+    A name that would be read otherwise stands in quotes; a class whose name another one has too
+    goes by its id.
 
     Examples
     --------
     >>> from diffclass.label_diffusion import sizes_as_text
     >>> sizes_as_text([(1, "10-20%"), (2, "3ha")], {1: "corn", 2: "oats, wheat"})
-    'corn=10-20%,2=3ha'
+    'corn=10-20%,"oats, wheat"=3ha'
     """
-    return ",".join(f"{i if ',' in names[i] else names[i]}={written}" for i, written in sizes)
+    return ",".join(f"{_called(class_id, names)}={written}" for class_id, written in sizes)
 
 
 def written_prior(
@@ -193,13 +191,57 @@ def _check_all_have_room(prior: Prior, of: str) -> None:
         )
 
 
-def _id_of(name: str, names: Mapping[Any, str]) -> Any:
-    by_id = {str(class_id): class_id for class_id in names}
-    class_id = (by_id | {named: class_id for class_id, named in names.items()}).get(name)
-    if class_id is None:
+_ENTRY = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*=\s*([^,=]*?)\s*(,|\Z)')
+
+
+def _entries(text: str) -> list[tuple[str, bool, str]]:
+    """Return the name in each entry of a text, whether it is in quotes, and the size."""
+    found: list[tuple[str, bool, str]] = []
+    start = 0
+    divider = ","
+    while divider:
+        entry = _ENTRY.match(text, start)
+        if entry is None:
+            wrong = text[start:].partition(",")[0].strip()
+            raise ParameterError(
+                f"{wrong!r} is not NAME=SIZE, such as corn=10-20%; or give 'uniform'"
+            )
+        quoted, bare, size, divider = entry.groups()
+        found.append(
+            (bare if quoted is None else quoted.replace('""', '"'), quoted is not None, size)
+        )
+        start = entry.end()
+    return found
+
+
+def _called(class_id: Any, names: Mapping[Any, str]) -> str:
+    """Return what a class is called in a text of sizes."""
+    name = names[class_id]
+    if list(names.values()).count(name) > 1:
+        return str(class_id)
+    is_an_id = any(str(other) == name for other in names if other != class_id)
+    if name and name == name.strip() and not is_an_id and not re.search(r'[,"\r\n]', name):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _id_of(name: str, names: Mapping[Any, str], *, is_quoted: bool) -> Any:
+    called = [class_id for class_id, named in names.items() if named == name]
+    by_id = None if is_quoted else next((i for i in names if str(i) == name), None)
+    if len(called) > 1 and by_id not in called:
+        both = " and ".join(map(str, called))
+        raise ParameterError(f"{name!r} is the name of the classes {both}; give their ids")
+    if called and by_id not in called:
+        if by_id is not None:
+            warn_user(
+                f"the size of {name!r} is that of the class with this name, not of class {by_id} "
+                f"({names[by_id]})"
+            )
+        return called[0]
+    if by_id is None:
         there_are = ", ".join(
             named if str(class_id) == named else f"{class_id} {named}"
             for class_id, named in names.items()
         )
         raise ParameterError(f"no class {name!r}; there are {there_are or 'none'}")
-    return class_id
+    return by_id

@@ -149,6 +149,7 @@ def test_among_equal_overlaps_ids_are_kept():
         ({1: "corn", 2: None}, {2: "corn", 1: "soy"}, {1: 2}),  # ids are others
         ({1: "corn", 2: "oat"}, {1: "corn", 2: "soy"}, {1: 1}),
         ({1: "corn", 2: "corn"}, {1: "corn", 2: None}, {}),  # which of them?
+        ({1: "corn", 2: "corn"}, {1: "corn", 2: "corn", 3: "soy"}, {1: 1, 2: 2}),
         ({1: "corn", 2: "CORN"}, {5: "CORN", 6: "corn"}, {1: 6, 2: 5}),
         ({1: "winter  wheat"}, {9: "Winter_wheat "}, {1: 9}),
     ],

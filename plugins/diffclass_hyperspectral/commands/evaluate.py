@@ -66,7 +66,8 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
 
     MAP is an .img, .tif, .png, .npy, .npz, .mat, .gis or .h5 file (.png: a palette image, not a
     picture with a legend); TRUTH is one too, or shapes on the map: .geojson, .shp, .gpkg, .fgb,
-    .kml. Several maps, such as those of tiles, count as one: name TRUTH last or with --labels.
+    .kml. One of the two may be shapes, so that MAP may be polygons if TRUTH is an image. Several
+    maps, such as those of tiles, count as one: name TRUTH last or with --labels.
 
     Classes are matched by their names, else by their ids; files that number them differently, and
     name none, are matched by best overlap, which makes all figures upper bounds (--match).
@@ -93,7 +94,7 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
     check_outputs([], present(given.report, given.picture), read, overwrite=given.overwrite)
     before = forecast_sayer(console, "evaluate a part of the map", force=given.force)
     before(forecast_of_maps(maps, [*margins[:1], *posteriors[:1]], variable=given.map_variable))
-    opened = opened_maps(maps, variable=given.map_variable)
+    opened = opened_maps(maps, variable=given.map_variable, truth=truth)
     evaluation = evaluate_map(
         opened.labels,
         opened.read_labels(truth, variable=given.truth_variable),

@@ -9,7 +9,11 @@ from diffclass_hyperspectral.io.labels.class_table import (
     given_name,
     largest_id,
 )
-from diffclass_hyperspectral.io.labels.label_files import read_labels
+from diffclass_hyperspectral.io.labels.label_files import (
+    labels_of_file,
+    read_labels,
+    say_what_is_odd,
+)
 from diffclass_hyperspectral.io.labels.label_images import (
     Grid,
     LabelImage,
@@ -32,7 +36,9 @@ __all__ = [
     "is_pixel_list",
     "is_vector",
     "label_regions",
+    "labels_of_file",
     "largest_id",
     "numbered_shapes",
     "read_labels",
+    "say_what_is_odd",
 ]

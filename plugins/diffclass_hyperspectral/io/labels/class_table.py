@@ -116,6 +116,7 @@ class ClassTable:
         ----------
         ids : iterable of int, each at least 0
         names : mapping of int to str, optional
+            A blank one is none.
         colors : mapping of int to (red, green, blue) or str, optional
             0 to 255 each, or as in "#0072b2".
 
@@ -131,7 +132,7 @@ class ClassTable:
         entries = (
             ClassEntry(
                 i,
-                names.get(i) or default_name(i),
+                names[i] if names.get(i, "").strip() else default_name(i),
                 default_color(i) if colors.get(i) is None else checked_color(colors[i]),
             )
             for i in wanted
@@ -155,6 +156,19 @@ class ClassTable:
         for entry in self.entries:
             colors[entry.id] = entry.color
         return colors
+
+    def check_names(self) -> None:
+        """Raise `ParameterError` for a name that no file can hold."""
+        for entry in self.entries:
+            try:
+                is_text = b"\0" not in entry.name.encode()
+            except UnicodeEncodeError:
+                is_text = False
+            if not is_text:
+                raise ParameterError(
+                    f"the name {entry.name!r} of class {entry.id} cannot be written as a text; "
+                    "give that class another name"
+                )
 
     def including(self, ids: Iterable[int]) -> ClassTable:
         """Return the table with entries for ``ids`` too."""

@@ -10,13 +10,15 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from diffclass.exceptions import ParameterError
+import numpy as np
+
+from diffclass.exceptions import ParameterError, warn_user
 from diffclass_hyperspectral.io.georeference import LookupTable, georeference_of
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list, read_pixel_list
-from diffclass_hyperspectral.io.labels.vector_labels import is_vector, read_vector_labels
-from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
+from diffclass_hyperspectral.io.labels.vector_labels import VECTOR, is_vector, read_vector_labels
+from diffclass_hyperspectral.io.readers import Contents, is_xarray, name_of, read_image
 
 
 def read_labels(
@@ -33,7 +35,8 @@ def read_labels(
     path : path-like, DataArray or Dataset
         ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
         palette PNG, NumPy ``.npy`` or ``.npz``; GeoJSON, shapefile, GeoPackage, FlatGeobuf or KML;
-        ``.csv`` with the columns row, column and class, as `write_points` writes.
+        ``.csv``, ``.tsv`` or ``.txt`` with the columns row, column and class, as `write_points`
+        writes.
         Of xarray a picture of ids, with ``flag_values`` and ``flag_meanings`` if it names its
         classes.
     variable : str, optional
@@ -57,6 +60,13 @@ def read_labels(
     ParameterError
         For shapes or a list without ``grid``, a missing library, or a needless ``variable``.
 
+    Warns
+    -----
+    UserWarning
+        Of shapes without a pixel's centre, classes without a pixel, equal names of two classes, and
+        of a class 255, the largest number of its type, where the file declares no value for no
+        data.
+
     See Also
     --------
     read_tile_labels : For several scenes that are one.
@@ -75,18 +85,67 @@ def read_labels(
     >>> labels.ids.tolist(), labels.table.ids
     ([[1, 0], [0, 7]], (1, 7))
     """
+    labels = labels_of_file(path, variable=variable, grid=grid, known=known)
+    say_what_is_odd(labels, of_shapes=labels.format == VECTOR)
+    return labels
+
+
+def say_what_is_odd(labels: LabelImage, *, of_shapes: bool) -> None:
+    """Warn of classes of shapes that have no pixel, and of equal names of two classes."""
+    counts = labels.counts() if of_shapes else {}
+    lost = [repr(entry.name) for entry in labels.table if counts.get(entry.id) == 0]
+    if lost:
+        warn_user(
+            f"{labels.path}: no pixel has the class {', '.join(lost)}, whose shapes lie beyond the "
+            "picture or under later ones"
+        )
+    ids: dict[str, list[int]] = {}
+    for entry in labels.table:
+        ids.setdefault(entry.name, []).append(entry.id)
+    for name, several in ids.items():
+        if len(several) > 1:
+            warn_user(
+                f"{labels.path}: classes {' and '.join(map(str, several))} are called {name!r}; "
+                "they stay apart"
+            )
+
+
+def labels_of_file(
+    path: str | os.PathLike[str] | Any,
+    *,
+    variable: str | None = None,
+    grid: Grid | None = None,
+    known: ClassTable | None = None,
+) -> LabelImage:
+    """Read labels as `read_labels` does, which says besides what is odd about all of them."""
     if not is_xarray(path) and is_vector(path):
         return _from_shapes(path, variable, grid, known)
     if not is_xarray(path) and is_pixel_list(path):
         return read_pixel_list(path, _given(grid, path), class_field=variable, known=known)
     contents = read_image(path, variable=variable, n_axes=2)
     labels = LabelImage.from_contents(contents, name_of(path))
+    _say_largest(labels, contents)
     if georeference_of(labels.map_info) is None:
         return labels
     table = getattr(grid, "lookup_table", None)  # of a scene in its sensor's geometry
     if table is None or labels.shape != table.shape:
         return labels
     return _on_sensor(labels.on(table), table)
+
+
+def _say_largest(labels: LabelImage, contents: Contents) -> None:
+    """Warn of a class that is the largest number of its type, far from others, and may be none."""
+    if contents.data.dtype.kind != "u" or contents.ignore_value is not None:
+        return
+    largest = int(np.iinfo(contents.data.dtype).max)
+    is_named = largest in (contents.class_names or ())
+    n_pixels = 0 if is_named or largest not in labels.table else labels.counts()[largest]
+    if n_pixels and largest - 1 not in labels.table:
+        warn_user(
+            f"{labels.path}: {n_pixels / labels.ids.size:.1%} of the pixels are {largest}, the "
+            "largest number that the file can hold, and count as a class; if they have none, "
+            "declare it as no data, or write 0"
+        )
 
 
 def _from_shapes(

@@ -1,6 +1,7 @@
 """Label images: which pixels are labelled, and with which class.
 
-In files 0 is unlabelled (-1 is taken for it too) and every other id is kept as it is.
+In files 0 is unlabelled (so are -1, NaN and the value that a file declares as no data) and every
+other id is kept as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.names import marks
 from diffclass.remote_paths import place_of
 from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.georeference import turn_onto
@@ -86,7 +88,7 @@ class LabelImage:
         Parameters
         ----------
         ids : array of shape (rows, columns)
-            Whole numbers; 0 or -1 = unlabelled.
+            Whole numbers; 0, -1, NaN or masked = unlabelled.
         names, colors : mapping from id, optional
             Declare classes, also absent ones.
         path : path-like
@@ -98,8 +100,9 @@ class LabelImage:
             Where the values are no class ids.
         """
         contents = Contents(
-            np.asarray(ids), "array", class_names=dict(names or {}), class_colors=dict(colors or {})
-        )
+            np.asanyarray(ids), "array", class_names=dict(names or {}),
+            class_colors=dict(colors or {}),
+        )  # fmt: skip
         return cls.from_contents(contents, path)
 
     @classmethod
@@ -230,14 +233,12 @@ def _as_ids(
     """Return class ids as int32, 0 = unlabelled."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"{path}: holds {array.dtype} values; class ids are whole numbers")
-    if array.dtype == bool:
-        array = array.astype(np.uint8)
-    values = array.copy()
+    values = np.ma.getdata(array).copy()
+    values[marks(array)] = 0
     if ignore_value is not None:
-        values[np.isnan(array) if np.isnan(ignore_value) else array == ignore_value] = 0
+        values[values == ignore_value] = 0
     _check_ids(values, path, first_row)
     ids = values.astype(np.int32)
-    ids[ids == -1] = 0
     ids.flags.writeable = False
     return ids
 

@@ -1,13 +1,18 @@
-"""Labels from a list of pixels: ``.csv`` with the columns row and column, from 0, and a class.
+"""Labels from a list of pixels: a text file with the columns row and column, from 0, and a class.
 
-Such a file is what `diffclass_hyperspectral.write_points` writes, with its column "class" filled
-in. It needs no map coordinates. Classes are read as those of the fields of shapes are.
+Such a file is what `diffclass_hyperspectral.write_points` writes as ``.csv``, with its column
+"class" filled in; spreadsheets and pandas may have put semicolons or tabs for commas, "2.0" for 2,
+and other letters in the names of columns. It needs no map coordinates. Classes are read as those of
+the fields of shapes are.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import os
+import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,20 +20,24 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading
+from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
-from diffclass_hyperspectral.io.labels.vector_labels import classes_of_fields
 
 _PLACES = ("row", "column")
+_ENDINGS = (".csv", ".tsv", ".txt")
+_DELIMITERS = ",;\t"
+_WHOLE = re.compile(r"(\d+)(\.0+)?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"(-?\d+),(0+)", re.ASCII)
 
 
 def is_pixel_list(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file is a list of pixels, by its ending and its first line."""
     place = Path(path)
-    if place.suffix.lower() != ".csv" or not place.is_file():
+    if place.suffix.lower() not in _ENDINGS or not place.is_file():
         return False
-    with place.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return set(_PLACES) <= set(next(csv.reader(file), []))
+    with place.open(encoding=_encoding(place), errors="replace", newline="") as file:
+        return _delimiter(file.readline()) is not None
 
 
 def read_pixel_list(
@@ -40,32 +49,87 @@ def read_pixel_list(
 ) -> LabelImage:
     """Put the classes of a list on the pixels of a scene; see `read_labels`."""
     place = Path(path)
-    with reading(place, "a list of pixels"), place.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
-        lines = list(rows)
-    names = rows.fieldnames or ()
-    fields = {name: np.array([line[name] for line in lines], dtype=object) for name in names}
-    field, ids, class_names = classes_of_fields(place, fields, class_field, known)
-    if not ids.any():
-        raise DataError(f"{place}: no pixel has a class in the column {field!r}; fill it in")
+    fields, numbers = _read(place)
+    found = classes_of_fields(place, fields, class_field, known)
+    if not found.ids.any():
+        raise DataError(f"{place}: no pixel has a class in the column {found.field!r}; fill it in")
+    by_lower = {name.lower(): texts for name, texts in fields.items()}
     picture = np.zeros(grid.shape[:2], dtype=np.int32)
-    for number, line in enumerate(lines, start=2):
-        if ids[number - 2]:
-            pixel = _pixel(line, picture.shape, f"{place}, line {number}")
-            if picture[pixel] not in (0, ids[number - 2]):
+    lines = zip(numbers, found.ids, *(by_lower[name] for name in _PLACES), strict=True)
+    for number, class_id, row, column in lines:
+        if class_id:
+            pixel = _pixel(row, column, picture.shape, f"{place}, line {number}")
+            if picture[pixel] not in (0, class_id):
                 raise DataError(f"{place}, line {number}: a second class of its pixel; keep one")
-            picture[pixel] = ids[number - 2]
-    labels = LabelImage.from_array(picture, names=class_names, path=place)
+            picture[pixel] = class_id
+    labels = LabelImage.from_array(picture, names=found.names, colors=found.colors, path=place)
     return replace(labels, format="list of pixels", map_info=grid.map_info)
 
 
-def _pixel(line: dict[str, str], shape: tuple[int, ...], where: str) -> tuple[int, int]:
-    row, column = (line[name] or "" for name in _PLACES)
-    if not (row.isdecimal() and column.isdecimal()):
+def _encoding(place: Path) -> str:
+    with place.open("rb") as stream:
+        is_wide = stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    return "utf-16" if is_wide else "utf-8-sig"
+
+
+def _delimiter(first_line: str) -> str | None:
+    """Return what divides a line of names in which row and column are, or None."""
+    for delimiter in _DELIMITERS:
+        names = next(csv.reader([first_line], delimiter=delimiter), [])
+        if set(_PLACES) <= {name.strip().lower() for name in names}:
+            return delimiter
+    return None
+
+
+def _read(place: Path) -> tuple[dict[str, np.ndarray], list[int]]:
+    """Return the texts of each column, and the number of each line."""
+    names, lines = _lines(place)
+    twice = [name for name, n in Counter(map(str.lower, names)).items() if name and n > 1]
+    if twice:
+        raise DataError(f"{place}: two columns are called {twice[0]!r}; rename one")
+    for number, cells in lines:
+        if any(cell.strip() for cell in cells[len(names) :]):
+            raise DataError(
+                f"{place}, line {number}: {len(cells)} cells for {len(names)} columns; put a text "
+                "with commas, semicolons or tabs in quotes"
+            )
+    columns = [
+        [cells[i] if i < len(cells) else "" for _, cells in lines] for i in range(len(names))
+    ]
+    fields = dict(zip(names, map(_texts, columns), strict=True))
+    return fields, [number for number, _ in lines]
+
+
+def _lines(place: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the names of the columns, and number and cells of each line."""
+    with reading(place, "a list of pixels"):
+        try:
+            with place.open(encoding=_encoding(place), newline="") as file:
+                text = file.read()
+        except UnicodeDecodeError:
+            raise DataError(f"{place}: is not written in UTF-8; save it so") from None
+        file_like = io.StringIO(text, newline="")
+        rows = csv.reader(file_like, delimiter=_delimiter(text.partition("\n")[0]) or ",")
+        names = [name.strip() for name in next(rows, [])]
+        return names, [(rows.line_num, cells) for cells in rows if cells]
+
+
+def _texts(cells: list[str]) -> np.ndarray:
+    """Return the texts of a column; of whole numbers with a decimal comma those with a point."""
+    written = [_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells]
+    if all(found or not cell.strip() for found, cell in zip(written, cells, strict=True)):
+        cells = [f"{found[1]}.{found[2]}" if found else "" for found in written]
+    return np.array([*cells, None], dtype=object)[:-1]
+
+
+def _pixel(row: str, column: str, shape: tuple[int, ...], where: str) -> tuple[int, int]:
+    found = [_WHOLE.fullmatch(text.strip()) for text in (row, column)]
+    if found[0] is None or found[1] is None:
         raise DataError(f"{where}: row {row!r}, column {column!r}; they are numbers from 0")
-    if int(row) >= shape[0] or int(column) >= shape[1]:
+    place = int(found[0][1]), int(found[1][1])
+    if place[0] >= shape[0] or place[1] >= shape[1]:
         raise DataError(
             f"{where}: row {row}, column {column} is beyond {shape[0]} rows x {shape[1]} columns; "
             "both count from 0"
         )
-    return int(row), int(column)
+    return place

@@ -2,13 +2,13 @@
 
 A file is read by ``pyogrio``, its coordinates are brought into the scene's system, and a pixel
 belongs to the polygon that its centre lies in (``rasterio.features.rasterize``; lines and points
-mark the pixels that they pass). Numbers of the class field are the class ids; texts are numbered
-1, 2, ... in alphabetical order and become the names. A field "class_name" or FIELD + "_name" names
-numbered classes; a field "color" ("#rrggbb") gives colours.
+mark the pixels that they pass). A shape that holds no centre marks the pixel that it lies in.
+`class_fields` says which class a shape has.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from dataclasses import dataclass, replace
@@ -20,21 +20,24 @@ import numpy as np
 from diffclass.exceptions import DataError, warn_user
 from diffclass.libraries import reading, require, require_file
 from diffclass.remote_paths import RemotePath, place_of
-from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
+    box_text,
     parsed_crs,
     require_overlap,
     required_place,
     same_crs,
 )
-from diffclass_hyperspectral.io.labels.class_table import ClassTable, default_name
+from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
+from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
-from diffclass_hyperspectral.io.readers import Color, color_of
 
-_USUAL_FIELDS = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")
-ENDINGS = (".geojson", ".json", ".shp", ".gpkg", ".fgb", ".kml")
+VECTOR = "vector"
+_GEOJSON = (".geojson", ".json")
+ENDINGS = (*_GEOJSON, ".shp", ".gpkg", ".fgb", ".kml")
+_MOST_NAMED = 3
+_TURN, _POLE = 360.0, 90.0 + 1e-6  # of degrees, as longitudes from 0 to 360 are
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,40 +60,27 @@ def read_vector_labels(
 ) -> LabelImage:
     """Put the classes of a vector file on the pixels of a scene; see `read_labels`.
 
-    The only field, or else one that is called "class", "class_id", "label" and the like, holds the
-    class by default; of KML it may be the placemark's name. Where shapes of several classes cover a
-    pixel the last one wins, with a warning.
+    Where shapes of several classes cover a pixel the last one wins, with a warning.
     """
     features, target = _features_on(grid, path, layer)
     place = features.path
-    field = _class_field(features, class_field)
-    ids, names = _ids(features, field, known)
+    found = classes_of_fields(place, features.fields, class_field, known)
     shapes = _transformed(features, target)
-    kept = (ids > 0) & _drawn(shapes)
+    kept = (found.ids > 0) & _drawn(shapes)
     if not kept.any():
-        raise DataError(f"{place}: no shape has a class in the field {field!r}; fill it in")
-    picture, first = (
-        _rasterized(place, some, numbers, grid, target)
-        for some, numbers in ((shapes[kept], ids[kept]), (shapes[kept][::-1], ids[kept][::-1]))
-    )
-    disputed = int(np.count_nonzero(picture != first))
+        raise DataError(f"{place}: no shape has a class in the field {found.field!r}; fill it in")
+    ids = found.ids[kept]
+    last, first, small = _covering(place, shapes[kept], grid, target)
+    _say_small(place, ids[small], found.names)
+    by_number = np.concatenate([np.zeros(1, dtype=np.int32), ids])
+    picture = by_number[last]
+    disputed = int(np.count_nonzero(picture != by_number[first]))
     if disputed:
         warn_user(
-            f"{path}: shapes of different classes cover {disputed} pixels; the later one wins",
-            UserWarning,
+            f"{path}: shapes of different classes cover {disputed} pixels; the later one wins"
         )
-    colors = _colors(features, ids)
-    labels = LabelImage.from_array(picture, names=names, colors=colors, path=place)
-    return replace(labels, format="vector", map_info=grid.map_info)
-
-
-def classes_of_fields(
-    path: Path, fields: dict[str, np.ndarray], class_field: str | None, known: ClassTable | None
-) -> tuple[str, np.ndarray, dict[int, str]]:
-    """Return the field that holds the class, the id in each entry, and the classes' names."""
-    features = _Features(path, np.empty(0), fields, None)
-    field = _class_field(features, class_field)
-    return field, *_ids(features, field, known)
+    labels = LabelImage.from_array(picture, names=found.names, colors=found.colors, path=place)
+    return replace(labels, format=VECTOR, map_info=grid.map_info)
 
 
 def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
@@ -162,7 +152,9 @@ def _read(path: Path, layer: str | None) -> _Features:
         warnings.simplefilter("ignore", RuntimeWarning)  # of third coordinates and the like
         source = str(path)  # of a Path pyogrio would take an address for a file
         chosen = _layer(path, [str(n) for n, kind in pyogrio.list_layers(source) if kind], layer)
-        meta, _, geometry, columns = raw.read(source, layer=chosen, force_2d=True)
+        # names that look like dates stay the texts that they are
+        as_texts = {"DATE_AS_STRING": "YES"} if path.suffix.lower() in _GEOJSON else {}
+        meta, _, geometry, columns = raw.read(source, layer=chosen, force_2d=True, **as_texts)
         shapes = shapely.from_wkb(geometry)
         bounds = shapely.total_bounds(shapes)
         if len(shapes) and not np.isfinite(bounds).all():
@@ -194,104 +186,6 @@ def _layer(path: Path, names: list[str], layer: str | None) -> str:
     return names[0] if layer is None else layer
 
 
-def _class_field(features: _Features, field: str | None) -> str:
-    known = ", ".join(features.fields) or "none"
-    if field is not None:
-        if field not in features.fields:
-            raise DataError(f"{features.path}: no field {field!r}; it has {known}")
-        return field
-    by_lower = {name.lower(): name for name in reversed(features.fields)}
-    known_names = (*_USUAL_FIELDS, *(["name"] if features.path.suffix.lower() == ".kml" else []))
-    usual = [by_lower[name] for name in known_names if name in by_lower]
-    if usual:
-        return usual[0]
-    if len(features.fields) == 1:
-        return next(iter(features.fields))
-    raise DataError(f"{features.path}: which field holds the class? It has {known}; name one")
-
-
-def _ids(
-    features: _Features, field: str, known: ClassTable | None
-) -> tuple[np.ndarray, dict[int, str]]:
-    """Return the class id of every shape, 0 for none, and the names of the classes."""
-    values = features.fields[field]
-    if values.dtype.kind in "biuf":
-        ids = _whole_numbers(features.path, field, values)
-        names = _names_beside(features, field, ids)
-    else:
-        ids, names = _numbered(features.path, field, values, known)
-    n_classes = len(np.unique(ids[ids > 0]))
-    if n_classes > MOST_CLASSES:
-        raise DataError(
-            f"{features.path}: the field {field!r} has {n_classes} different values, more than "
-            f"{MOST_CLASSES} classes; name the field that holds the class"
-        )
-    return ids, names
-
-
-def _whole_numbers(path: Path, field: str, values: np.ndarray) -> np.ndarray:
-    numbers = values.astype(np.float64)
-    numbers[np.isnan(numbers)] = 0
-    wrong = (numbers != np.rint(numbers)) | (numbers < -1) | (numbers > np.iinfo(np.int32).max)
-    if wrong.any():
-        raise DataError(
-            f"{path}: the field {field!r} holds {numbers[wrong][0]:g}; class ids are 1, 2, ... and "
-            "0, -1 or empty for none"
-        )
-    return np.maximum(numbers, 0).astype(np.int32)
-
-
-def _numbered(
-    path: Path, field: str, values: np.ndarray, known: ClassTable | None
-) -> tuple[np.ndarray, dict[int, str]]:
-    texts = [_text_of(value) for value in values]
-    if any(texts) and all(text.isdecimal() for text in texts if text):
-        numbers = np.array([float(text or 0) for text in texts])
-        ids = _whole_numbers(path, field, numbers)
-        return ids, {int(i): default_name(int(i)) for i in ids if i}
-    by_name = _numbers(set(texts) - {""}, known)
-    ids = np.array([by_name.get(text, 0) for text in texts], dtype=np.int32)
-    return ids, {number: text for text, number in by_name.items()}
-
-
-def _numbers(names: set[str], known: ClassTable | None) -> dict[str, int]:
-    """Return the number of each class that has only a name."""
-    numbers = {} if known is None else {e.name: e.id for e in known if e.name in names}
-    first = 1 if known is None or not numbers else max(known.ids) + 1
-    numbers |= {name: first + i for i, name in enumerate(sorted(names - numbers.keys()))}
-    return numbers
-
-
-def _text_of(value: Any) -> str:
-    """Return a class as text, empty for none: -1 means that in texts as it does in numbers."""
-    missing = value is None or value != value  # NaN, NaT
-    text = "" if missing else str(value).strip()
-    return "" if text == "-1" else text
-
-
-def _names_beside(features: _Features, field: str, ids: np.ndarray) -> dict[int, str]:
-    names = {i: default_name(i) for i in np.unique(ids).tolist() if i}
-    by_lower = {name.lower(): values for name, values in features.fields.items()}
-    for name in (f"{field.lower()}_name", "class_name", "classname"):
-        texts = by_lower.get(name)
-        if texts is not None and texts.dtype.kind == "O":
-            given = zip(ids.tolist(), texts, strict=True)
-            return names | {i: str(text) for i, text in given if i and text}
-    return names
-
-
-def _colors(features: _Features, ids: np.ndarray) -> dict[int, Color]:
-    by_lower = {name.lower(): values for name, values in features.fields.items()}
-    texts = by_lower.get("color", by_lower.get("colour"))
-    if texts is None or texts.dtype.kind != "O":
-        return {}
-    return {
-        i: color
-        for i, text in zip(ids.tolist(), texts, strict=True)
-        if i and isinstance(text, str) and (color := color_of(text)) is not None
-    }
-
-
 def _transformed(features: _Features, target: Georeference) -> np.ndarray:
     """Return the shapes in the grid's system; where either states none they are taken as equal."""
     source = parsed_crs(features.crs)
@@ -300,6 +194,8 @@ def _transformed(features: _Features, target: Georeference) -> np.ndarray:
         return features.shapes
     shapely = require("shapely", extra="maps")
     warp = require("rasterio.warp", extra="maps")
+    if source.is_geographic:
+        _check_degrees(features)
 
     def moved(points: np.ndarray) -> np.ndarray:
         xs, ys = warp.transform(source, goal, points[:, 0], points[:, 1])
@@ -313,6 +209,96 @@ def _transformed(features: _Features, target: Georeference) -> np.ndarray:
                 "coordinate system that the file states"
             )
         return shapes
+
+
+def _check_degrees(features: _Features) -> None:
+    """Raise `DataError` for coordinates that are no degrees although the file says so."""
+    bounds = require("shapely", extra="maps").total_bounds(features.shapes)
+    if np.all(np.abs(bounds) <= (_TURN, _POLE, _TURN, _POLE)):
+        return
+    said = (
+        'GeoJSON without "crs" holds (RFC 7946)'
+        if features.path.suffix.lower() in _GEOJSON
+        else f"its coordinate system {features.crs} has"
+    )
+    raise DataError(
+        f"{features.path}: its coordinates {box_text(bounds)} are no degrees, which {said}; write "
+        "degrees of WGS 84, or state the right system, as a .gpkg or .shp does"
+    )
+
+
+def _say_small(path: Path, ids: np.ndarray, names: dict[int, str]) -> None:
+    if len(ids):
+        called = sorted({repr(names[i]) for i in ids.tolist()})
+        more = f" and {len(called) - _MOST_NAMED} more" if len(called) > _MOST_NAMED else ""
+        warn_user(
+            f"{path}: shapes without a pixel's centre mark the pixel that they lie in: {len(ids)} "
+            f"of the classes {', '.join(called[:_MOST_NAMED])}{more}"
+        )
+
+
+def _covering(
+    path: Path, shapes: np.ndarray, grid: Grid, target: Georeference
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the number, from 1, of the last and of the first shape on each pixel, 0 for none.
+
+    Also which shapes hold no pixel's centre; each marks the pixel that it lies in.
+    """
+    numbers = np.arange(1, len(shapes) + 1)
+
+    def pictures(drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        last = _rasterized(path, drawn, numbers, grid, target)
+        return last, _rasterized(path, drawn[::-1], numbers[::-1], grid, target)
+
+    last, first = pictures(shapes)
+    small = _without_centre(shapes, np.union1d(last, first), grid, target)
+    if small.any():
+        shapes = shapes.copy()
+        shapes[small] = require("shapely", extra="maps").point_on_surface(shapes[small])
+        last, first = pictures(shapes)
+    return last, first, small
+
+
+def _without_centre(
+    shapes: np.ndarray, seen: np.ndarray, grid: Grid, target: Georeference
+) -> np.ndarray:
+    """Return which shapes lie on the grid, but mark none of its pixels.
+
+    - `seen`: numbers, from 1, of shapes that mark some
+    """
+    shapely = require("shapely", extra="maps")
+    rows, columns = grid.shape[:2]
+    found = np.zeros(len(shapes), dtype=bool)
+    others = np.setdiff1d(np.arange(len(shapes)), seen - 1)
+    in_pixels = shapely.transform(shapes[others], lambda points: _in_pixels(points, target))
+    inside = shapely.intersects(
+        shapely.point_on_surface(in_pixels), shapely.box(0, 0, columns, rows)
+    )
+    for number, shape in zip(others[inside], in_pixels[inside], strict=True):
+        found[number] = not _marks_a_pixel(shape, rows, columns)
+    return found
+
+
+def _in_pixels(points: np.ndarray, target: Georeference) -> np.ndarray:
+    """Return columns and rows of places."""
+    a, b, c, d, e, f = target.transform
+    xs, ys = points[:, 0] - c, points[:, 1] - f
+    return np.column_stack([e * xs - b * ys, a * ys - d * xs]) / (a * e - b * d)
+
+
+def _marks_a_pixel(shape: Any, rows: int, columns: int) -> bool:
+    """Tell whether a shape in columns and rows marks a pixel of the grid where it is alone."""
+    affine = require("rasterio.transform", extra="maps").Affine
+    left, top = (max(0, math.floor(v)) for v in shape.bounds[:2])
+    right, bottom = (
+        min(size, math.floor(v) + 1)
+        for v, size in zip(shape.bounds[2:], (columns, rows), strict=True)
+    )
+    with quiet():
+        marked = require("rasterio.features", extra="maps").rasterize(
+            [shape], out_shape=(bottom - top, right - left), transform=affine.translation(left, top)
+        )
+    return bool(marked.any())
 
 
 def _rasterized(

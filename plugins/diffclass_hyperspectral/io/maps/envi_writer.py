@@ -19,7 +19,7 @@ from diffclass_hyperspectral.io.georeference import (
     from_envi,
     georeference_of,
 )
-from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, default_name, largest_id
+from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers import (
     DATA_ENDINGS,
@@ -119,7 +119,7 @@ def _write_data(path: Path, raster: Raster, interleave: str) -> bool:
 
 
 def _names(table: ClassTable, n_classes: int) -> dict[str, Any]:
-    names = {e.id: e.name if e.name.strip() else default_name(e.id) for e in table.entries}
+    names = {entry.id: entry.name for entry in table.entries}
     return fields_of_names("class names", [names.get(i, "") for i in range(n_classes)])
 
 

@@ -212,8 +212,8 @@ def write_class_map(
     Raises
     ------
     ParameterError
-        Where nothing can be written there, ids are too large for the format, or the map has no
-        coordinates, which polygons need.
+        Where nothing can be written there, ids are too large for the format, a name is no text, or
+        the map has no coordinates, which polygons need.
     DataError
         Where ``class_ids`` is not a picture of whole numbers.
 
@@ -238,6 +238,7 @@ def write_class_map(
         if probability is not None:
             probability = lookup_table.to_map(probability[:], fill=np.nan)
     full = (table or ClassTable.from_ids([])).including(_present(ids))
+    full.check_names()
     suffix = files[0].suffix.lower()
     if suffix == ".npy":
         _save_npy(files[0], ids, overwrite=overwrite)

@@ -28,6 +28,7 @@ from diffclass_hyperspectral.io.readers.spectral_libraries import (
 )
 from diffclass_hyperspectral.io.readers.stac import items_of
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked, picture_axes
+from diffclass_hyperspectral.io.readers.zarr_stores import is_store
 
 __all__ = [
     "DATA_ENDINGS",
@@ -43,6 +44,7 @@ __all__ = [
     "images_among",
     "is_ignored",
     "is_library",
+    "is_store",
     "is_xarray",
     "items_of",
     "library_files",

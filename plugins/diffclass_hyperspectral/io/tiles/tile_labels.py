@@ -9,18 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 from diffclass_hyperspectral.io.georeference import NoOverlapError
 from diffclass_hyperspectral.io.labels import (
     ClassTable,
     LabelImage,
     is_pixel_list,
     is_vector,
+    labels_of_file,
     numbered_shapes,
     read_labels,
+    say_what_is_odd,
 )
+from diffclass_hyperspectral.io.readers import images_among, is_store
 from diffclass_hyperspectral.io.tiles.tiled_scenes import Tile, TiledScene, placement_of
 
+_MOST_NAMED = 3
 _BESIDE = {".hdr", ".xml", ".json", ".tfw", ".prj", ".dbf", ".shx", ".cpg", ".qml"}
 
 
@@ -37,7 +41,8 @@ def read_tile_labels(
     ----------
     source : path-like, LabelImage, or sequence of these
         Shapes; an image on the mosaic's grid, of any extent; a folder with a label image of the
-        same name for each scene (some may lack one); or one for each scene, in their order. Without
+        same name for each scene (some may lack one; files that are named as no scene are told); or
+        one for each scene, in their order. Without
         a common grid also the image of one scene: that with which its name begins, or the only one
         of its size.
     tiles : TiledScene
@@ -69,13 +74,14 @@ def read_tile_labels(
     >>> labels.shape, np.argwhere(labels.ids).tolist()
     ((24, 3), [[1, 2], [21, 2]])
     """
-    if isinstance(source, str | os.PathLike) and (len(tiles.tiles) == 1 or is_pixel_list(source)):
-        return read_labels(source, variable=variable, grid=tiles.scene, known=known)
-    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+    of_shapes = isinstance(source, str | os.PathLike) and is_vector(source)
+    if isinstance(source, str | os.PathLike) and _is_folder(source):
         parts = _from_folder(Path(source), tiles, variable, known)
-    elif isinstance(source, str | os.PathLike) and is_vector(source):
-        if tiles.is_mosaic:
-            return read_labels(source, variable=variable, grid=tiles.scene, known=known)
+    elif isinstance(source, str | os.PathLike) and (
+        len(tiles.tiles) == 1 or is_pixel_list(source) or (of_shapes and tiles.is_mosaic)
+    ):
+        return read_labels(source, variable=variable, grid=tiles.scene, known=known)
+    elif of_shapes:
         parts = _on_tiles(tiles, lambda tile: _read(source, variable, known, tile))
     elif isinstance(source, str | os.PathLike | LabelImage):
         image = _read(source, variable, known)
@@ -88,7 +94,9 @@ def read_tile_labels(
             )
         pairs = zip(given, tiles.tiles, strict=True)
         parts = [(_read(one, variable, known, tile), tile) for one, tile in pairs]
-    return _joined(parts, tiles, source)
+    labels = _joined(parts, tiles, source)
+    say_what_is_odd(labels, of_shapes=of_shapes)
+    return labels
 
 
 def read_tile_segments(path: str | os.PathLike[str], tiles: TiledScene) -> np.ndarray:
@@ -144,7 +152,7 @@ def _read(
     if isinstance(one, LabelImage):
         return one
     grid = None if tile is None else tile.scene
-    return read_labels(one, variable=variable, grid=grid, known=known)
+    return labels_of_file(one, variable=variable, grid=grid, known=known)
 
 
 def _tile_of(image: LabelImage, tiles: TiledScene) -> Tile | None:
@@ -168,21 +176,45 @@ def _is_named_as(name: str, scene: str) -> bool:
     return name.startswith(scene) and not name[len(scene) :][:1].isalnum()
 
 
+def _is_folder(source: str | os.PathLike[str]) -> bool:
+    """Tell whether labels are a folder of files, not one that is a store of arrays."""
+    place = Path(source)
+    return place.is_dir() and not is_store(place)
+
+
 def _from_folder(
     folder: Path, tiles: TiledScene, variable: str | None, known: ClassTable | None
 ) -> list[tuple[LabelImage, Tile | None]]:
-    by_stem: dict[str, Path] = {}
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and path.suffix.lower() not in _BESIDE and path.name[0] != ".":
-            by_stem.setdefault(path.stem, path)
-    found = [(by_stem.get(tile.scene.path.stem), tile) for tile in tiles.tiles]
-    parts: list[tuple[LabelImage, Tile | None]] = [
-        (_read(path, variable, known, tile), tile) for path, tile in found if path is not None
-    ]
+    by_stem: dict[str, list[Path]] = {}
+    for path in _label_files(folder):
+        by_stem.setdefault(path.stem, []).append(path)
+    parts: list[tuple[LabelImage, Tile | None]] = []
+    for tile in tiles.tiles:
+        files = by_stem.pop(tile.scene.path.stem, [])
+        if len(files) > 1:
+            raise DataError(
+                f"{files[0]} and {files[1].name} are both called as {tile.scene.path.name}; keep "
+                "one of them"
+            )
+        parts += [(_read(path, variable, known, tile), tile) for path in files]
     if not parts:
         name = tiles.tiles[0].scene.path.stem
         raise DataError(f"{folder}: holds no label image that is named as a scene, as {name}.tif")
+    others = [path.name for files in by_stem.values() for path in files]
+    if others:
+        named = ", ".join(others[:_MOST_NAMED]) + (" ..." if len(others) > _MOST_NAMED else "")
+        warn_user(
+            f"{folder}: {len(others)} files are named as none of the scenes and count for nothing "
+            f"({named})"
+        )
     return parts
+
+
+def _label_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that labels can be read from, by their names."""
+    files = [p for p in sorted(folder.iterdir()) if p.is_file() and p.name[0] != "."]
+    own = [p for p in files if p.suffix.lower() not in _BESIDE]
+    return [p for p in own if is_vector(p) or is_pixel_list(p) or images_among([p])]
 
 
 def _on_tiles(

@@ -12,7 +12,7 @@ import numpy as np
 from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError
 from diffclass.point_graph import BYTES_OF_A_POINT
-from diffclass_hyperspectral.io.labels import LabelImage, read_labels
+from diffclass_hyperspectral.io.labels import LabelImage, is_pixel_list, is_vector, read_labels
 from diffclass_hyperspectral.io.readers import is_ignored, read_image
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
@@ -123,13 +123,18 @@ class OpenedMaps:
         return rasters[0] if self.tiles is None else joined_raster(rasters, self.tiles)
 
 
-def opened_maps(paths: Sequence[Path], *, variable: str | None = None) -> OpenedMaps:
+def opened_maps(
+    paths: Sequence[Path], *, variable: str | None = None, truth: Path | None = None
+) -> OpenedMaps:
     """Read one class map, or several as one.
 
-    On one map grid the first class counts where they overlap; others lie below one another.
-    `DataError`: a file is no class map, or two lie on the same pixels.
+    On one map grid the first class counts where they overlap; others lie below one another. A map
+    of polygons is put on the pixels of the truth. `DataError`: a file is no class map, two lie on
+    the same pixels, or nothing has pixels that polygons can be put on.
     """
-    maps = [read_labels(path, variable=variable) for path in paths]
+    drawn = [path for path in paths if is_vector(path)]
+    grid = _pixels_for(drawn[0], paths, truth) if drawn else None
+    maps = [read_labels(path, variable=variable, grid=grid) for path in paths]
     if len(maps) == 1:
         return OpenedMaps(maps[0])
     tiles = open_tiles(
@@ -146,10 +151,23 @@ def opened_maps(paths: Sequence[Path], *, variable: str | None = None) -> Opened
     return OpenedMaps(replace(joint, path=tiles.scene.path), tiles)
 
 
+def _pixels_for(drawn: Path, paths: Sequence[Path], truth: Path | None) -> LabelImage:
+    """Return the truth, whose pixels a map of polygons is put on."""
+    if len(paths) > 1:
+        raise DataError(f"{drawn}: polygons are evaluated one map at a time; give it alone")
+    if truth is None or is_vector(truth) or is_pixel_list(truth) or truth.is_dir():
+        raise DataError(
+            f"{drawn}: polygons have no pixels, and nor has {truth or 'the truth'}; give the map "
+            "or the truth as an image, such as .tif"
+        )
+    return read_labels(truth)
+
+
 def forecast_of_maps(
     paths: Sequence[Path], rasters: Sequence[Path] = (), *, variable: str | None = None
 ) -> Forecast:
     """Say what evaluating maps will need, from their sizes and those of one map's rasters."""
+    paths = [path for path in paths if not is_vector(path)]  # these are small
     shapes = [read_image(path, variable=variable, n_axes=2).data.shape for path in paths]
     bands = [read_image(path, n_axes=2).data.shape[2:] for path in rasters]
     return forecast_evaluation(

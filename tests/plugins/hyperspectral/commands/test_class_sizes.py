@@ -106,8 +106,29 @@ def test_text_of_sizes_says_the_same(placed):
     again = sizes_as_text([(size.class_id, size.written) for size in sizes], NAMES)
     assert again == "corn=1.8-3.6ha,soy=20%,wood=36px"
     assert sizes_of(again, NAMES, measures_of(placed)) == sizes
-    renamed = NAMES | {1: "corn, soy"}
-    assert sizes_as_text([(1, "20%")], renamed) == "1=20%"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ({1: "corn, soy", 2: "1"}, '"corn, soy"=20%,"1"=30%'),
+        ({1: "2", 2: "corn"}, '"2"=20%,corn=30%'),
+        ({1: "2", 2: "2"}, "1=20%,2=30%"),
+        ({1: ' "a", =5%', 2: "b=c"}, '" ""a"", =5%"=20%,b=c=30%'),
+    ],
+)
+def test_any_name_can_be_written_with_its_size(names, text, placed):
+    sizes = sizes_of(text, names, measures_of(placed))
+    assert [(size.class_id, size.written) for size in sizes] == [(1, "20%"), (2, "30%")]
+    assert sizes_as_text([(1, "20%"), (2, "30%")], names) == text
+
+
+def test_a_name_that_is_another_class_s_id_is_the_name_and_told(placed):
+    with pytest.warns(UserWarning, match=r"class with this name, not of class 2 \(corn\)"):
+        (size,) = sizes_of("2=20%", {1: "2", 2: "corn"}, measures_of(placed))
+    assert size.class_id == 1
+    with pytest.raises(ParameterError, match="'corn' is the name of the classes 1 and 2"):
+        sizes_of("corn=20%", {1: "corn", 2: "corn"}, measures_of(placed))
 
 
 @pytest.fixture(scope="module")

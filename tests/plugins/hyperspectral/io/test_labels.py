@@ -9,7 +9,7 @@ import spectral.io.envi as envi
 from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels
+from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels, write_class_map
 from diffclass_hyperspectral.io.labels.class_table import PALETTE, default_color
 
 from ..writers import refuses, save_mat73, write_lan
@@ -132,11 +132,33 @@ def test_minus_one_is_unlabelled_and_lower_is_refused(tmp_path):
     fails(tmp_path / "labels.npy", "class id -7 at row 1, column 0")
 
 
+def test_what_is_missing_or_masked_is_unlabelled(tmp_path):
+    np.save(tmp_path / "labels.npy", np.array([[np.nan, 3.0], [0.0, -1.0]]))
+    assert read_labels(tmp_path / "labels.npy").ids.tolist() == [[0, 3], [0, 0]]
+    masked = np.ma.masked_equal(np.array([[4, 3], [9, 2]]), 9)
+    assert LabelImage.from_array(masked).ids.tolist() == [[4, 3], [0, 2]]
+
+
+def test_an_undeclared_largest_number_is_told(tmp_path):
+    """Programs write 255 for no data, and for a class of that number."""
+    ids = np.array([[1, 255], [2, 255]], dtype=np.uint8)
+    np.save(tmp_path / "labels.npy", ids)
+    with pytest.warns(UserWarning, match=r"50.0% of the pixels are 255, the largest .* as a class"):
+        assert read_labels(tmp_path / "labels.npy").table.ids == (1, 2, 255)
+    np.save(tmp_path / "labels.npy", ids.astype(np.uint16))
+    read_labels(tmp_path / "labels.npy")
+    np.save(tmp_path / "labels.npy", np.array([[254, 255]], dtype=np.uint8))
+    read_labels(tmp_path / "labels.npy")
+    table = ClassTable.from_ids([255], names={255: "lakes"})
+    write_class_map(tmp_path / "map.tif", ids, table)
+    read_labels(tmp_path / "map.tif")
+
+
 @pytest.mark.parametrize(
     ("array", "word"),
     [
         (np.array([[0.0, 0.5], [1, 2]]), "value 0.5 at row 0, column 1"),
-        (np.array([[0.0, np.nan], [1, 2]]), "value nan"),
+        (np.array([[0.0, np.inf], [1, 2]]), "value inf"),
         (np.array([[1, 2**40]]), "too large"),
         (np.array([[1, 2**63 + 5]], dtype=np.uint64), "too large"),
         (np.zeros((3, 4, 5)), "one-hot"),

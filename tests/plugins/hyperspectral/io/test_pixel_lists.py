@@ -11,6 +11,7 @@ from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import open_tiles, read_labels, read_tile_labels
+from diffclass_hyperspectral.io.labels import is_pixel_list
 from diffclass_hyperspectral.io.scenes import Scene
 
 GRID = Scene.from_array(np.ones((4, 5, 2)))
@@ -29,6 +30,44 @@ def test_numbers_and_names(tmp_path):
     named = read_labels(listed(tmp_path, "1,0,2,wood", "2,1,1,corn"), grid=GRID)
     assert [(e.id, e.name) for e in named.table] == [(1, "corn"), (2, "wood")]
     assert (named.ids[1, 1], named.ids[0, 2]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "row,column,class\n0,2,7\n3,0,12\n",
+        "id,row,column,class\n4,0.0,2.0,7.0\n5,3.0,0.0,12.0\n6,1.0,1.0,\n",
+        "\ufeffRow;Column;Class\r\n0;2;7\r\n3;0;12\r\n",
+        "row;column;class\n0;2;7,0\n3;0;12,0\n1;1;\n",
+        "ROW\t COLUMN \tCLASS\n0\t2\t7\n\n3\t0\t12\n",
+    ],
+)
+def test_as_pandas_and_spreadsheets_write_it(tmp_path, text):
+    path = tmp_path / "points.csv"
+    path.write_bytes(text.encode())
+    assert is_pixel_list(path)
+    labels = read_labels(path, grid=GRID)
+    assert (labels.table.ids, labels.ids[0, 2], labels.ids[3, 0]) == ((7, 12), 7, 12)
+    wide = tmp_path / "wide.txt"
+    wide.write_text(text.removeprefix("\ufeff"), "utf-16")
+    np.testing.assert_array_equal(read_labels(wide, grid=GRID).ids, labels.ids)
+
+
+def test_names_keep_what_divides_columns(tmp_path):
+    path = listed(tmp_path, '1,0,2,"water, deep"', "2,1,1,b")
+    assert [e.name for e in read_labels(path, grid=GRID).table] == ["b", "water, deep"]
+    with pytest.raises(DataError, match="line 2: 5 cells for 4 columns; put a text"):
+        read_labels(listed(tmp_path, "1,0,2,water, deep"), grid=GRID)
+    with pytest.raises(DataError, match="two columns are called 'row'"):
+        read_labels(listed(tmp_path, "1,0,2,b", header="row,row,column,class"), grid=GRID)
+    (tmp_path / "points.csv").write_bytes("row,column,class\n0,0,\u00e9\n".encode("latin-1"))
+    with pytest.raises(DataError, match="not written in UTF-8"):
+        read_labels(tmp_path / "points.csv", grid=GRID)
+
+
+def test_names_beside_numbers(tmp_path):
+    path = listed(tmp_path, "0,2,1,corn", "1,1,2,soy", header="row,column,class,class_name")
+    assert [e.name for e in read_labels(path, grid=GRID).table] == ["corn", "soy"]
 
 
 def test_rows_of_several_scenes_are_those_of_the_joint_picture(tmp_path):

@@ -237,6 +237,21 @@ def test_labels_in_a_folder_and_of_another_extent(tmp_path):
     np.testing.assert_array_equal(read_tile_labels(tmp_path / "wide.tif", joint).ids, TISSUE.labels)
 
 
+def test_files_in_a_folder_of_labels_that_are_no_scene_s_are_told(tmp_path):
+    scenes = [Scene.from_array(np.ones((2, 3, 4)), path=f"{name}.npy") for name in "ab"]
+    for name in "abcd":
+        write_class_map(tmp_path / f"{name}.img", np.array([[0, 1, 2], [2, 1, 0]]))
+    (tmp_path / "readme.txt").write_text("labels of the summer")
+    told = r"2 files are named as none of the scenes and count for nothing \(c.img, d.img\)"
+    for given, n_labels in ((scenes, 8), (scenes[:1], 4)):
+        with pytest.warns(UserWarning, match=told if len(given) == 2 else "3 files"):
+            labels = read_tile_labels(tmp_path, open_tiles(given))
+        assert np.count_nonzero(labels.ids) == n_labels
+    np.save(tmp_path / "a.npy", np.ones((2, 3), int))
+    with pytest.raises(DataError, match="are both called as a"):
+        read_tile_labels(tmp_path, open_tiles(scenes))
+
+
 def test_a_report_holds_the_hashes_of_a_folder_of_labels(tmp_path, capsys):
     _, tiles = saved_tiles(tmp_path)
     (tmp_path / "labels").mkdir()

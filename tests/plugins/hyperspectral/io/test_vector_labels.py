@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pyogrio.raw
@@ -9,7 +10,7 @@ import rasterio.warp
 import shapely
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import LabelImage, Scene, read_labels
+from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.labels import is_vector
 from diffclass_hyperspectral.io.labels.vector_labels import read_vector_labels
@@ -129,6 +130,94 @@ def test_shapes_that_dispute_a_pixel_warn(tmp_path):
     assert labels.ids[2, 3] == 2
 
 
+@pytest.mark.parametrize("drawn_last", [True, False])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pixels(5.6, 5.8, 1.6, 1.9),
+        pixels(5.1, 5.4, 0, 8),  # through many pixels, past all centres
+        shapely.Point(LEFT + 1.7 * SIDE, TOP - 5.7 * SIDE),
+        shapely.LineString([(LEFT + 31, TOP - 171), (LEFT + 32, TOP - 172)]),
+        shapely.MultiPolygon([pixels(5.6, 5.8, 1.6, 1.9), pixels(6.6, 6.8, 1.6, 1.9)]),
+    ],
+)
+def test_no_class_vanishes_without_a_word(tmp_path, shape, drawn_last):
+    order = slice(None, None, 1 if drawn_last else -1)
+    shapes = [CORN, SOY, shape][order]
+    path = write(tmp_path / "a.gpkg", {"class": ["a", "b", "pond"][order]}, shapes, kind="Unknown")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        labels = read_labels(path, grid=SCENE)
+    pond = next(entry.id for entry in labels.table if entry.name == "pond")
+    assert labels.counts()[pond] == 1
+    row = np.argwhere(labels.ids == pond)[0][0]
+    assert row == (5 if shape.geom_type != "MultiPolygon" else row)
+    told = [str(one.message) for one in said]
+    assert len(told) == ("Polygon" in shape.geom_type)
+    assert all("without a pixel's centre" in text and "'pond'" in text for text in told)
+
+
+def test_classes_without_a_pixel_are_named(tmp_path):
+    far = shapely.box(LEFT + 9000, TOP, LEFT + 9100, TOP + 100)
+    path = write(tmp_path / "a.gpkg", {"class": ["a", "far"]}, [CORN, far])
+    with pytest.warns(UserWarning, match="no pixel has the class 'far'"):
+        read_labels(path, grid=SCENE)
+    path = write(tmp_path / "b.gpkg", {"class": ["under", "over"]}, [CORN, CORN])
+    with (
+        pytest.warns(UserWarning, match="cover 12 pixels"),
+        pytest.warns(UserWarning, match="no pixel has the class 'under'"),
+    ):
+        read_labels(path, grid=SCENE)
+
+
+def test_equal_shapes_in_a_stack_are_no_small_ones(tmp_path):
+    path = write(tmp_path / "a.gpkg", {"class": [1] * 9}, [CORN] * 9)
+    np.testing.assert_array_equal(read_labels(path, grid=SCENE).ids, EXPECTED == 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (["007", "7"], {"007": 1, "7": 2}),
+        (["2.0", "10.0"], {"class 2": 1, "class 10": 2}),
+        (["2020/05/01", "2020/06/01"], {"2020/05/01": 1, "2020/06/01": 2}),
+        (["12:30:00", "x"], {"12:30:00": 1, "x": 2}),
+        ([" corn", "soy "], {" corn": 1, "soy ": 2}),
+    ],
+)
+def test_texts_stay_as_they_are(tmp_path, values, found):
+    path = write(tmp_path / "a.geojson", {"class": values}, crs="EPSG:4326")
+    labels = read_labels(path, grid=SCENE)
+    places = {e.name: int(EXPECTED[labels.ids == e.id][0]) for e in labels.table}
+    assert places == found
+
+
+def test_names_that_are_none_or_two(tmp_path):
+    path = tmp_path / "a.geojson"
+    fails(write(path, {"class": ["corn", "corn "]}), "differ by the blanks")
+    fails(write(path, {"class": [1, 1], "class_name": ["corn", "maize"]}), "'corn' and 'maize'")
+    path = write(tmp_path / "b.gpkg", {"class": [1, 2], "class_name": ["corn", "corn"]})
+    with pytest.warns(UserWarning, match="classes 1 and 2 are called 'corn'; they stay apart"):
+        assert read_labels(path, grid=SCENE).n_classes == 2
+    shape = json.loads(shapely.to_geojson(shapely.Point(15, 48)))
+    feature = {"type": "Feature", "properties": {"class": ["a", "b"]}, "geometry": shape}
+    path = tmp_path / "c.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    fails(path, "holds lists, as ['a', 'b']")
+
+
+def test_numbers_that_name_classes_of_a_map(tmp_path):
+    known = ClassTable.from_ids([1, 2, 3], names={1: "2", 2: "5", 3: "10"})
+    path = write(tmp_path / "a.geojson", {"class": ["5", "10"]})
+    labels = read_labels(path, grid=SCENE, known=known)
+    assert [(e.id, e.name) for e in labels.table] == [(2, "5"), (3, "10")]
+    ids = read_labels(write(path, {"class": [1, 3]}), grid=SCENE, known=known)
+    assert ids.table.ids == (1, 3)
+    fails(write(path, {"class": ["2", "2"]}), "may be the id", known=known)
+    twice = ClassTable.from_ids([1, 2], names={1: "corn", 2: "corn"})
+    fails(write(path, {"class": ["corn", "soy"]}), "of the classes 1 and 2", known=twice)
+
+
 def test_which_field(tmp_path):
     path = write(tmp_path / "labels.gpkg", {"crop": ["a", "b"], "plot": [1, 2]})
     fails(path, "which field", "crop, plot")
@@ -158,7 +247,7 @@ def test_no_overlap(tmp_path):
     shape = json.loads(shapely.to_geojson(CORN))
     feature = {"type": "Feature", "properties": {"class": 1}, "geometry": shape}
     path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
-    fails(path, "c.geojson")
+    fails(path, "c.geojson", "are no degrees", "RFC 7946")
 
 
 def test_too_many_classes_and_values_that_are_none(tmp_path):

@@ -106,3 +106,21 @@ def test_a_truth_without_names_does_not_hide_those_of_the_map(facts, capsys):
     out = capsys.readouterr().out
     assert all(name in out for name in NAMES.values())
     assert "class 1" not in out
+
+
+@pytest.mark.parametrize("ending", ["gpkg", "geojson"])
+def test_a_map_of_polygons_is_put_on_the_pixels_of_the_truth(facts, capsys, ending):
+    table = ClassTable.from_ids(NAMES, names=NAMES)
+    write_class_map(f"drawn.{ending}", IDS, table, map_info=grid())
+    found, _ = facts(f"drawn.{ending}", "map.tif")
+    assert found["overall_accuracy"] == 1
+    _, err = facts(f"drawn.{ending}", f"drawn.{ending}", "--match", "names", code=3)
+    assert "polygons have no pixels" in " ".join(err.split())
+
+
+def test_equal_names_of_two_classes_are_compared_by_their_ids(facts):
+    table = ClassTable.from_ids(NAMES, names=dict.fromkeys(NAMES, "corn"))
+    write_class_map("twins.tif", IDS, table, map_info=grid())
+    found, err = facts("twins.tif", "twins.tif")
+    assert found["overall_accuracy"] == 1
+    assert "are called 'corn'; they stay apart" in " ".join(err.split())
