@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         overwrite_option,
         refuse_without_effect,
         seed_option,
+        taken,
     )
     from diffclass.command_line.results import check_picture, costs_of, give_report, present
     from diffclass.command_line.walk_options import NameIn, WalkOptions
@@ -63,6 +64,7 @@ __all__ = [
     "present",
     "refuse_without_effect",
     "seed_option",
+    "taken",
     "version_line",
 ]
 

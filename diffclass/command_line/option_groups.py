@@ -22,16 +22,18 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import wraps
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from diffclass.exceptions import ParameterError
 from diffclass.remote_paths import place_of
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -240,6 +242,55 @@ def _option(one: dataclasses.Field[Any], title: str) -> Option:
         settings = of_type | settings
     settings.setdefault("show_default", "default" in settings)
     return Option(names, title=_FIRST if facts["usual"] else title, **settings)
+
+
+def taken(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values that come from Python as a command would take them from its options.
+
+    Parameters
+    ----------
+    kind : type
+        The dataclass that declares the options.
+    given : mapping
+        Values by the names of its fields; other names are left out, None is none.
+
+    Raises
+    ------
+    ParameterError
+        For a value that the command would refuse.
+    """
+    declared = {one.name: one for one in _made(kind)}
+    return {
+        name: _value_of(declared[name], value)
+        for name, value in given.items()
+        if name in declared and value is not None
+    }
+
+
+def _value_of(declared: Option, value: Any) -> Any:
+    name = f"{declared.name} = {value!r}"
+    if not declared.multiple:
+        return _one_value(declared, value, name)
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise ParameterError(f"{name}; it has to be a list, also of one")
+    return [_one_value(declared, each, name) for each in value]
+
+
+def _one_value(declared: Option, value: Any, name: str) -> Any:
+    """Return a value as the type of an option converts it, unless that makes another value."""
+    word = os.fspath(value) if isinstance(value, os.PathLike) else value
+    wrong = ParameterError(f"{name}; it has to be of type {declared.type.name}")
+    if isinstance(word, bool) != declared.is_flag or not isinstance(word, str | Number):
+        raise wrong
+    try:
+        found = declared.type.convert(word, declared, None)
+    except click.BadParameter as error:
+        raise ParameterError(f"{name}; {error.message}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise wrong from error
+    if not isinstance(word, str) and found != word:
+        raise wrong
+    return found
 
 
 def help_records(kind: type, context: click.Context) -> list[tuple[str, str]]:

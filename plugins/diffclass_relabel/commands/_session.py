@@ -36,55 +36,6 @@ def label_variable_option() -> Any:
     return option("Array or column of the classes in a label file with several.", hidden=True)
 
 
-class _Time(click.ParamType):
-    """A number of steps, or the name of the rule that chooses it."""
-
-    name = "steps|auto|margin"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
-        """Return "auto", "margin" or a positive int."""
-        if value in ("auto", "margin"):
-            return str(value)
-        try:
-            steps = int(value)
-        except ValueError:
-            steps = 0
-        if steps < 1:
-            self.fail(f'{value!r} is neither a number of steps nor "auto" or "margin"', param, ctx)
-        return steps
-
-
-@dataclass(frozen=True)
-class Diffusion:
-    """How labels diffuse in a new session."""
-
-    title = "Diffusion"
-    neighbors: int | None = option(
-        "Neighbours of a point in the graph; 12 by default.", type=click.IntRange(1)
-    )
-    label_mode: str | None = option(
-        "How labels count. summed, free: they diffuse away, and count over the whole walk or "
-        "at its end. absorbing: they stay. auto (default): as classify chooses, or summed for a "
-        "tau that is given.",
-        type=click.Choice(["auto", "summed", "free", "absorbing"]),
-    )
-    tau: int | str | None = option(
-        'Diffusion time in steps, or the rule that chooses it: "auto" (default), for all '
-        'labels anew as classify does, or "margin", once.',
-        type=_Time(),
-    )
-    max_time: int | None = option(
-        "Last time to choose from; by default 1024 for up to 65,536 points, falling to 256.",
-        hidden=True,
-        type=click.IntRange(1),
-    )
-    seed: int | None = option(
-        "Seed of random choices; 0 by default.", hidden=True, type=click.IntRange(0, 2**32 - 1)
-    )
-
-
 @dataclass(frozen=True)
 class Address:
     """Where browsers find the page."""

@@ -17,20 +17,20 @@ from diffclass.command_line import (
     option,
     options,
 )
-from diffclass_hyperspectral.commands._scenes import ScenePart, match_option
+from diffclass_hyperspectral.commands._scenes import ScenePart
 from diffclass_relabel.commands._session import (
     Address,
-    Diffusion,
     label_variable_option,
     reference_option,
     session_option,
 )
+from diffclass_relabel.options import Diffusion, Matching, SceneOptions
 
 _SMALLER = "ask for fewer --components or --neighbors, or label a part of the scene with --roi"
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(Matching):
     """What a session begins with, and where it is kept."""
 
     labels: Path | None = option(
@@ -39,32 +39,15 @@ class _Given:
         "spectra labels the ten pixels of the smallest angle.",
     )
     reference: Path | None = reference_option()
-    match: str | None = match_option("--labels and --reference", "the session")
     session: Path | None = session_option()
     label_variable: str | None = label_variable_option()
     force: bool = force_option()
 
 
-@dataclass(frozen=True)
-class _Features:
-    """What pixels are compared by in a new session."""
-
-    title = "Features"
-    features: str | None = option(
-        "Components of the spectra, alone (default) or together with smoothed ones: means "
-        "within fields.",
-        type=click.Choice(["spectral", "spatial"]),
-    )
-    components: int | None = option(
-        "Number of components; by default 20, or as many as the scene has bands.",
-        type=click.IntRange(1),
-    )
-
-
 @command(epilog="Example: diffclass relabel scene.tif")
 @click.argument("scenes", metavar="[SCENE]...", type=FILE, nargs=-1)
 @options(_Given, "given")
-@options(_Features, "features")
+@options(SceneOptions, "features")
 @options(Diffusion, "diffusion")
 @options(ScenePart, "part")
 @options(Address, "address")
@@ -73,7 +56,7 @@ def relabel(
     scenes: tuple[Path, ...],
     *,
     given: _Given,
-    features: _Features,
+    features: SceneOptions,
     diffusion: Diffusion,
     part: ScenePart,
     address: Address,

@@ -18,24 +18,18 @@ from diffclass.command_line import (
 )
 from diffclass_relabel.commands._session import (
     Address,
-    Diffusion,
     label_variable_option,
     reference_option,
     session_option,
 )
+from diffclass_relabel.options import Diffusion, RowPictures
 from diffclass_tables.commands._rows import LABELS, SMALLER, FeatureOptions, table_argument
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(RowPictures):
     """What a session begins with, how rows are shown, and where it is kept."""
 
-    images: str | None = option(
-        "Pictures of the rows: a column of paths, from the folder of TABLE, or a folder of images "
-        "that are called as the ids, or that are in the order of rows without ids.",
-        usual=True,
-    )
-    text: str | None = option("Column of texts that show the rows.", usual=True)
     labels: str | None = option(
         f"{LABELS} A session begins with them, or takes them in once, as one operation.",
         usual=True,

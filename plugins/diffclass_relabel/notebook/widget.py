@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.command_line import is_table, taken
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import listening
 from diffclass.relabel import RelabelSession
@@ -22,6 +23,7 @@ from diffclass_relabel.files import SessionLog
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.notebook.pages import SessionThread
 from diffclass_relabel.opening import Preparation, default_session, prepared_editor
+from diffclass_relabel.options import Matching, checked_settings
 
 try:
     import anywidget
@@ -65,7 +67,7 @@ class RelabelWidget(anywidget.AnyWidget):
     Raises
     ------
     ParameterError
-        Where there can be no such session file.
+        Where there can be no such session file, or a setting is one that the command refuses.
     DataError
         Where there is no such scene, or the session is open in another process. What else is wrong
         with them is shown on the page and raised by `labels`, `class_map` and `session`.
@@ -99,9 +101,11 @@ class RelabelWidget(anywidget.AnyWidget):
                 raise DataError(
                     f"{place}: no such scene; an array is one once numpy.save has kept it"
                 )
+        asked = checked_settings("table" if is_table(places[0]) else "scene", settings)
+        files = {"labels": labels, "label_variable": label_variable}
+        files |= {"match": taken(Matching, {"match": match}).get("match")}
         log = _opened_log(default_session(places) if session is None else Path(session))
-        files = {"labels": labels, "label_variable": label_variable, "match": match}
-        options = {"settings": settings, **files}
+        options = {"settings": asked, **files}
 
         def opening(preparation: Preparation) -> Any:
             with listening(preparation):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from msgspec import to_builtins
 
 from diffclass import __version__
+from diffclass.command_line import taken
 from diffclass.costs import Forecast
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.relabel import Operation
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in, source_of
+from diffclass_relabel.options import Matching, checked_settings
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.label_files import Reference, label_import, new_classes_warning
 from diffclass_relabel.session.operations import on_points, with_runs
@@ -73,7 +75,6 @@ def open_editor(
     DataError
         Where a file cannot be read, the session belongs to another scene, or is open elsewhere.
     """
-    wanted = {name: value for name, value in (settings or {}).items() if value is not None}
     log = session_file if isinstance(session_file, SessionLog) else SessionLog(session_file)
 
     def expect(found: Any) -> None:
@@ -82,7 +83,8 @@ def open_editor(
 
     try:
         kind = settings_kind(scenes)
-        _check_names(wanted, kind)
+        wanted = checked_settings(kind.of, settings or {})
+        match = taken(Matching, {"match": match}).get("match")
         kept = kind(**wanted)
         if log.is_begun:
             kept = _kept_settings(kind.from_header(log.header), wanted, log)
@@ -137,11 +139,6 @@ def _first_operations(
     for operation in operations:
         trial.apply(on_points(operation, workspace, trial.classes)[1])
     return operations
-
-
-def _check_names(wanted: Mapping[str, Any], kind: type[SessionSettings]) -> None:
-    for name in wanted.keys() - {one.name for one in fields(kind)}:
-        raise ParameterError(f"{name} is no setting of a session over a {kind.of}; leave it out")
 
 
 def _kept_settings(
