@@ -39,6 +39,7 @@ MATCH_RULES: tuple[str, ...] = get_args(MatchRule)
 
 _LIFT = 0.25  # of kappa
 _BORNE_OUT = 0.5  # kappa
+_UNNAMED = "class {}"  # as tables of classes call one without a name
 _MOST_SHOWN = 8  # pairs in a sentence
 
 Pairs = Mapping[int, int]
@@ -278,12 +279,25 @@ def _by_names(given: Names, own: Names) -> Pairs:
     pairs = {i: i for name, ids in of_name[0].items() if of_name[1].get(name) == ids for i in ids}
     for key in (str, _plain):
         pairs |= _alike(given, own, key, pairs)
+    pairs |= _called_by_number(given, own, pairs)
     if any(i != j for i, j in pairs.items()):
         return pairs
     for i in given:
         if pairs and i in own and not (given[i] and own[i]):
             pairs.setdefault(i, i)
     return pairs
+
+
+def _called_by_number(given: Names, own: Names, pairs: Pairs) -> dict[int, int]:
+    """Pair classes without a name with those of the other side whose name is what they go by."""
+    left = {i: name for i, name in given.items() if i not in pairs}
+    right = {i: name for i, name in own.items() if i not in pairs.values()}
+    by_name = [{name: i for i, name in side.items() if name} for side in (left, right)]
+    found = {i: by_name[1].get(_UNNAMED.format(i)) for i, name in left.items() if not name}
+    found |= {
+        i: j for j, name in right.items() if not name and (i := by_name[0].get(_UNNAMED.format(j)))
+    }
+    return {i: j for i, j in found.items() if j is not None}
 
 
 def _ids_by_name(names: Names) -> dict[str, set[int]]:

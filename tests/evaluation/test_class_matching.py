@@ -150,6 +150,8 @@ def test_among_equal_overlaps_ids_are_kept():
         ({1: "corn", 2: "oat"}, {1: "corn", 2: "soy"}, {1: 1}),
         ({1: "corn", 2: "corn"}, {1: "corn", 2: None}, {}),  # which of them?
         ({1: "corn", 2: "corn"}, {1: "corn", 2: "corn", 3: "soy"}, {1: 1, 2: 2}),
+        ({6: "class 2", 5: "soy"}, {2: None, 3: "soy"}, {6: 2, 5: 3}),
+        ({2: None, 3: "soy"}, {6: "class 2", 5: "soy"}, {2: 6, 3: 5}),
         ({1: "corn", 2: "CORN"}, {5: "CORN", 6: "corn"}, {1: 6, 2: 5}),
         ({1: "winter  wheat"}, {9: "Winter_wheat "}, {1: 9}),
     ],

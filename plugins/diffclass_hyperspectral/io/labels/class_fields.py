@@ -37,12 +37,15 @@ class FieldClasses:
         0 for none.
     names : dict of int to str
     colors : dict of int to (red, green, blue)
+    is_numbered : bool
+        Whether the ids are made up, as there are names alone.
     """
 
     field: str
     ids: np.ndarray
     names: dict[int, str]
     colors: dict[int, Color]
+    is_numbered: bool
 
 
 def classes_of_fields(
@@ -61,13 +64,13 @@ def classes_of_fields(
             f"{path}: the field {field!r} has {len(classes)} different values, more than "
             f"{MOST_CLASSES} classes; name the field that holds the class"
         )
-    is_numbered = classes.dtype.kind in "biuf"
-    numbered = _numbers_of_ids if is_numbered else _numbers_of_names
+    has_ids = classes.dtype.kind in "biuf"
+    numbered = _numbers_of_ids if has_ids else _numbers_of_names
     numbers = numbered(path, field, classes.tolist(), known)
     ids = np.array([*numbers.values(), 0], dtype=np.int32)[codes]
-    names = _names_beside(path, fields, field, ids) if is_numbered else {}
-    names |= {i: str(name) for name, i in numbers.items() if not is_numbered or i not in (0, name)}
-    return FieldClasses(field, ids, names, _colors(fields, ids))
+    names = _names_beside(path, fields, field, ids) if has_ids else {}
+    names |= {i: str(name) for name, i in numbers.items() if not has_ids or i not in (0, name)}
+    return FieldClasses(field, ids, names, _colors(fields, ids), is_numbered=not has_ids)
 
 
 def _class_field(path: Path, fields: Fields, field: str | None) -> str:

@@ -54,6 +54,8 @@ class LabelImage:
     format : str
     map_info : tuple of str or None
         As the ENVI header has it.
+    is_numbered : bool
+        Whether the ids are made up, as the file has names alone.
 
     See Also
     --------
@@ -73,6 +75,7 @@ class LabelImage:
     path: Path = Path("labels")
     format: str = "array"
     map_info: tuple[str, ...] | None = None
+    is_numbered: bool = False
 
     @classmethod
     def from_array(

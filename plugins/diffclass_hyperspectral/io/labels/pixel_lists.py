@@ -63,7 +63,8 @@ def read_pixel_list(
                 raise DataError(f"{place}, line {number}: a second class of its pixel; keep one")
             picture[pixel] = class_id
     labels = LabelImage.from_array(picture, names=found.names, colors=found.colors, path=place)
-    return replace(labels, format="list of pixels", map_info=grid.map_info)
+    labels = replace(labels, format="list of pixels", is_numbered=found.is_numbered)
+    return labels.placed(grid.map_info)
 
 
 def _encoding(place: Path) -> str:

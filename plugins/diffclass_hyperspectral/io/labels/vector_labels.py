@@ -80,7 +80,8 @@ def read_vector_labels(
             f"{path}: shapes of different classes cover {disputed} pixels; the later one wins"
         )
     labels = LabelImage.from_array(picture, names=found.names, colors=found.colors, path=place)
-    return replace(labels, format=VECTOR, map_info=grid.map_info)
+    labels = replace(labels, format=VECTOR, is_numbered=found.is_numbered)
+    return labels.placed(grid.map_info)
 
 
 def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:

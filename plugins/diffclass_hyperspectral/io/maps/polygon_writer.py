@@ -25,6 +25,8 @@ from diffclass_hyperspectral.io.maps.segments import segments_of
 
 _DRIVERS = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
 ENDINGS = tuple(_DRIVERS)
+# A name that looks like JSON stays the text that it is.
+_GEOJSON = {"RFC7946": "YES", "AUTODETECT_JSON_STRINGS": "NO"}
 
 
 def require_place(path: Path, map_info: Sequence[str] | None) -> Georeference:
@@ -84,7 +86,7 @@ def write_classification(
         raw.write(
             temporary, shapely.to_wkb(outlines), [*fields.values()], [*fields], driver=driver,
             layer=path.stem, geometry_type="Polygon", crs=None if crs is None else crs.to_wkt(),
-            **({"RFC7946": "YES"} if driver == "GeoJSON" else {}),
+            **(_GEOJSON if driver == "GeoJSON" else {}),
         )  # fmt: skip
 
 

@@ -251,7 +251,8 @@ def _joined(
     ids.flags.writeable = False
     name = Path(source) if isinstance(source, str | os.PathLike) else Path("labels")
     table = _joined_tables([labels for labels, _ in parts])
-    return LabelImage(ids, table, name, "tiles", scene.map_info)
+    is_numbered = any(labels.is_numbered for labels, _ in parts)
+    return LabelImage(ids, table, name, "tiles", scene.map_info, is_numbered)
 
 
 def _placed(

@@ -116,7 +116,8 @@ def evaluate_map(
         margin are left out.
     match : {"names", "ids", "overlap"}, optional
         How the classes of the truth are matched with those of the map; by default as
-        `diffclass.evaluation.match_classes` does. The figures are by the map's ids.
+        `diffclass.evaluation.match_classes` does, but by overlap where the truth has names alone
+        and the map has none. The figures are by the map's ids.
 
     Returns
     -------
@@ -154,11 +155,14 @@ def evaluate_map(
         raise DataError(
             f"{truth.path}: no pixel is labelled{far}; there is nothing to compare with"
         )
+    given_names, own_names = truth.table.given_names, found.table.given_names
+    if truth.is_numbered and not any(own_names.values()):
+        match = match or "overlap"  # numbers that were made up are those of no class of the map
     matched = match_classes(
         ids[known],
         found.ids[known],
-        given_names=truth.table.given_names,
-        own_names=found.table.given_names,
+        given_names=given_names,
+        own_names=own_names,
         by=match,
         sides=f"{truth.path} and {found.path}",
     )

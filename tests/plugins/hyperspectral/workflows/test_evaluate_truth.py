@@ -124,3 +124,12 @@ def test_equal_names_of_two_classes_are_compared_by_their_ids(facts):
     found, err = facts("twins.tif", "twins.tif")
     assert found["overall_accuracy"] == 1
     assert "are called 'corn'; they stay apart" in " ".join(err.split())
+
+
+def test_names_are_no_numbers_of_a_map_without_names(facts, tmp_path):
+    np.save("map.npy", IDS)
+    (tmp_path / "truth.csv").write_text("row,column,class\n1,2,soy\n2,2,soy\n1,5,wood\n")
+    found, _ = facts("map.npy", "truth.csv")
+    assert found["match"]["by"] == "overlap"
+    assert found["match"]["assignment"] == {"1": 2, "2": 3}
+    assert found["overall_accuracy"] == 1
