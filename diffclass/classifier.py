@@ -302,7 +302,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             0, 1, ... See `diffclass.label_diffusion.score_prior`.
         graph : PointGraph, optional
             ``graph_`` of a classifier with the same parameters and other labels, fitted to the same
-            X: it is not built again.
+            X: it is not built again. (Hashes of the values tell whether X is the same.)
         **others
             Are refused with a TypeError; ``sample_weight`` is not known here.
 
@@ -315,7 +315,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         ------
         DataError
             If X is not finite, y or groups has another length, y has no label, or the graph is of
-            another number of points.
+            other points.
         ParameterError
             If a parameter is out of range, or a graph is given whose kernel depends on labels.
 
@@ -349,7 +349,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if graph is None:
             graph = self._graph(X, y, labels, rules, processor)
         else:
-            self._check_graph(graph, X.shape[0])
+            self._check_graph(graph, X)
         self.graph_ = graph
         self.operator_ = self.graph_.operator.on(processor)
         self.hint_weight_: float | None = None
@@ -628,13 +628,17 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _checked_kernel(self) -> Kernel:
         return SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
 
-    def _check_graph(self, graph: PointGraph, n_points: int) -> None:
+    def _check_graph(self, graph: PointGraph, X: Any) -> None:
         kernel = self._checked_kernel()
         check_kind(graph, "graph", PointGraph, example="earlier.graph_")
         if kernel.uses_scores:
             raise ParameterError(f"graph: that of {kernel} depends on the labels; leave it out")
-        if len(graph) != n_points:
-            raise DataError(f"graph has {len(graph)} points; X has {n_points}")
+        if len(graph) != X.shape[0]:
+            raise DataError(f"graph has {len(graph)} points; X has {X.shape[0]}")
+        if not graph.is_of(X):
+            raise DataError(
+                "graph is of other points than X, or X has been changed since; leave it out"
+            )
 
     def _graph(
         self, X: Any, y: Any, labels: Labels, rules: DiffusionRules, processor: Processor

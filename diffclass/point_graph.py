@@ -32,6 +32,7 @@ from sklearn.base import clone
 from diffclass._validation import Graph, RandomState, check_points
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.identity import content_hash
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing, check_kernel
 from diffclass.kernels._kernel import OverKernel
 from diffclass.kernels.isotropic import neighbor_distances
@@ -131,6 +132,8 @@ class PointGraph:
         Distance from each point to its seventh neighbour; None for a precomputed affinity.
     number_range : NumberRange
         In which distances are computed; scales are in its unit.
+    content : str or None
+        Hash of the points, or of the precomputed affinity; see `is_of`. None: not known.
 
     See Also
     --------
@@ -153,6 +156,7 @@ class PointGraph:
     placing: Placing | None = None
     scales: np.ndarray | None = None
     number_range: NumberRange = AS_THEY_ARE
+    content: str | None = None
 
     def __repr__(self) -> str:
         return f"<PointGraph: {self.operator!r}, kernel {type(self.kernel).__name__}>"
@@ -218,7 +222,29 @@ class PointGraph:
     @classmethod
     def from_affinity(cls, affinity: Graph, *, alpha: float = 0.0) -> PointGraph:
         """Return the graph of a precomputed affinity; see `MarkovOperator.from_affinity`."""
-        return cls(MarkovOperator.from_affinity(affinity, alpha=alpha))
+        content = content_hash(affinity if sp.issparse(affinity) else check_points(affinity))
+        return cls(MarkovOperator.from_affinity(affinity, alpha=alpha), content=content)
+
+    def is_of(self, X: ArrayLike) -> bool:
+        """Return whether the graph is of just these points, or of this precomputed affinity.
+
+        It compares hashes of values, shape and type, so that points that have been changed in
+        place since are others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from diffclass import PointGraph
+        >>> X = np.random.default_rng(0).normal(size=(50, 2))
+        >>> graph = PointGraph.from_points(X)
+        >>> graph.is_of(X), graph.is_of(X[::-1])
+        (True, False)
+        """
+        return self.content == content_hash(X if sp.issparse(X) else check_points(X))
 
     def __len__(self) -> int:
         return len(self.operator)
@@ -367,6 +393,7 @@ class FoundNeighbors:
     search: NeighborSearch
     graph: sp.csr_array
     number_range: NumberRange
+    content: str
 
     def point_graph(
         self,
@@ -383,7 +410,9 @@ class FoundNeighbors:
             scales = fitted.neighbor_distances(_SCALE_NEIGHBOR)
             if scales is None:
                 scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)
-        return PointGraph(operator, fitted, self.search, self.placing, scales, self.number_range)
+        return PointGraph(
+            operator, fitted, self.search, self.placing, scales, self.number_range, self.content
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,7 +447,7 @@ def find_neighbors(
     kernel = check_kernel(kernel)
     has_unit = kernel.has_unit or not isinstance(how.search, Search | None)
     number_range = NumberRange.of(X, may_scale=not has_unit)
-    X = number_range(X)
+    content, X = content_hash(X), number_range(X)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
     search = _search_for(kernel, features, how)
@@ -433,6 +462,7 @@ def find_neighbors(
         search=search,
         graph=graph,
         number_range=number_range,
+        content=content,
     )
 
 

@@ -387,6 +387,8 @@ def test_pickles_and_clones(blobs, search):
 def test_an_earlier_graph_is_used_for_other_labels(blobs, monkeypatch):
     X, y, truth = blobs
     earlier = DiffusionClassifier(random_state=0).fit(X, truth)
+    changed = X.copy()
+    graph = DiffusionClassifier(random_state=0).fit(changed, y).graph_
     expected = DiffusionClassifier(random_state=0).fit(X, y)
     monkeypatch.setattr("diffclass.classifier.find_neighbors", None)  # nothing is searched
     found = DiffusionClassifier(random_state=0).fit(X, y, graph=earlier.graph_)
@@ -394,6 +396,12 @@ def test_an_earlier_graph_is_used_for_other_labels(blobs, monkeypatch):
     np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
     with pytest.raises(DataError, match="graph has 120 points; X has 5"):
         DiffusionClassifier().fit(X[:5], y[:5], graph=earlier.graph_)
+    for others in (X[::-1], X + 1, X.astype(np.float32)):
+        with pytest.raises(DataError, match="graph is of other points than X"):
+            DiffusionClassifier().fit(others, y, graph=earlier.graph_)
+    changed[3] += 1
+    with pytest.raises(DataError, match="changed since"):
+        DiffusionClassifier().fit(changed, y, graph=graph)
     with pytest.raises(ParameterError, match="depends on the labels"):
         DiffusionClassifier(kernel=LocalDiscriminant()).fit(X, y, graph=earlier.graph_)
     with pytest.raises(ParameterError, match="graph"):

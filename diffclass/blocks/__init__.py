@@ -21,14 +21,15 @@ same.
 """
 
 from diffclass.blocks.arrays import BlockArrays
-from diffclass.blocks.build import build_operator
+from diffclass.blocks.build import build_operator, graph_identity
 from diffclass.blocks.classifier import BlockClassifier
 from diffclass.blocks.dask_engine import cluster_at, require_distributed
 from diffclass.blocks.diffusion import BlockDiffusion, diffuse_in_blocks
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator, OperatorBlock
 from diffclass.blocks.plan import BlockPlan, scratch_costs
-from diffclass.blocks.scratch import JOB, FolderInUseError, Scratch, room_in
+from diffclass.blocks.scratch import JOB, Scratch, room_in
+from diffclass.blocks.stage_records import ScratchError
 
 __all__ = [
     "JOB",
@@ -38,13 +39,14 @@ __all__ = [
     "BlockOperator",
     "BlockPlan",
     "Engine",
-    "FolderInUseError",
     "OperatorBlock",
     "Scratch",
+    "ScratchError",
     "SerialEngine",
     "build_operator",
     "cluster_at",
     "diffuse_in_blocks",
+    "graph_identity",
     "require_distributed",
     "room_in",
     "scratch_costs",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_positive
@@ -17,6 +19,7 @@ from diffclass.blocks.neighbors import find_neighbors
 from diffclass.blocks.operator import BlockOperator, normalise
 from diffclass.blocks.partition import check_file, make_blocks
 from diffclass.blocks.scratch import Scratch
+from diffclass.identity import content_hash, sources
 from diffclass.kernels import Kernel
 
 
@@ -35,7 +38,8 @@ def build_operator(
 
     It is the operator of `diffclass.markov_operator` on the points in the order of their places, up
     to the neighbours that either search misses. Stages that an earlier run completed in the same
-    scratch folder are taken over.
+    scratch folder, from the same points with the same parameters and sources, are taken over, cut
+    at the blocks of that run.
 
     Parameters
     ----------
@@ -71,7 +75,8 @@ def build_operator(
         If a parameter is out of range, the kernel does not work in blocks, or workers do not see
         the file or the scratch folder.
     DataError
-        If the file cannot be read, holds NaN or infinity, or no space is left for scratch files.
+        If the file cannot be read, holds NaN or infinity, no space is left for scratch files, or
+        the folder holds the graph of other points or parameters, or is damaged.
     ClusterError
         If the cluster cannot go on.
 
@@ -98,11 +103,10 @@ def build_operator(
     (900, 3, True)
     """
     path = Path(points).resolve()
-    check_positive(n_neighbors, "n_neighbors", integer=True)
     check_positive(block_points, "block_points", integer=True)
-    check_positive(alpha, "alpha", zero=True)
-    weighing = BlockKernel.of(kernel)
+    given = graph_identity(n_neighbors, kernel, alpha, random_state)
     n, _ = check_file(path)
+    made_from = given | {"points": content_hash(np.load(path, mmap_mode="r"))}
     facts: dict[str, Any] = {"n_points": n}
 
     def cells() -> dict[str, Any]:
@@ -113,8 +117,11 @@ def build_operator(
         )
         return made | {"seed": seed}
 
-    facts |= scratch.completed("cells", cells)
+    facts |= scratch.completed("cells", cells, made_from=made_from)
     arrays, seed = BlockArrays(scratch, tuple(facts.pop("starts"))), facts.pop("seed")
+
+    def after(*names: str) -> dict[str, str]:
+        return {name: scratch.identity_of(name) for name in names}
 
     def neighbors() -> dict[str, Any]:
         return find_neighbors(
@@ -122,13 +129,43 @@ def build_operator(
             n_neighbors=n_neighbors, n_searched=facts["n_searched"], seed=seed,
         )  # fmt: skip
 
-    facts |= scratch.completed("neighbors", neighbors)
+    def affinities() -> dict[str, Any]:
+        return weigh_edges(arrays, engine, BlockKernel.of(kernel))
+
+    facts |= scratch.completed("neighbors", neighbors, made_from=after("cells"))
     arrays.drop("cells/points", "cells/overlap", "cells/border")
-    facts |= scratch.completed("graph", lambda: join_neighbors(arrays, engine))
+    facts |= scratch.completed(
+        "graph", lambda: join_neighbors(arrays, engine), made_from=after("neighbors")
+    )
     arrays.drop("cells/representatives", "neighbors/places", "neighbors/lengths")
-    facts |= scratch.completed("affinities", lambda: weigh_edges(arrays, engine, weighing))
+    facts |= scratch.completed("affinities", affinities, made_from=after("graph"))
     arrays.drop("graph/distances")
-    facts |= scratch.completed("operator", lambda: normalise(arrays, engine, alpha))
+    facts |= scratch.completed(
+        "operator", lambda: normalise(arrays, engine, alpha), made_from=after("affinities")
+    )
     parts = ("graph/places", "graph/indptr", "graph/indices", "affinities/values")
     arrays.drop(*parts)
     return BlockOperator(scratch, arrays.starts), facts | {"n_blocks": arrays.n_blocks}
+
+
+def graph_identity(
+    n_neighbors: int, kernel: Kernel | None, alpha: float, random_state: RandomState
+) -> dict[str, Any]:
+    """Return what a graph in blocks depends on besides its points; `ParameterError` for others.
+
+    The memory, the engine and the workers do not count: they change which neighbours are missed by
+    chance, and nothing that was asked for.
+    """
+    check_positive(n_neighbors, "n_neighbors", integer=True)
+    check_positive(alpha, "alpha", zero=True)
+    kept: Any = random_state
+    if isinstance(random_state, np.random.RandomState):
+        name, keys, *others = random_state.get_state(legacy=True)
+        kept = content_hash(name, keys, others)
+    return {
+        "n_neighbors": int(n_neighbors),
+        "kernel": asdict(BlockKernel.of(kernel)),
+        "alpha": float(alpha),
+        "random_state": kept if kept is None or isinstance(kept, str) else int(kept),
+        "sources of diffclass": sources(),
+    }

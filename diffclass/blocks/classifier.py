@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import weakref
@@ -28,17 +27,18 @@ from diffclass.blocks.diffusion import (
 )
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator
+from diffclass.blocks.partition import check_file
 from diffclass.blocks.plan import BlockPlan
-from diffclass.blocks.scratch import Scratch
+from diffclass.blocks.scratch import Scratch, make_folder
 from diffclass.costs import Size
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
+from diffclass.identity import content_hash
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
 from diffclass.label_diffusion.parameters import Tau, checked_tau
 from diffclass.number_range import in_single_precision
 from diffclass.operators.local_order import inverse
-from diffclass.progress import stage
 from diffclass.targets import decode_labels
 from diffclass.temporary_folders import TemporaryFolder
 
@@ -67,7 +67,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
     scratch : Scratch or path-like, optional
         Folder for what does not fit into memory; by default one among the system's temporary files.
         A folder that is given stays, with the graph, the maps and all that a killed run completed:
-        fitting again with the same points takes it over, also with other labels.
+        fitting again with the same points takes it over, also with other labels. Other points or
+        parameters of the graph are refused: each has a folder of its own.
 
     Attributes
     ----------
@@ -164,7 +165,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : path-like or array of shape (n, p)
             A ``.npy`` file of float32 that the workers see too. An array is written to the scratch
-            folder, unless it is a memory map of such a file.
+            folder, unless it is a memory map with the content of such a file.
         y : array-like of shape (n,)
             Labels; -1, None and NaN mean unlabelled.
         label_weight, groups : array-like of shape (n,), optional
@@ -181,7 +182,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             If a parameter is out of range, works only in memory, or the memory is too little.
         DataError
             If X cannot be read or is not finite, y has another length or no label, the scratch
-            folder holds other things, or no space is left.
+            folder holds the graph of other points or parameters, or was damaged, or no space is
+            left.
         ClusterError
             If the cluster cannot go on.
 
@@ -202,7 +204,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = labels.classes
         scratch = self._scratch()
         path = self._file_of(X, scratch)
-        n, p = np.load(path, mmap_mode="r").shape
+        n, p = check_file(path)
         labels.check_number(n, of="X")
         plan = self.plan(Size(n, p, self.n_neighbors, len(self.classes_)))
         engine = self.engine
@@ -274,9 +276,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.scratch, Scratch):
             return self.scratch
         if self.scratch is not None:
-            folder = Path(self.scratch)
-            folder.mkdir(parents=True, exist_ok=True)
-            return Scratch(folder)
+            make_folder(Path(self.scratch))
+            return Scratch(Path(self.scratch))
         temporary = TemporaryFolder("diffclass-blocks")
         # with the maps, which lie there; also at the end of the process, as after Ctrl-C
         weakref.finalize(self, temporary.remove)
@@ -295,9 +296,13 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             return Path(X)
         if isinstance(X, np.memmap) and X.filename is not None and _is_file_of(X):
             return Path(X.filename)
-        with stage("points"):
-            points = in_single_precision(check_points(X))
+        points = in_single_precision(check_points(X))
+
+        def work() -> dict[str, Any]:
             scratch.save("points/points", points)
+            return {}
+
+        scratch.completed("points", work, made_from={"points": content_hash(points)})
         return scratch.path("points/points")
 
     @property
@@ -328,16 +333,18 @@ def _diffused(
     operator: BlockOperator, labels: Labels, rules: DiffusionRules, engine: Engine
 ) -> BlockDiffusion:
     """Diffuse labels, unless an earlier run with the same labels and rules did."""
-    digest, sizes = hashlib.sha256(repr(replace(rules, sizes=None)).encode()), rules.sizes
+    sizes, scratch = rules.sizes, operator.scratch
     given = (None, None) if sizes is None else (sizes.least, sizes.most)
-    for values in (labels.points, labels.codes, labels.weight, labels.groups, *given):
-        digest.update(b"-" if values is None else values.tobytes())
-    name = f"diffusion-{digest.hexdigest()[:12]}"
+    parts = labels.points, labels.codes, labels.weight, labels.groups, labels.n_classes, *given
+    asked = content_hash(repr(replace(rules, sizes=None)), *parts)
+    name = f"diffusion-{asked[:12]}"
 
     def work() -> dict[str, Any]:
         return diffuse_in_blocks(operator, labels, rules, engine=engine, name=name).facts
 
-    return BlockDiffusion.from_facts(operator, operator.scratch.completed(name, work, shown=""))
+    made_from = {"labels": asked, "operator": scratch.identity_of("operator")}
+    facts = scratch.completed(name, work, made_from=made_from, shown="")
+    return BlockDiffusion.from_facts(operator, facts)
 
 
 def _lost_edges(facts: dict[str, Any]) -> str:
@@ -350,9 +357,14 @@ def _lost_edges(facts: dict[str, Any]) -> str:
 
 
 def _is_file_of(X: np.memmap) -> bool:
-    """Whether a memory map is the whole of a ``.npy`` file of float32."""
+    """Whether a memory map holds what its ``.npy`` file of float32 does.
+
+    A view of the file or a changed copy-on-write map does not, nor where the file was replaced.
+    """
     try:
         whole = np.load(str(X.filename), mmap_mode="r")
     except (OSError, ValueError):
         return False
-    return whole.shape == X.shape and whole.dtype == X.dtype == np.float32
+    if whole.shape != X.shape or not whole.dtype == X.dtype == np.float32:
+        return False
+    return content_hash(X) == content_hash(whole)

@@ -8,8 +8,6 @@ where it waits in vain, the work is lost and begins again from those arrays.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +19,7 @@ from diffclass._compiled._threads import threads
 from diffclass._validation import check_positive
 from diffclass.blocks.engine import WorkLost
 from diffclass.exceptions import ClusterError, ParameterError
+from diffclass.identity import sources
 
 # Versions that have to be the same: results travel as pickled objects of these.
 _SAME_ON_WORKERS = ("diffclass", "numpy", "scipy", "numba", "dask", "distributed")
@@ -462,16 +461,6 @@ def _sees(path: str, size: int) -> bool:
 
 def _executes(metrics: dict[str, Any]) -> bool:
     return metrics.get("task_counts", {}).get("executing", 0) > 0
-
-
-@functools.cache
-def sources() -> str:
-    """Return a digest of all source files of the package, as this process found them first."""
-    package, content = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        content.update(f"{path.relative_to(package).as_posix()} {path.stat().st_size} ".encode())
-        content.update(path.read_bytes())
-    return content.hexdigest()
 
 
 def _other_sources(where: str) -> ParameterError:

@@ -23,6 +23,7 @@ from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
+from diffclass.identity import content_hash
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
 from diffclass.label_diffusion.class_sizes import SIZED
@@ -101,7 +102,7 @@ class BlockDiffusion:
         return self.operator.load(f"{self.name}/{part}", b)
 
     def in_order(self, order: np.ndarray, *, n_rows: int = 1_000_000) -> BlockMap:
-        """Write the map in the order of the points, unless an earlier run did.
+        """Write the map in the order of the points, unless an earlier run wrote the same.
 
         Parameters
         ----------
@@ -122,7 +123,10 @@ class BlockDiffusion:
                     out[rows] = self._rows(part, order, rows)
             return {}
 
-        scratch.completed(folder, work, shown="")
+        blocks = range(self.operator.n_blocks)
+        written = (self.part(part, b) for part in _PARTS for b in blocks)
+        made_from = {"order": content_hash(order), "diffusion": content_hash(self.facts, *written)}
+        scratch.completed(folder, work, made_from=made_from, shown="")
         codes, probability, margin, posteriors = (
             scratch.load(f"{folder}/{part}") for part in _PARTS
         )

@@ -2,16 +2,16 @@
 
 Every array is a ``.npy`` file that is written under another name, then renamed. A process that
 reads it sees all of it, whatever process is killed at any time. Its name is "stage/array". A stage
-that is complete leaves its facts in a JSON file; a resumed run takes them and goes on with the next
-stage.
+that is complete leaves a record (`diffclass.blocks.stage_records`) with its facts and the hashes of
+its files; a resumed run that was given the same checks these, takes them and goes on with the next
+stage. So no loop runs on numbers that neither this run has written nor a hash has confirmed.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,17 +19,22 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError, named_when_full
+from diffclass.blocks.stage_records import (
+    ANEW,
+    ScratchError,
+    StageRecord,
+    appearing,
+    as_json,
+    read_sealed,
+    write_sealed,
+)
+from diffclass.exceptions import named_when_full
+from diffclass.identity import differences
 from diffclass.mapped_files import create_mapped
-from diffclass.output import replacing
 from diffclass.progress import stage
-from diffclass.temporary_folders import ENDING, lock, sweep
+from diffclass.temporary_folders import ENDING, lock
 
 JOB = "job.json"  # in the folder of an unfinished run: what its results depend on
-
-
-class FolderInUseError(DataError):
-    """Another run works in a scratch folder."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,8 @@ class Scratch:
         Parameters
         ----------
         folder : path-like
-            Made here, or that of an earlier run of the same job.
+            Made here, or that of an earlier run of the same job. Of a link, the folder to which it
+            leads; both are removed.
         job : dict
             What the results depend on: inputs and parameters, in values that JSON can hold.
         resume : bool, default=False
@@ -91,10 +97,9 @@ class Scratch:
 
         Raises
         ------
-        FolderInUseError
-            If another run works in the folder.
-        DataError
-            If the folder holds anything else, another job, or, without ``resume``, any stage.
+        ScratchError
+            If another run works in the folder, or it holds anything else, another job, damaged
+            files or, without ``resume``, any stage.
         """
         scratch = cls(Path(folder))
         with _locked(scratch.folder):
@@ -115,13 +120,19 @@ class Scratch:
 
     def save(self, name: str, array: np.ndarray) -> None:
         """Write an array; it appears whole."""
-        path = self._place(name)
-        with replacing(path, overwrite=True) as temporary, room_in(self.folder):
+        with room_in(self.folder), appearing(self._place(name)) as temporary:
             _save(temporary, array)
 
     def load(self, name: str) -> np.ndarray:
-        """Return an array on its file, read-only; it takes memory as it is read."""
-        return np.load(self.path(name), mmap_mode="r")
+        """Return an array on its file, read-only; it takes memory as it is read.
+
+        `ScratchError` if it is not there.
+        """
+        path = self.path(name)
+        try:
+            return np.load(path, mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise ScratchError(f"{path}: cannot be read ({error}); {ANEW}") from error
 
     def create(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return a new array on its file, to be filled by this process; see `create_mapped`."""
@@ -129,12 +140,20 @@ class Scratch:
 
     def drop(self, *names: str) -> None:
         """Remove arrays that are no longer needed."""
+        for stage_name in {name.split("/")[0] for name in names}:
+            marker = self._marker(stage_name)
+            if marker.exists():  # it forgets them first: a missing file that it knows is an error
+                record = StageRecord.read(marker)
+                kept = record.without({f"{name}.npy" for name in names})
+                if kept != record:
+                    with room_in(self.folder):
+                        kept.write(marker)
         for name in names:
             self.path(name).unlink(missing_ok=True)
 
     def drop_stage(self, name: str) -> None:
         """Remove all arrays of a stage, complete or not."""
-        (self.folder / f"{name}.json").unlink(missing_ok=True)
+        self._marker(name).unlink(missing_ok=True)
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def sweep(self, name: str) -> None:
@@ -142,7 +161,12 @@ class Scratch:
         _sweep(self.folder / name)
 
     def completed(
-        self, name: str, work: Callable[[], dict[str, Any]], *, shown: str | None = None
+        self,
+        name: str,
+        work: Callable[[], dict[str, Any]],
+        *,
+        made_from: Mapping[str, Any] | None = None,
+        shown: str | None = None,
     ) -> dict[str, Any]:
         """Return the facts of a stage; do its work unless an earlier run completed it.
 
@@ -152,19 +176,34 @@ class Scratch:
             Of the stage.
         work : callable
             Does the stage and returns its facts, in values that JSON can hold.
+        made_from : mapping, optional
+            What the stage depends on besides the job of the folder, in values that JSON can hold:
+            parameters, hashes of inputs, `identity_of` earlier stages.
         shown : str, optional
             Its name for those who listen to progress; "" if the work tells them itself.
+
+        Raises
+        ------
+        ScratchError
+            If the stage is there, but was made from something else or is damaged.
         """
-        marker = self.folder / f"{name}.json"
+        marker, made_from = self._marker(name), {} if made_from is None else made_from
         if marker.exists():
-            return json.loads(marker.read_text())
+            record = StageRecord.read(marker)
+            record.check(self.folder, name, made_from)
+            return record.facts
         shutil.rmtree(self.folder / name, ignore_errors=True)
         with nullcontext() if shown == "" else stage(shown or name):
             facts = work()
         self.sweep(name)
-        with replacing(marker, overwrite=True) as temporary, room_in(self.folder):
-            temporary.write_text(json.dumps(facts))
-        return facts
+        record = StageRecord.of(self.folder, name, made_from, facts)
+        with room_in(self.folder):
+            record.write(marker)
+        return record.facts
+
+    def identity_of(self, name: str) -> str:
+        """Return what tells a complete stage from others of its name."""
+        return StageRecord.read(self._marker(name)).identity
 
     @property
     def completed_stages(self) -> list[str]:
@@ -175,11 +214,16 @@ class Scratch:
         """Remove the folder with all that is in it, or what is in unfinished stages only."""
         complete = self.completed_stages if keep else []
         if not complete:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            shutil.rmtree(self.folder.resolve(), ignore_errors=True)
+            if self.folder.is_symlink():
+                self.folder.unlink()
             return
         for part in self.folder.glob("*"):
             if part.is_dir() and part.name not in complete:
                 Scratch(part).remove(keep=True)  # it may have stages of its own
+
+    def _marker(self, name: str) -> Path:
+        return self.folder / f"{name}.json"
 
     def _place(self, name: str) -> Path:
         path = self.path(name)
@@ -188,37 +232,38 @@ class Scratch:
 
     def _begin(self, job: dict[str, Any], *, resume: bool) -> None:
         marker = self.folder / JOB
-        text = json.dumps(job, indent=1, sort_keys=True)
-        sweep(f".{marker.name}", parent=self.folder)
-        if marker.exists():
-            if not resume:
-                raise DataError(
-                    f"{self.folder} holds an unfinished run; pass --resume, or remove the folder"
+        _sweep(self.folder)
+        if not marker.exists():
+            if any(self.folder.iterdir()):
+                raise ScratchError(
+                    f"{self.folder} is not empty; name a new folder for scratch files"
                 )
-            if marker.read_text() != text:
-                raise DataError(
-                    f"{self.folder} holds a run with other inputs or parameters; run it as before, "
-                    "or remove the folder"
-                )
-            _sweep(self.folder)
-        elif any(self.folder.iterdir()):
-            raise DataError(f"{self.folder} is not empty; name a new folder for scratch files")
-        else:
-            with replacing(marker) as temporary, room_in(self.folder):
-                temporary.write_text(text)
+            with room_in(self.folder):
+                write_sealed(marker, job)
+            return
+        if not resume:
+            raise ScratchError(
+                f"{self.folder} holds an unfinished run; pass --resume, or remove the folder"
+            )
+        others = differences(read_sealed(marker), as_json(job))
+        if others:
+            raise ScratchError(
+                f"{self.folder} holds a run with other inputs or parameters ({', '.join(others)}); "
+                f"run it as before, or leave --resume out and {ANEW}"
+            )
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Keep other runs out of a folder, which is made, where folders can be locked."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     try:
         descriptor = lock(folder.resolve())
     except OSError:
         yield
         return
     if descriptor is None:
-        raise FolderInUseError(
+        raise ScratchError(
             f"{folder} is in use by another run; wait for its end, or name another folder"
         )
     try:
@@ -227,10 +272,23 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for scratch files unless it is there; `ScratchError` if there can be none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:  # a file, a link that leads nowhere, a disk that is read-only
+        raise ScratchError(
+            f"{folder}: there can be no folder for scratch files ({error.strerror}); name another"
+        ) from error
+
+
 def _sweep(folder: Path) -> None:
-    """Remove the temporary folders of `diffclass.output.replacing`; no one else writes there."""
+    """Remove what writers that were killed have left; no one else writes there."""
     for left in folder.glob(f".*{ENDING}"):
-        shutil.rmtree(left, ignore_errors=True)
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _save(path: Path, array: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffclass.blocks import Scratch
+from diffclass.blocks import Scratch, ScratchError
 from diffclass.exceptions import DataError
 
 
@@ -62,22 +62,32 @@ def test_what_killed_writers_left_goes_with_the_stage_and_with_the_next_run(tmp_
 
     def work() -> dict[str, int]:
         scratch.save("cells/order", np.arange(3))
-        (folder / "cells" / ".order.npy.1.part").mkdir()
+        (folder / "cells" / ".order.npy.1.part").touch()
+        (folder / "cells" / ".dask.1.part").mkdir()
         return {}
 
     with Scratch.opened(folder, job={}, keep=True) as scratch:
         scratch.completed("cells", work)
         assert [file.name for file in (folder / "cells").iterdir()] == ["order.npy"]
     assert not folder.exists()
-    folder.mkdir()
-    (folder / "job.json").write_text("{}")
-    (folder / ".cells.json.1.part").mkdir()
+
+    def killed() -> dict[str, int]:
+        (folder / ".cells.json.1.part").touch()
+        raise OSError("the disk is gone")
+
+    def failing_run() -> None:
+        with Scratch.opened(folder, job={}, keep=True) as scratch:
+            scratch.completed("labels", dict)
+            scratch.completed("cells", killed)
+
+    with pytest.raises(OSError, match="gone"):
+        failing_run()
     with Scratch.opened(folder, job={}, resume=True):
-        assert [file.name for file in folder.iterdir()] == ["job.json"]
+        assert sorted(file.name for file in folder.iterdir()) == ["job.json", "labels.json"]
 
 
 def test_a_run_killed_before_it_said_its_job_leaves_a_folder_for_the_next(tmp_path):
-    (tmp_path / ".job.json.1.part").mkdir()
+    (tmp_path / ".job.json.1.part").touch()
     with Scratch.opened(tmp_path, job={"a": 1}):
         assert [file.name for file in tmp_path.iterdir()] == ["job.json"]
 
@@ -95,6 +105,58 @@ def test_a_folder_in_use_is_left_alone(tmp_path):
                 pass
         assert scratch.load("cells/order").tolist() == [0, 1, 2]
     assert not folder.exists()
+
+
+def test_of_a_link_the_folder_goes_and_the_link(tmp_path):
+    folder, link = tmp_path / "large disk", tmp_path / "scratch"
+    folder.mkdir()
+    link.symlink_to(folder)
+    with Scratch.opened(link, job={}) as scratch:
+        scratch.save("cells/order", np.arange(3))
+        assert (folder / "cells" / "order.npy").exists()
+    assert not list(tmp_path.iterdir())
+
+
+def test_whoever_lists_the_folder_meets_no_folder_that_vanishes(tmp_path, monkeypatch):
+    made, mkdir = [], Path.mkdir
+
+    def noted(path, *arguments, **options):
+        made.append(path)
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", noted)
+    with Scratch.opened(tmp_path / "scratch", job={}) as scratch:
+        scratch.completed("cells", lambda: scratch.save("cells/order", np.arange(3)) or {})
+        scratch.drop("cells/order")
+    assert {path.name for path in made} == {"scratch", "cells"}
+
+
+def test_what_is_dropped_is_not_missed_and_what_is_gone_is(tmp_path):
+    scratch = Scratch(tmp_path)
+
+    def work() -> dict[str, int]:
+        for name in "abc":
+            scratch.save(f"cells/{name}", np.arange(3))
+        return {"n": 3}
+
+    scratch.completed("cells", work)
+    known = scratch.identity_of("cells")
+    scratch.drop("cells/a")
+    assert scratch.completed("cells", dict) == {"n": 3}
+    assert scratch.identity_of("cells") == known
+    scratch.path("cells/b").unlink()
+    with pytest.raises(ScratchError, match=r"b\.npy: is missing"):
+        scratch.completed("cells", dict)
+    with pytest.raises(ScratchError, match=r"b\.npy: cannot be read"):
+        scratch.load("cells/b")
+
+
+def test_a_stage_made_from_something_else_is_told(tmp_path):
+    scratch = Scratch(tmp_path)
+    scratch.completed("cells", dict, made_from={"points": 64 * "0", "alpha": 0.5})
+    scratch.completed("cells", dict, made_from={"points": 64 * "0", "alpha": 0.5})
+    with pytest.raises(ScratchError, match=r"\(cells: alpha \(0.5, now 1.0\), points\)"):
+        scratch.completed("cells", dict, made_from={"points": 64 * "1", "alpha": 1.0})
 
 
 def test_a_foreign_folder_is_not_touched(tmp_path):

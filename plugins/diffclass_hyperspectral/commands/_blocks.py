@@ -95,7 +95,7 @@ def opened_blocks(
     if not chosen.is_in_blocks:
         yield None
         return
-    from diffclass.blocks import JOB, FolderInUseError
+    from diffclass.blocks import JOB, ScratchError
     from diffclass_hyperspectral.workflows.classification import BlockRun
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
@@ -125,7 +125,7 @@ def opened_blocks(
             resume=chosen.resume,
         ) as blocks:
             yield blocks
-    except FolderInUseError:
+    except ScratchError:
         raise
     except Exception:
         if folder.exists():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from diffclass.exceptions import DataError
+from diffclass.identity import file_hash
 from diffclass.mapped_files import map_under
 from diffclass.remote_paths import RemotePath
 from diffclass_hyperspectral.io.rasters import BlockArray
@@ -41,7 +41,7 @@ def hashed(paths: Iterable[Path]) -> list[dict[str, Any]]:
     """Return path, size and SHA-256 of files and of those that are read with them."""
     files = dict.fromkeys(file for path in paths for file in input_files(path))
     return [
-        {"path": str(file.absolute()), "bytes": file.stat().st_size, "sha256": sha256_of(file)}
+        {"path": str(file.absolute()), "bytes": file.stat().st_size, "sha256": file_hash(file)}
         for file in files
     ]
 
@@ -56,15 +56,9 @@ def changed(known: Sequence[Mapping[str, Any]]) -> list[str]:
             lines.append(f"{file}: is not there any more")
         elif size != entry["bytes"]:
             lines.append(f"{file}: has changed ({size} bytes, {entry['bytes']} before)")
-        elif sha256_of(file) != entry["sha256"]:
+        elif file_hash(file) != entry["sha256"]:
             lines.append(f"{file}: has changed (the same size, another content)")
     return lines
-
-
-def sha256_of(file: Path) -> str:
-    """Return the hash of a file's content."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)

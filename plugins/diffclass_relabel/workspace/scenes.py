@@ -5,8 +5,6 @@ In a scene of many pixels they are blocks of them (`diffclass_relabel.workspace.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ import numpy as np
 from scipy.ndimage import label
 
 from diffclass.exceptions import DataError
+from diffclass.identity import content_hash
 from diffclass.jobs import check_neighbors
 from diffclass.label_diffusion import Measures
 from diffclass.progress import stage
@@ -31,7 +30,7 @@ from diffclass_hyperspectral import (
 )
 from diffclass_hyperspectral.features.scene_features import check_components
 from diffclass_hyperspectral.io.labels import label_regions
-from diffclass_hyperspectral.io.rasters import row_blocks
+from diffclass_hyperspectral.io.scenes import scene_identity
 from diffclass_hyperspectral.workflows.class_sizes import measures_of
 from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
 from diffclass_relabel.workspace import workspace
@@ -45,32 +44,13 @@ _EIGHT = np.ones((3, 3), dtype=int)
 def fingerprint_of(scene: Scene) -> str:
     """Return the SHA-256 of everything in a scene that its class map can depend on.
 
-    Stored values in the order (row, column, band), their type, which bands are good, what means
-    "no data", the scale, and which pixels are left out, if any are.
-
-    - returns: 64 hexadecimal digits
+    - returns: 64 hexadecimal digits, of `diffclass_hyperspectral.io.scenes.scene_identity`
 
     >>> scene = Scene.from_array(np.ones((2, 3, 4), dtype=np.float32))
     >>> fingerprint_of(scene)[:8] == fingerprint_of(Scene.from_array(scene.data, path="x"))[:8]
     True
     """
-    digest = hashlib.sha256()
-    rows, columns, bands = scene.shape
-    dtype = scene.data.dtype.newbyteorder("<")
-    facts = {
-        "shape": [rows, columns, bands],
-        "dtype": dtype.str,
-        "good": np.flatnonzero(scene.band_mask).tolist(),
-        "ignore": str(scene.ignore_value),
-        "scale": float(scene.scale_factor),
-    }
-    digest.update(json.dumps(facts, sort_keys=True).encode())
-    if scene.region is not None and not scene.region.all():
-        digest.update(np.packbits(scene.region).data)
-    for some in row_blocks(rows, columns * bands):
-        block = np.asarray(scene.data[some])
-        digest.update(np.ascontiguousarray(block, dtype=dtype).data)
-    return digest.hexdigest()
+    return content_hash(scene_identity(scene))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

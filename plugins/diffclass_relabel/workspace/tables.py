@@ -6,8 +6,6 @@ machine in its last digits. A session file has the numbers of rows.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +14,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.identity import content_hash
 from diffclass.jobs import check_neighbors
 from diffclass.label_diffusion import Measures
 from diffclass.progress import stage
@@ -33,8 +31,6 @@ from diffclass_relabel.workspace.settings import TableSettings
 from diffclass_relabel.workspace.workspace import Graph, Workspace, built_graph
 from diffclass_tables import Rows, Table, open_table, read_row_labels, read_rows
 
-_BLOCK = 2**26  # bytes that are hashed at once
-
 
 def fingerprint_of_table(table: Table) -> str:
     """Return the SHA-256 of the features of a table and of what its rows are called."""
@@ -43,17 +39,7 @@ def fingerprint_of_table(table: Table) -> str:
         raise ParameterError(
             f"{table.path}: no column of numbers to compare rows by; name some with --columns"
         )
-    digest = hashlib.sha256()
-    facts = {"shape": list(values.shape), "dtype": np.dtype(values.dtype).newbyteorder("<").str}
-    digest.update(json.dumps(facts, sort_keys=True).encode())
-    for part in (values.data, values.indices, values.indptr) if sp.issparse(values) else (values,):
-        n_together = max(1, _BLOCK // max(part[:1].nbytes, 1))
-        for start in range(0, len(part), n_together):
-            some = np.asarray(part[start : start + n_together])
-            little = some.astype(some.dtype.newbyteorder("<"), copy=False)
-            digest.update(np.ascontiguousarray(little).data)
-    digest.update(json.dumps([str(name) for name in table.ids.tolist()]).encode())
-    return digest.hexdigest()
+    return content_hash(values, [str(name) for name in table.ids.tolist()])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,6 +5,7 @@ from diffclass_hyperspectral.io.scenes.color_bands import (
     bands_by_name,
     color_bands,
 )
+from diffclass_hyperspectral.io.scenes.identity import scene_identity
 from diffclass_hyperspectral.io.scenes.opening import open_scene
 from diffclass_hyperspectral.io.scenes.scene import Scene
 from diffclass_hyperspectral.io.scenes.selection import pixels_in
@@ -26,6 +27,7 @@ __all__ = [
     "pixels_in",
     "round_factor",
     "sampled_levels",
+    "scene_identity",
     "unit_factor",
     "value_levels",
 ]

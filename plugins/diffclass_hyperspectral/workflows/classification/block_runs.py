@@ -11,11 +11,11 @@ A script that does what ``classify --memory 8GB`` does:
 
 from __future__ import annotations
 
-import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,19 @@ from diffclass.blocks import (
     Engine,
     Scratch,
     cluster_at,
+    graph_identity,
     require_distributed,
     room_in,
 )
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Size
+from diffclass.identity import sources
 from diffclass.model_files import read_model, write_model
+from diffclass.progress import stage
+from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
-from diffclass_hyperspectral.io.records import FileStamp
-from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.io.scenes import Scene, scene_identity
 from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
 from diffclass_hyperspectral.workflows.classification.models import FEATURES
 
@@ -90,7 +93,7 @@ class BlockRun:
             Neither is changed.
         folder : path-like
             The scratch folder; it is removed at the end, also after Ctrl-C. After an error complete
-            stages stay.
+            stages stay. Of a link, both it and the folder are removed.
         memory : float
             Bytes to use: by this process and the processes it starts, or by each worker of a
             scheduler.
@@ -99,7 +102,9 @@ class BlockRun:
         scheduler : str, optional
             Address of a dask scheduler, such as "tcp://host:8786".
         resume : bool, default=False
-            Whether what an earlier run completed in the folder is taken over.
+            Whether what an earlier run completed in the folder is taken over. The values of the
+            scene, its part, the features, the parameters of the graph and the sources of diffclass
+            have to be the same; other labels diffuse over the same graph.
 
         Raises
         ------
@@ -107,7 +112,7 @@ class BlockRun:
             If the classifier has parameters that need the graph in memory, or dask.distributed is
             missing, or workers do not see the folder.
         DataError
-            If the folder holds anything else, or the run of another job.
+            If the folder holds anything else, or the run of another job, or is damaged.
         ClusterError
             If the scheduler does not answer.
         """
@@ -135,8 +140,7 @@ class BlockRun:
                 window_bytes=int(self.memory * _WINDOW_SHARE),
             )
             self.scratch.save("features/valid", valid)
-            with room_in(self.scratch.folder):
-                write_model(model, features, FEATURES, kind=_FEATURES, version=__version__)
+            _save_features(model, features)
             return {}
 
         self.scratch.completed("features", work)
@@ -176,19 +180,18 @@ class BlockRun:
         return 1 if self.engine is None else self.engine.n_workers
 
 
+def _save_features(path: Path, features: SceneFeatures) -> None:
+    """Write fitted features; temporary folders come and go elsewhere than in the scratch folder."""
+    with TemporaryFolder("diffclass-features") as folder, room_in(path.parents[1]):
+        new = folder.path / path.name
+        write_model(new, features, FEATURES, kind=_FEATURES, version=__version__)
+        shutil.copyfile(new, path)
+
+
 def _job(scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier) -> dict[str, Any]:
-    stamp = FileStamp.of_data(scene.data)
-    file = {} if stamp is None else {key: str(value) for key, value in asdict(stamp).items()}
-    graph = ("n_neighbors", "kernel", "alpha", "random_state")
-    return {
-        "version": __version__,
-        "scene": {"path": str(Path(scene.path).absolute()), "shape": list(scene.shape), **file},
-        "bands": _digest(scene.band_mask),
-        "region": _digest(scene.region),
-        "features": {name: repr(value) for name, value in features.get_params().items()},
-        "graph": {name: repr(getattr(classifier, name)) for name in graph},
-    }
-
-
-def _digest(chosen: np.ndarray | None) -> str | None:
-    return None if chosen is None else hashlib.sha256(np.packbits(chosen).tobytes()).hexdigest()
+    names = ("n_neighbors", "kernel", "alpha", "random_state")
+    graph = graph_identity(*(getattr(classifier, name) for name in names))
+    chosen = {name: repr(value) for name, value in features.get_params().items()}
+    chosen["sources of scenes"] = sources(Path(__file__).parents[2])
+    with stage("hashing"):
+        return scene_identity(scene) | chosen | graph

@@ -1,0 +1,137 @@
+"""What data, files and programs are told apart by: hashes of their content.
+
+What is kept between two runs (a scratch folder, a session, a graph) is taken over only where the
+content of its inputs, its parameters and the sources that made it are still the same. Everything is
+hashed, nothing is sampled. SHA-256 takes about 0.7 seconds per gigabyte, under 1 % of a run.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.mapped_files import release_pages
+
+__all__ = ["content_hash", "differences", "file_hash", "sources"]
+
+_AT_ONCE = 2**26  # bytes
+_DIGITS = 64  # of a hash
+
+
+def content_hash(*parts: Any) -> str:
+    """Return the SHA-256 of arrays and of values that JSON can hold.
+
+    Arrays count with their shape and type; byte order, memory layout and file do not.
+
+    Parameters
+    ----------
+    *parts : array, sparse array, iterator of arrays, or value
+        Arrays are read by rows, and released if they lie on files. An iterator yields the values
+        of one array, by rows.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.identity import content_hash
+    >>> X = np.arange(6.0).reshape(2, 3)
+    >>> content_hash(X) == content_hash(np.asfortranarray(X).astype(">f8"))
+    True
+    >>> content_hash(X) == content_hash(X[::-1]), content_hash(X) == content_hash(X.T)
+    (False, False)
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        if sp.issparse(part):
+            rows = sp.csr_array(part)
+            digest.update(_text([*rows.shape]))
+            for values in (rows.indptr, rows.indices, rows.data):
+                _add_array(digest, values)
+        elif hasattr(part, "dtype") and hasattr(part, "shape"):
+            _add_array(digest, part)
+        elif isinstance(part, Iterator):
+            for block in part:
+                _add_values(digest, block)
+        else:
+            digest.update(_text(part))
+    return digest.hexdigest()
+
+
+def file_hash(file: Path) -> str:
+    """Return the SHA-256 of a file's content.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass.identity import file_hash
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "x"
+    ...     path.write_text("abc"), file_hash(path)[:8]
+    (3, 'ba7816bf')
+    """
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@functools.cache
+def sources(package: Path = Path(__file__).parent) -> str:
+    """Return a digest of all source files of a package, as this process found them first."""
+    content = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        content.update(f"{path.relative_to(package).as_posix()} {path.stat().st_size} ".encode())
+        content.update(path.read_bytes())
+    return content.hexdigest()
+
+
+def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return in words what differs between two identities, values that JSON can hold.
+
+    Examples
+    --------
+    >>> from diffclass.identity import differences
+    >>> differences({"alpha": 0.0, "points": 64 * "0"}, {"alpha": 1.0, "points": 64 * "1"})
+    ['alpha (0.0, now 1.0)', 'points']
+    """
+    found = []
+    for key in sorted(known.keys() | now.keys()):
+        before, after = known.get(key), now.get(key)
+        if before == after:
+            continue
+        is_hash = any(isinstance(v, str) and len(v) == _DIGITS for v in (before, after))
+        found.append(key if is_hash else f"{key} ({before}, now {after})")
+    return found
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def _add_array(digest: Any, array: Any) -> None:
+    dtype = np.dtype(array.dtype)
+    digest.update(_text([dtype.newbyteorder("<").str, *array.shape]))
+    if not array.shape:
+        _add_values(digest, array)
+        return
+    row_bytes = max(1, dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64)))
+    n_rows = max(1, _AT_ONCE // row_bytes)
+    for start in range(0, array.shape[0], n_rows):
+        _add_values(digest, array[start : start + n_rows])
+        release_pages(array)
+
+
+def _add_values(digest: Any, values: Any) -> None:
+    found = np.asarray(values)
+    little = found.astype(found.dtype.newbyteorder("<"), copy=False)
+    digest.update(np.ascontiguousarray(little).view(np.uint8).data if little.size else b"")
