@@ -2,7 +2,8 @@
 
 What is kept between two runs (a scratch folder, a session, a graph) is taken over only where the
 content of its inputs, its parameters and the sources that made it are still the same. Everything is
-hashed, nothing is sampled. SHA-256 takes about 0.7 seconds per gigabyte, under 1 % of a run.
+hashed, nothing is sampled. SHA-256 takes about 0.7 seconds per gigabyte: 0.9 % of the processor
+time of 200,000 points of 20 features in blocks, 2.7 % of that of 20,000.
 """
 
 from __future__ import annotations
