@@ -88,7 +88,18 @@ def file_hash(file: Path) -> str:
 
 @functools.cache
 def sources(package: Path = Path(__file__).parent) -> str:
-    """Return a digest of all source files of a package, as this process found them first."""
+    """Return a digest of all source files of a package, as this process found them first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from diffclass.identity import sources
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = Path(folder, "a.py").write_text("x = 1")
+    ...     sources(Path(folder)) == sources()
+    False
+    """
     content = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         content.update(f"{path.relative_to(package).as_posix()} {path.stat().st_size} ".encode())

@@ -155,6 +155,13 @@ def graph_identity(
 
     The memory, the engine and the workers do not count: they change which neighbours are missed by
     chance, and nothing that was asked for.
+
+    Examples
+    --------
+    >>> from diffclass.blocks import graph_identity
+    >>> from diffclass.identity import differences
+    >>> differences(graph_identity(12, None, 0.0, 0), graph_identity(12, None, 1.0, 0))
+    ['alpha (0.0, now 1.0)']
     """
     check_positive(n_neighbors, "n_neighbors", integer=True)
     check_positive(alpha, "alpha", zero=True)
