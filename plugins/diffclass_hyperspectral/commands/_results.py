@@ -25,6 +25,12 @@ def place_maps(console: Console, paths: Sequence[Path], scene: Scene) -> None:
         console.say(line)
 
 
+def say_lost_names(console: Console, path: Path, table: ClassTable) -> None:
+    """Say that a map holds ids alone although its classes have names."""
+    if path.suffix.lower() == ".npy" and any(table.given_names.values()):
+        console.say(f"{path}: holds ids alone; the report and maps as .tif and .img have the names")
+
+
 def spectra_option(of: str) -> Any:
     """Return the field for ``--spectra``: mean spectra of classes or clusters."""
     return option(

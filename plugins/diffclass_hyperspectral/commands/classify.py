@@ -29,6 +29,7 @@ from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import LABEL_FORMATS, SMALLER, DiffusionOptions
 from diffclass_hyperspectral.commands._results import (
     place_maps,
+    say_lost_names,
     spectra_files,
     spectra_option,
     write_spectra,
@@ -279,6 +280,7 @@ def classify(
         with making as run:
             with stage("writing"):
                 _write(tiles, run.result, files, overwrite=running.overwrite)
+                say_lost_names(console, files.output, run.result.table)
                 if files.spectra is not None:
                     write_spectra(
                         files.spectra, tiles.scene, run.result.class_map, run.result.table,

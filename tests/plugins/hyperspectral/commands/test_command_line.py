@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from diffclass.command_line import console as speaking
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene
-from diffclass_hyperspectral import read_labels, write_class_map, write_raster
+from diffclass_hyperspectral import ClassTable, read_labels, write_class_map, write_raster
+from diffclass_hyperspectral.commands._results import say_lost_names
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.workflows.classification.lines import area_texts
 
@@ -459,3 +461,12 @@ def test_a_forecast_far_beyond_the_memory_is_refused(call, monkeypatch):
         assert "only 1 MiB are free" in err
         assert "--force" in err
     assert call(*CLASSIFY, "--force")[0] == 0
+
+
+def test_a_map_that_cannot_hold_the_names_of_its_classes_is_told():
+    said = []
+    console = SimpleNamespace(say=said.append)
+    named, plain = (ClassTable.from_ids([1, 2], names=names) for names in ({1: "corn"}, {}))
+    for table, file in ((plain, "map.npy"), (named, "map.tif"), (named, "map.npy")):
+        say_lost_names(console, Path(file), table)
+    assert said == ["map.npy: holds ids alone; the report and maps as .tif and .img have the names"]
