@@ -24,6 +24,8 @@ __all__ = [
     "UnreachedWarning",
     "is_full",
     "named_when_full",
+    "option_name",
+    "serving_a_command",
     "warn_user",
 ]
 
@@ -112,6 +114,48 @@ def named_when_full(say: Callable[[OSError], str]) -> Iterator[None]:
         if not is_full(error):
             raise
         raise DataError(say(error)) from error
+
+
+_served: list[str] = []  # commands that run; messages name options as their user writes them
+
+
+@contextmanager
+def serving_a_command() -> Iterator[None]:
+    """Have messages name options as a command has them, and not as Python.
+
+    Examples
+    --------
+    >>> from diffclass.exceptions import option_name, serving_a_command
+    >>> with serving_a_command():
+    ...     option_name("label_variable", "ids")
+    '--label-variable ids'
+    """
+    _served.append("command")
+    try:
+        yield
+    finally:
+        _served.pop()
+
+
+def option_name(name: str, value: str | None = None) -> str:
+    """Return an option, and a value of it, as the user writes them: in Python or for a command.
+
+    Parameters
+    ----------
+    name : str
+        As the command has it, with underscores; in Python all that end in "variable" are so called.
+    value : str, optional
+
+    Examples
+    --------
+    >>> from diffclass.exceptions import option_name
+    >>> option_name("label_variable", "ids"), option_name("bands")
+    ("variable='ids'", 'bands=')
+    """
+    if _served:
+        return f"--{name.replace('_', '-')}" + ("" if value is None else f" {value}")
+    named = "variable" if name.endswith("variable") else name
+    return f"{named}=" + ("" if value is None else repr(value))
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:

@@ -29,7 +29,13 @@ from diffclass.command_line.console import (
 )
 from diffclass.command_line.dispatch import takes_a_table
 from diffclass.command_line.option_groups import RunOptions, help_records
-from diffclass.exceptions import DataError, DiffclassError, ExtensionError, ParameterError
+from diffclass.exceptions import (
+    DataError,
+    DiffclassError,
+    ExtensionError,
+    ParameterError,
+    serving_a_command,
+)
 from diffclass.extensions import (
     COMMANDS,
     QGIS,
@@ -173,7 +179,7 @@ def run(arguments: Sequence[str]) -> int:
     The arguments are without the program's name; with ``--traceback`` errors are not caught.
     """
     use_messages(Messages(as_json=_wants_json_lines(arguments)))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), serving_a_command():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _say_warning
         try:

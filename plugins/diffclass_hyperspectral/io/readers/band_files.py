@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, option_name
 from diffclass.libraries import reading, require_file
 from diffclass.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import in_natural_order, joint_name
@@ -200,9 +200,9 @@ def _check_grids(path: Path, bands: Sequence[Band], found: Sequence[Contents]) -
         first = ",".join(next(iter(grids.values())))
         raise DataError(
             f"{path}: its bands lie on {len(grids)} grids ({listed}{more}); take those of one, as "
-            f"variable={first!r} of a STAC item, or a list of files. Tiles are named one by "
-            f"one, as {path}/*.tif; a folder of their labels goes with the tiles, or with a map of "
-            "each"
+            f"{option_name('variable', first)} of a STAC item, or a list of files. Tiles are named "
+            f"one by one, as {path}/*.tif; a folder of their labels goes with the tiles, or with a "
+            "map of each"
         )
 
 

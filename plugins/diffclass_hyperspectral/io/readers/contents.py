@@ -138,6 +138,14 @@ class Calibration:
         return values
 
 
+FILLS = (-9999.0, -999.0, -32768.0)  # which no spectrum holds, and files do not always state
+
+
+def scaled_spectra(values: np.ndarray, factor: float) -> np.ndarray:
+    """Return spectra times a factor; what is no measurement stays as it is, to be found."""
+    return np.where(np.isin(values, FILLS), values, values * factor)
+
+
 def is_ignored(values: np.ndarray, ignored: float | np.ndarray | None) -> np.ndarray:
     """Return which stored values are those that mean "no data", bool of the same shape.
 

@@ -31,7 +31,9 @@ from diffclass_hyperspectral.io.readers.contents import (
     Contents,
     colors_of,
     full_names,
+    is_ignored,
     names_as_json,
+    scaled_spectra,
 )
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
@@ -48,7 +50,7 @@ ATTRIBUTES = Attributes(
 )  # fmt: skip
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 INTERLEAVES = ("bsq", "bil", "bip")
-_NEEDED = ("lines", "samples", "bands", "data type", "interleave", "byte order")
+_NEEDED = ("lines", "samples", "bands", "data type", "interleave")
 
 
 def read(path: Path) -> Contents:
@@ -58,6 +60,8 @@ def read(path: Path) -> Contents:
     with reading(header, "an ENVI header"), _ascii_copy(header) as readable:
         fields = _read_fields(envi, readable)
         _check_fields(header, fields, envi)
+        if fields["data type"] != "1" and not _ORDER.search(_decoded(header.read_bytes())):
+            warn_user(f"{header}: states no byte order; the lowest byte is taken to come first (0)")
         data = _data_file(header, fields, envi) if header == path else path
         _check_size(header, data, envi.gen_params(fields))
         facts = facts_of(header, fields)
@@ -89,8 +93,11 @@ def read_library(
         listed = [from_ascii(name) for name in found.names]
         full = names_of_fields({**fields, "spectra names": listed}, "spectra names")
         names = [*full, *listed[len(full) :]]
-        factor = float(fields.get("reflectance scale factor", 1.0))
-        return names, found.spectra / factor, found.bands.centers, found.bands.band_unit
+        spectra = scaled_spectra(found.spectra, 1 / _scale_factor(header, fields))
+        spectra[is_ignored(found.spectra, _number(header, fields, "data ignore value"))] = np.nan
+        good = _per_band(header, fields, "bbl", n_bands=spectra.shape[1])
+        spectra[:, [] if good is None else good == 0] = np.nan
+        return names, spectra, found.bands.centers, found.bands.band_unit
 
 
 def values_of_bands(header: Path, names: Sequence[str], *, n_bands: int) -> list[np.ndarray | None]:
@@ -143,14 +150,14 @@ def _require_header(data: Path) -> Path:
 
 @contextmanager
 def _ascii_copy(header: Path) -> Iterator[str]:
-    """Yield the name of a header that `spectral` can read, a copy where it holds other letters.
+    """Yield the name of a header that `spectral` can read, a copy where it would read another.
 
     `spectral` calls a header binary that is not in the encoding of the locale (Latin-1 degree
-    signs, UTF-8 class names).
+    signs, UTF-8 class names), reads "Bil" as bsq, and needs an offset and a byte order.
     """
     require_file(header)
     text = _decoded(header.read_bytes())
-    marked = to_ascii(text)
+    marked = _completed(to_ascii(text))
     if marked == text:
         yield os.fspath(header.absolute())
         return
@@ -159,6 +166,20 @@ def _ascii_copy(header: Path) -> Iterator[str]:
         with open(copy, "w", encoding="ascii", newline="") as stream:
             stream.write(marked)
         yield copy
+
+
+_ORDER = re.compile(r"(?im)^[ \t]*byte order[ \t]*=[ \t]*\S")
+_EMPTY = re.compile(
+    r"^[ \t]*(header offset|byte order)[ \t]*=[ \t]*$", re.IGNORECASE | re.MULTILINE
+)
+_INTERLEAVE = re.compile(r"(?im)^[ \t]*interleave[ \t]*=.*$")
+
+
+def _completed(text: str) -> str:
+    """Return a header with its interleave in small letters, and 0 where offset or order lack."""
+    text = _INTERLEAVE.sub(lambda found: found[0].lower(), text)
+    text = _EMPTY.sub(lambda found: f"{found[1]} = 0", text)
+    return text if _ORDER.search(text) else f"{text.rstrip()}\nbyte order = 0\n"
 
 
 def _decoded(raw: bytes) -> str:
@@ -187,7 +208,7 @@ def _check_fields(header: Path, fields: dict[str, Any], envi: Any) -> None:
         raise DataError(f"{header}: a spectral library, not an image; name an image")
     if str(fields.get("file compression", "0")).strip() not in {"0", ""}:
         raise DataError(f"{header}: the image is compressed; write it uncompressed first")
-    if fields["interleave"] not in (*INTERLEAVES, *map(str.upper, INTERLEAVES)):
+    if fields["interleave"] not in INTERLEAVES:
         raise DataError(
             f"{header}: unknown interleave {fields['interleave']!r}; write bsq, bil or bip"
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass.exceptions import DataError, ExtensionError, ParameterError, warn_user
+from diffclass.exceptions import DataError, ExtensionError, ParameterError, option_name, warn_user
 from diffclass.extensions import READERS, extension_names, load_extension
 from diffclass.libraries import reading, require_file
 from diffclass.remote_paths import RemotePath, place_of
@@ -147,7 +147,8 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
         return read(place, variable=variable, n_axes=n_axes)
     if variable is not None:
         raise ParameterError(
-            f"variable={variable!r} names an array of a .mat, .npz or HDF5 file; {place} is none"
+            f"{option_name('variable', variable)} names an array of a .mat, .npz or HDF5 file; "
+            f"{place} is none"
         )
     return read(place)
 
@@ -162,7 +163,8 @@ def _from_address(place: RemotePath, variable: str | None, n_axes: int) -> Conte
         return zarr_stores.read(place, variable=variable, n_axes=n_axes)
     if variable is not None:
         raise ParameterError(
-            f"variable={variable!r} applies to no address ({place}); fetch the file to name one"
+            f"{option_name('variable', variable)} applies to no address ({place}); fetch the file "
+            "to name one"
         )
     return geotiff.read(place)
 
@@ -189,7 +191,9 @@ def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
     if reader is None:
         return None
     if variable is not None:
-        raise ParameterError(f"variable={variable!r} applies to no {path.suffix} file ({path})")
+        raise ParameterError(
+            f"{option_name('variable', variable)} applies to no {path.suffix} file ({path})"
+        )
     with reading(path, f"a {path.suffix} file"):
         contents = reader(path)
     if not isinstance(contents, Contents):

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, option_name
 from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
 
@@ -73,10 +73,10 @@ def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
     if len(fitting) == 1:
         return listing.load(fitting[0])
     if len(fitting) > 1:
+        option = "variable" if n_axes == 3 else "label_variable"
         raise DataError(
             f"{listing.path}: several arrays with {n_axes} axes ({_described(listing, fitting)}); "
-            f"name one, as in variable={fitting[0]!r}, or --variable {fitting[0]} of a command "
-            f"(of labels --label-variable {fitting[0]})"
+            f"name one, as in {option_name(option, fitting[0])}"
         )
     matrix = _pixel_matrix(listing, list(listing.shapes)) if n_axes == 3 else None
     if matrix is None:

@@ -15,17 +15,18 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.libraries import reading, require, require_file
 from diffclass.output import replacing_pair, require_writable
 from diffclass_hyperspectral.io.readers import envi
+from diffclass_hyperspectral.io.readers.contents import FILLS, scaled_spectra
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 from diffclass_hyperspectral.io.tables import read_table, write_table
 
@@ -83,15 +84,37 @@ def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
     ------
     DataError
         Where the file cannot be read, or holds no spectrum.
+
+    Warns
+    -----
+    UserWarning
+        Of values such as -9999, which no reflectance has; they become NaN.
     """
     place = Path(path)
     if place.is_dir():
         return _of_folder(place)
     require_file(place)
-    if place.suffix.lower() == ".txt":
-        return _of_text(place)
     if place.suffix.lower() in _VECTORS:
         return _of_profiles(place)
+    library = _of_text(place) if place.suffix.lower() == ".txt" else _of_columns(place)
+    return replace(library, spectra=np.array(_measured(place, library.spectra)))
+
+
+def _measured(place: Path, spectra: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """Return spectra with NaN for what no reflectance is, and warn of it."""
+    found = list(spectra)
+    filled = [np.isin(values, FILLS) | (np.abs(values) > -_DELETED) for values in found]
+    values = np.concatenate([v[wrong] for v, wrong in zip(found, filled, strict=True)])
+    if len(values):
+        warn_user(
+            f"{place}: {len(values)} values such as {values[0]:g} are no measurements; they are "
+            "taken for missing ones"
+        )
+    return [np.where(wrong, np.nan, v) for v, wrong in zip(found, filled, strict=True)]
+
+
+def _of_columns(place: Path) -> SpectralLibrary:
+    """Read ENVI's ``.sli``, or columns of a table."""
     centers: Sequence[float] | np.ndarray | None
     if place.suffix.lower() == ".sli":
         names, spectra, centers, unit = envi.read_library(place)
@@ -114,7 +137,9 @@ def _of_folder(folder: Path) -> SpectralLibrary:
     found = [_of_text(file) for file in sorted(filter(_is_spectrum, folder.iterdir()))]
     if not found:
         raise DataError(f"{folder}: no .txt file with a spectrum of ECOSTRESS or the USGS")
-    return _joined([(one.names[0], one.wavelengths, one.spectra[0]) for one in found])
+    values = _measured(folder, [one.spectra[0] for one in found])
+    return _joined([(one.names[0], one.wavelengths, own)
+                    for one, own in zip(found, values, strict=True)])  # fmt: skip
 
 
 def _of_text(path: Path) -> SpectralLibrary:
@@ -130,7 +155,9 @@ def _of_text(path: Path) -> SpectralLibrary:
         unit = "nm" if "nanomet" in facts["x units"].lower() else "um"
         scale = 0.01 if "percent" in facts["y units"].lower() else 1.0
         return SpectralLibrary(
-            (facts["name"],), scale * pairs[None, :, 1], in_nanometres(pairs[:, 0], unit)
+            (facts["name"],),
+            scaled_spectra(pairs[None, :, 1], scale),
+            in_nanometres(pairs[:, 0], unit),
         )
 
 
@@ -182,7 +209,9 @@ def _of_profiles(path: Path) -> SpectralLibrary:
                 numbers = np.array(profile["x"], dtype=np.float64)
                 centres = in_nanometres(numbers, profile.get("xUnit"))
         spectra.append((name, centres, values))
-    return _joined(spectra)
+    measured = _measured(path, [values for _, _, values in spectra])
+    pairs = zip(spectra, measured, strict=True)
+    return _joined([(name, centres, values) for (name, centres, _), values in pairs])
 
 
 def _profiles(path: Path, *, most: int | None = None) -> list[tuple[str, dict[str, Any]]]:

@@ -16,13 +16,15 @@ Source: CF conventions 1.11, sections 2.5.1, 4, 5.6 and 8.1; rioxarray, "CRS man
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, option_name, warn_user
 from diffclass.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_hyperspectral.io.georeference import (
@@ -52,6 +54,7 @@ _WAVELENGTHS = {"wavelength", "wavelengths", "wl", "wavelength_nm", "center_wave
 _STANDARD_NAMES = {"radiation_wavelength", "sensor_band_central_radiation_wavelength"}
 _BANDS = {"band", "bands", "channel", "channels", "spectral"} | _WAVELENGTHS
 _Transform = tuple[float, float, float, float, float, float]
+_NO_NAME = re.compile(r"(phony_)?dim_?\d+\Z")  # of writers that know none
 _WIDTHS = {"fwhm", "bandwidth"}
 _GOOD = {"good_wavelengths", "good_bands", "bbl", "band_mask"}
 
@@ -75,7 +78,10 @@ def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Conten
     """Open a cube, or with two axes a picture of class ids; values are read when needed."""
     array = picked(source, variable=variable, n_axes=n_axes)
     path = name_of(array)
+    if n_axes == 3 and array.ndim == 2:  # as a GeoTIFF of one band
+        array = array.expand_dims("band", axis=-1)
     axes = picture_axes(array, n_axes=n_axes)
+    _say_other_bands(array, axes[2:])
     facts: dict[str, Any] = {"format": "xarray", "map_info": _map_info(array, axes)}
     if n_axes == 2:
         names, colors = classes_of_flags(array.attrs)
@@ -133,6 +139,17 @@ def picture_axes(array: Any, *, n_axes: int = 3) -> tuple[Hashable, ...]:
     return tuple(found[role] for role in roles)
 
 
+def _say_other_bands(array: Any, bands: tuple[Hashable, ...]) -> None:
+    """Warn where the only dimension that is left, such as time, is taken for bands."""
+    for band in bands:
+        is_known = str(band).lower() in _BANDS or _wavelength_coordinate(array, band) is not None
+        if array.sizes[band] > 1 and not is_known and not _NO_NAME.match(str(band)):
+            warn_user(
+                f"{name_of(array)}: its dimension {str(band)!r} ({array.sizes[band]}) is taken for "
+                "bands, as no other is left"
+            )
+
+
 def _told(array: Any) -> dict[str, Hashable]:
     """Return the dimensions that rioxarray was told, or finds."""
     try:
@@ -166,9 +183,7 @@ def _chosen(dataset: Any, variable: str | None, n_axes: int) -> Any:
     place = name_of(dataset)
     arrays = {str(name): array for name, array in dataset.data_vars.items()}
     if variable is not None:
-        if variable not in arrays:
-            raise DataError(f"{place}: no variable {variable!r}; it has {', '.join(arrays)}")
-        return arrays[variable]
+        return _named(dataset, arrays, variable)
     numbers = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf"}
     fitting = {name: a for name, a in numbers.items() if a.squeeze().ndim == n_axes}
     for usual in ("reflectance", "class_map"):
@@ -177,13 +192,32 @@ def _chosen(dataset: Any, variable: str | None, n_axes: int) -> Any:
     if len(fitting) == 1:
         return next(iter(fitting.values()))
     bands = [a for a in numbers.values() if a.squeeze().ndim == 2]
-    if n_axes == 3 and not fitting and len(bands) > 1 and len({a.dims for a in bands}) == 1:
-        return _stacked(dataset, bands)
+    if n_axes == 3 and not fitting and len({a.dims for a in bands}) == 1:
+        return _stacked(dataset, bands) if len(bands) > 1 else bands[0]
     listed = ", ".join(f"{name} {dict(a.sizes)}" for name, a in arrays.items()) or "none"
     raise DataError(
         f"{place}: which variable is the {'scene' if n_axes == 3 else 'picture'}? It has {listed}; "
-        "name one with variable="
+        f"name one with {option_name('variable' if n_axes == 3 else 'label_variable')}"
+        + (", or several pictures as its bands, with commas between" if n_axes == 3 else "")
     )
+
+
+def _named(dataset: Any, arrays: dict[str, Any], variable: str) -> Any:
+    """Return a variable, or several, which names or patterns with commas between say, as bands."""
+    if variable in arrays:
+        return arrays[variable]
+    words = [word.strip() for word in variable.split(",")]
+    for word in words:
+        if not any(fnmatchcase(name, word) for name in arrays):
+            raise DataError(f"{name_of(dataset)}: no variable {word!r}; it has {', '.join(arrays)}")
+    names = dict.fromkeys(name for word in words for name in arrays if fnmatchcase(name, word))
+    chosen = [arrays[name] for name in names]
+    if len({array.dims for array in chosen}) > 1:
+        sizes = ", ".join(f"{array.name} {dict(array.sizes)}" for array in chosen)
+        raise DataError(
+            f"{name_of(dataset)}: {sizes} cannot be bands of one scene; name those of one size"
+        )
+    return _stacked(dataset, chosen) if len(chosen) > 1 else chosen[0]
 
 
 def _stacked(dataset: Any, bands: list[Any]) -> Any:
@@ -249,7 +283,8 @@ def _number(array: Any, name: str, default: float) -> float:
     values = np.unique(np.asarray(array.attrs.get(name, default), dtype=float))
     if len(values) != 1:
         raise DataError(
-            f"{name_of(array)}: {name} differs from band to band; open it with mask_and_scale=True"
+            f"{name_of(array)}: {name} differs from band to band; open it with xarray and "
+            "mask_and_scale=True"
         )
     return float(values[0])
 

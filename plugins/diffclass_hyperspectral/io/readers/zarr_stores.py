@@ -11,6 +11,7 @@ from typing import Any
 
 from diffclass.libraries import reading, require
 from diffclass.remote_paths import RemotePath
+from diffclass_hyperspectral.io.file_names import in_natural_order
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import xarray_cubes
 from diffclass_hyperspectral.io.readers.addresses import filesystem
@@ -42,6 +43,9 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
                 mask_and_scale=False,
                 decode_times=False,
             )
+            # a folder has no order; pictures may become bands in theirs
+            names = [one.name for one in in_natural_order(map(Path, map(str, dataset.data_vars)))]
+            dataset = dataset[names]
             return xarray_cubes.read(dataset, variable=variable, n_axes=n_axes)
         shapes = {name: one.shape for name, one in arrays.items() if one.dtype.kind in "biuf"}
         listing = Listing(path, shapes, lambda name: _blocks(path, arrays[name]))

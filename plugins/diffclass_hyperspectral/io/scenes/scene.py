@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError, warn_user
+from diffclass.exceptions import DataError, ParameterError, option_name, warn_user
 from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
 from diffclass.remote_paths import place_of
@@ -327,8 +327,8 @@ class Scene:
             worst = int(survey.lacking.argmax())
             yield (
                 f"{survey.n_partial:,} of {n_touched:,} pixels lack some bands and are taken for "
-                f"no data; band {worst + 1} lacks most, {survey.lacking[worst]:,} (--bands leaves "
-                "bands out)"
+                f"no data; band {worst + 1} lacks most, {survey.lacking[worst]:,} "
+                f"({option_name('bands')} leaves bands out)"
             )
 
     @property

@@ -108,6 +108,27 @@ def test_wavelengths_are_nanometres(tmp_path, cube, values, unit, expected):
         np.testing.assert_allclose(scene.wavelengths, expected)
 
 
+@pytest.mark.parametrize("written", ["Bil", "BIL", "bIl"])
+@pytest.mark.parametrize("offset", ["header offset = ", "header offset =0", ""])
+@pytest.mark.parametrize("order", ["", "byte order = \n", "Byte Order = 0\n"])
+def test_envi_headers_of_other_writers(tmp_path, cube, written, offset, order):
+    header = save_envi(tmp_path, cube, interleave="bil")
+    text = header.read_text().replace("interleave = bil", f"Interleave = {written}")
+    text = text.replace("header offset = 0", offset)
+    header.write_text(text.replace("byte order = 0\n", order))
+    if "0" in order:
+        np.testing.assert_array_equal(open_scene(header).data, cube)
+    else:
+        with pytest.warns(UserWarning, match="states no byte order; the lowest byte"):
+            np.testing.assert_array_equal(open_scene(header).data, cube)
+
+
+def test_bytes_need_no_order(tmp_path, cube):
+    header = save_envi(tmp_path, cube.astype(np.uint8))
+    header.write_text(header.read_text().replace("byte order = 0\n", ""))
+    np.testing.assert_array_equal(open_scene(header).data, cube.astype(np.uint8))
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8", "utf-8-sig"])
 def test_envi_header_in_other_encodings(tmp_path, cube, encoding):
     header = save_envi(tmp_path, cube, metadata={"band names": ["x", "y", "z", "w"]})
@@ -332,7 +353,6 @@ def test_truncated(tmp_path, cube, kind, keep):
         ("data type = 2", "data type = 7", ["data type '7'"]),
         ("data type = 2", "data type = 6", ["data type '6'"]),
         ("interleave = bip", "interleave = tiled", ["interleave 'tiled'"]),
-        ("byte order = 0", "", ["lacks byte order"]),
         ("byte order = 0", "byte order = x", []),
         ("ENVI\n", "BIL\n", []),
         ("ENVI Standard", "ENVI Spectral Library", ["library"]),

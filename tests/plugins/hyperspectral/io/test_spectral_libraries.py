@@ -257,6 +257,40 @@ def test_text_files_that_are_no_spectrum(tmp_path, text):
         read_library(tmp_path / "a.txt")
 
 
+@pytest.mark.parametrize("name", ["lib.sli", "lib.csv", "tree.txt", "lib.geojson"])
+@pytest.mark.parametrize("fill", [-9999.0, -999.0, -32768.0, -1.23e34])
+def test_values_that_no_spectrum_has_are_missing(tmp_path, name, fill):
+    path, values = tmp_path / name, SPECTRA.copy()
+    values[0, 2] = fill
+    if name == "tree.txt":
+        text = write_ecostress(path).read_text("iso-8859-1")
+        lines = text.rstrip().split("\n")
+        lines[-3] = f"{lines[-3].split()[0]}\t{fill:g}"
+        path.write_text("\n".join(lines) + "\n", encoding="iso-8859-1")
+    elif name == "lib.geojson":
+        profiles = [json.dumps({"x": WAVELENGTHS.tolist(), "y": one.tolist()}) for one in values]
+        write(path, {"name": ["a", "b"], "profiles": profiles[:2]}, crs="EPSG:4326")
+    else:
+        write_library(path, SpectralLibrary(("a", "b", "c"), values, WAVELENGTHS))
+    with pytest.warns(UserWarning, match=f"{name}: 1 values such as -.* are no measurements"):
+        found = read_library(path)
+    assert np.isnan(found.spectra[0]).sum() == 1
+    assert np.isfinite(found.spectra[1:]).all()
+
+
+def test_what_a_library_states_counts(tmp_path):
+    path = tmp_path / "lib.sli"
+    values = np.where(SPECTRA[0, 2] == SPECTRA, 7, SPECTRA)
+    write_library(path, SpectralLibrary(("a", "b", "c"), values, WAVELENGTHS))
+    header = path.with_suffix(".hdr")
+    bad = ["1"] * len(WAVELENGTHS)
+    bad[4] = "0"
+    header.write_text(header.read_text() + f"data ignore value = 7\nbbl = {{{','.join(bad)}}}\n")
+    found = np.isnan(read_library(path).spectra)
+    assert found[0].tolist() == [k in (2, 4) for k in range(len(WAVELENGTHS))]
+    assert np.flatnonzero(found[1]).tolist() == [4]
+
+
 @pytest.mark.parametrize("step", [0.5, 7.0, 40.0])
 @pytest.mark.parametrize("width", [3.0, 10.0, 60.0])
 def test_a_band_sees_the_mean_over_its_response(step, width):
@@ -303,7 +337,8 @@ def test_widths_of_an_envi_file(tmp_path):
 @pytest.mark.parametrize("fwhm", [[0.01], [0.01, "nan"], [0.01, 0], ["wide", 0.01]])
 def test_damaged_widths_of_an_envi_file_are_none(tmp_path, fwhm):
     facts = {"wavelength": [0.4, 0.5], "fwhm": fwhm}
-    scene = open_scene(save_envi(tmp_path, np.ones((3, 4, 2), np.float32), metadata=facts))
+    with pytest.warns(UserWarning, match="states fwhm, which the reader of ENVI does not use"):
+        scene = open_scene(save_envi(tmp_path, np.ones((3, 4, 2), np.float32), metadata=facts))
     np.testing.assert_allclose(scene.wavelengths, [400, 500])
     assert scene.widths is None
 

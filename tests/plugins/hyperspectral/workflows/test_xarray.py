@@ -193,7 +193,7 @@ def test_dimensions_that_say_too_little():
     fails(xr.DataArray(np.zeros((2, 3, 4, 5)), dims=("time", "y", "x", "band")), "time", "select")
     single = xr.DataArray(np.ones((1, 3, 4, 5)), dims=("time", "y", "x", "band"))
     assert open_scene(single).shape == (3, 4, 5)
-    fails(xr.DataArray(np.zeros((3, 4)), dims=("y", "x")), "rows, columns and bands")
+    fails(xr.DataArray(np.zeros(3), dims=("y",)), "rows, columns and bands")
     fails(
         make_cube().assign_coords(wavelength=("band", [1.0, 2, 3, np.nan, 5, 6, 7, 8])),
         "wavelength",
