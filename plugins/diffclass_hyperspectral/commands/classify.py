@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,10 +41,12 @@ from diffclass_hyperspectral.commands._scenes import (
     output_names,
     scenes_argument,
 )
-from diffclass_hyperspectral.commands.rerun import recipe
+from diffclass_hyperspectral.commands.rerun import map_hash
 from diffclass_hyperspectral.io.file_names import file_of, is_for_each
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from diffclass.costs import Forecast
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tiles import TiledScene
@@ -291,12 +293,21 @@ def classify(
             parts = _certainty_parts(run, files)
             again = {}
             if files.report is not None:
-                context = click.get_current_context()
-                again = {"recipe": recipe(context, inputs, run.result.class_map)}
+                again = {"recipe": _recipe(inputs, run.result.class_map)}
     said = replace(run.report, **parts, costs=costs_of(console))
     lines = None if running.verbose else _summary(run, said, tiles.scene, files)
     give_report(console, said, files.report, overwrite=running.overwrite, more=again, lines=lines)
     return 0 if run.is_covered and run.is_joined else BOUND_MISSED
+
+
+def _recipe(inputs: Sequence[Path], class_map: np.ndarray) -> dict[str, Any]:
+    from diffclass.command_line.recipes import recipe
+    from diffclass.progress import stage
+    from diffclass_hyperspectral.io.records import input_files
+
+    with stage("hashing"):
+        files = dict.fromkeys(file for path in inputs for file in input_files(path))
+        return recipe(click.get_current_context(), files, map_hash(class_map), of="scene")
 
 
 def _write(

@@ -1,17 +1,13 @@
-"""``diffclass rerun``: a classification again, from its report.
-
-`recipe` is what a report holds for that: all options, the inputs' hashes, the versions.
-"""
+"""``diffclass rerun``: a classification again, of a scene or a table, from its report."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,7 +22,8 @@ from diffclass.command_line import (
     overwrite_option,
     version_line,
 )
-from diffclass.exceptions import DataError
+from diffclass.command_line.recipes import changed, read_recipe
+from diffclass.extensions import TABLE_COMMANDS, own_points
 
 _OUTPUTS = (
     "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--stability", "--spectra",
@@ -35,51 +32,6 @@ _OUTPUTS = (
 
 if TYPE_CHECKING:
     import numpy as np
-
-# Options that the result does not depend on.
-_OF_THE_RUN = {
-    "as_json", "quiet", "threads", "traceback", "progress", "overwrite", "force", "verbose",
-    "resume", "scratch", "workers",
-}  # fmt: skip
-
-
-def recipe(
-    context: click.Context, inputs: Sequence[Path | None], class_map: np.ndarray
-) -> dict[str, Any]:
-    """Return everything that is needed to run the command of a context again."""
-    from diffclass.progress import stage
-    from diffclass_hyperspectral.io.records import hashed
-
-    with stage("hashing"):
-        files = hashed(path for path in inputs if path is not None)
-    return {
-        "command": context.command.name,
-        "arguments": arguments_of(context),
-        "folder": str(Path.cwd()),
-        "inputs": files,
-        "map_sha256": map_hash(class_map),
-        "versions": version_line(),
-    }
-
-
-def arguments_of(context: click.Context) -> list[str]:
-    """Return the call as a list of words, with defaults spelled out and paths made absolute."""
-    words: list[str] = []
-    for parameter in context.command.params:
-        value = context.params.get(parameter.name or "")
-        if parameter.name in _OF_THE_RUN or value is None or value is False:
-            continue
-        if isinstance(value, str) and parameter.name == "roi" and Path(value).exists():
-            value = Path(value)  # otherwise it is a box
-        if isinstance(parameter, click.Argument):
-            words += [_text(part) for part in (value if isinstance(value, tuple) else (value,))]
-        else:
-            words += [parameter.opts[-1], *([] if value is True else [_text(value)])]
-    return words
-
-
-def _text(value: Any) -> str:
-    return str(value.absolute() if isinstance(value, Path) else value)
 
 
 def map_hash(class_map: np.ndarray) -> str:
@@ -106,15 +58,15 @@ class _Given:
 @options(_Given, "given")
 @common_options
 def rerun(report: Path, *, given: _Given, console: Console) -> int:
-    """Run a classification again from its REPORT (classify --report), and compare the maps.
+    """Run a classification again from its REPORT (classify --report), and compare the results.
 
-    Says which inputs have changed since, by their hashes, and which versions. Exit code 4: the map
-    is there, but is another one.
+    Of a scene or of a table. Says which inputs have changed since, by their hashes, and which
+    versions. Exit code 4: the map is there, but is another one.
     """
     from diffclass_hyperspectral.commands.classify import classify
-    from diffclass_hyperspectral.io.records import changed
 
-    known = _recipe_in(report)
+    known = read_recipe(report)
+    again = own_points(TABLE_COMMANDS)["classify"].load() if known["of"] == "table" else classify
     differences = changed(known["inputs"])
     if version_line() != known["versions"]:
         differences.append(f"versions: {version_line()}; before: {known['versions']}")
@@ -126,32 +78,17 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     parent = click.get_current_context()
     with (
         _folder(given.into),
-        classify.make_context("classify", [*words, *flags], parent=parent) as inner,
+        again.make_context("classify", [*words, *flags], parent=parent) as inner,
     ):
-        classify.invoke(inner)
-        new = _recipe_in(inner.params["report"])
+        again.invoke(inner)
+        new = read_recipe(inner.params["report"])
     is_same = new["map_sha256"] == known["map_sha256"]
-    verdict = "the same map, pixel for pixel" if is_same else "another map than before"
+    what, each = ("classes", "row") if known["of"] == "table" else ("map", "pixel")
+    other = "others" if known["of"] == "table" else "another map"
+    verdict = f"the same {what}, {each} for {each}" if is_same else f"{other} than before"
     facts = {"same_map": is_same, "changed": differences, "report": str(inner.params["report"])}
     console.give(facts, f"compared      {verdict}")
     return 0 if is_same else BOUND_MISSED
-
-
-def _recipe_in(report: Path) -> dict[str, Any]:
-    from diffclass.libraries import reading, require_file
-
-    require_file(report)
-    with reading(report, "a JSON report"):
-        facts = json.loads(report.read_text(encoding="utf-8"))
-        found = facts.get("recipe") if isinstance(facts, dict) else None
-        if not isinstance(found, dict) or found.get("command") != "classify":
-            raise DataError(
-                f"{report}: holds no recipe; name a report of diffclass classify --report"
-            )
-        lacking = {"arguments", "inputs", "map_sha256", "versions"} - found.keys()
-        if lacking or "--report" not in found["arguments"]:
-            raise DataError(f"{report}: its recipe is not complete; classify once more")
-        return found
 
 
 def _redirected(words: list[str], into: Path | None) -> list[str]:

@@ -1,15 +1,12 @@
-"""Hashes and stamps of files, to find what has changed."""
+"""Which files are read together, and stamps of files to find what has changed."""
 
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from diffclass.exceptions import DataError
-from diffclass.identity import file_hash
 from diffclass.mapped_files import map_under
 from diffclass.remote_paths import RemotePath
 from diffclass_hyperspectral.io.rasters import BlockArray
@@ -35,30 +32,6 @@ def input_files(path: Path) -> list[Path]:
             files += [other for other in sorted(path.parent.glob(f"{glob.escape(path.stem)}*"))
                       if other.stem == path.stem and other.suffix.lower() in endings]  # fmt: skip
     return [file for file in dict.fromkeys(files) if file.is_file()]
-
-
-def hashed(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return path, size and SHA-256 of files and of those that are read with them."""
-    files = dict.fromkeys(file for path in paths for file in input_files(path))
-    return [
-        {"path": str(file.absolute()), "bytes": file.stat().st_size, "sha256": file_hash(file)}
-        for file in files
-    ]
-
-
-def changed(known: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what has changed since files were hashed, a line for each."""
-    lines = []
-    for entry in known:
-        file = Path(entry["path"])
-        size = file.stat().st_size if file.is_file() else None
-        if size is None:
-            lines.append(f"{file}: is not there any more")
-        elif size != entry["bytes"]:
-            lines.append(f"{file}: has changed ({size} bytes, {entry['bytes']} before)")
-        elif file_hash(file) != entry["sha256"]:
-            lines.append(f"{file}: has changed (the same size, another content)")
-    return lines
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -37,6 +38,8 @@ from diffclass_tables.commands._rows import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from diffclass.blocks import BlockClassifier
     from diffclass.classifier import DiffusionClassifier
 
@@ -97,6 +100,17 @@ def _in_memory_or_blocks(
     name = f".{given.output.name}.scratch"
     with TemporaryFolder(name, parent=given.output.parent) as folder:
         yield BlockClassifier.like(classifier, memory=given.memory, scratch=folder.path)
+
+
+def _recipe(inputs: Sequence[Path], columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Return how to find the classes of all rows again."""
+    from diffclass.command_line.recipes import recipe
+    from diffclass.progress import stage
+
+    with stage("hashing"):
+        found = hashlib.sha256("\n".join(map(repr, columns["class"].tolist())).encode())
+        files = [path for path in inputs if path.is_file()]
+        return recipe(click.get_current_context(), files, found.hexdigest(), of="table")
 
 
 @command(epilog="Example: diffclass classify embeddings.npy --labels labels.csv -o classes.csv")
@@ -181,5 +195,6 @@ def classify(
                 write_rows(given.output, opened, run.columns, overwrite=running.overwrite)
     files = (str(given.output), *map(str, present(given.report)))
     said = replace(run.report, memory=memory, costs=costs_of(console), files=files)
-    give_report(console, said, given.report, overwrite=running.overwrite)
+    again = {} if given.report is None else {"recipe": _recipe(inputs, run.columns)}
+    give_report(console, said, given.report, overwrite=running.overwrite, more=again)
     return 0 if run.is_covered else BOUND_MISSED

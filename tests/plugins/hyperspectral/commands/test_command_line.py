@@ -351,7 +351,11 @@ def test_changed_inputs_are_said(call, folder, tissue):
     assert not (folder / "third").exists()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"recipe": {"command": "classify"}}'])
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "{}", '{"recipe": {"command": "classify"}}', "3", "[" * 10**5],
+    ids=lambda text: str(len(text)),
+)
 def test_files_that_hold_no_recipe(call, folder, content):
     (folder / "r.json").write_text(content)
     code, _, err = call("rerun", "r.json")
