@@ -10,6 +10,7 @@ import difflib
 import gc
 import itertools
 import json
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from diffclass.command_line.console import (
 from diffclass.command_line.dispatch import takes_a_table
 from diffclass.command_line.option_groups import RunOptions, help_records
 from diffclass.exceptions import (
+    ClusterError,
     DataError,
     DiffclassError,
     ExtensionError,
@@ -179,6 +181,9 @@ def run(arguments: Sequence[str]) -> int:
     The arguments are without the program's name; with ``--traceback`` errors are not caught.
     """
     use_messages(Messages(as_json=_wants_json_lines(arguments)))
+    if not _is_somewhere():
+        messages().fail("the folder of this shell was removed; change into another one", DATA)
+        return DATA
     with warnings.catch_warnings(), serving_a_command():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _say_warning
@@ -199,6 +204,15 @@ def run(arguments: Sequence[str]) -> int:
             if "--traceback" in arguments:
                 raise
             return _explained(error)
+
+
+def _is_somewhere() -> bool:
+    """Return whether the working directory exists, against which names are read."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _wants_json_lines(arguments: Sequence[str]) -> bool:
@@ -226,7 +240,7 @@ def _explained(error: Exception) -> int:
     text = " ".join(str(error).split())
     if isinstance(error, ParameterError):
         code = USAGE
-    elif isinstance(error, DataError | OSError):
+    elif isinstance(error, DataError | ClusterError | OSError):
         code = DATA
     else:
         kind = "" if isinstance(error, DiffclassError) else f"{type(error).__name__}: "

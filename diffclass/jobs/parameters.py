@@ -27,8 +27,8 @@ def check_neighbors(n_neighbors: Any, n_points: int) -> None:
     check_whole(n_neighbors, "n_neighbors", least=1)
     if n_neighbors >= n_points:
         raise ParameterError(
-            f"{n_neighbors} neighbors were asked for, but only {n_points} points have "
-            f"data; ask for at most {n_points - 1}"
+            f"a graph of {n_neighbors} neighbors needs more points than the {n_points} that have "
+            f"data; take at most {n_points - 1} neighbors (--neighbors)"
         )
 
 

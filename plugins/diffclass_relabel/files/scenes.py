@@ -91,7 +91,7 @@ def _remembered() -> list[RecentSession]:
             for row in rows
             if row["scenes"]
         ]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []  # damaged, or of another version
 
 

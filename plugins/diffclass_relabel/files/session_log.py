@@ -54,7 +54,7 @@ def parsed(piece: bytes) -> Line | None:
     """Return a line, its hash still in it; None where it is none."""
     try:
         line = json.loads(piece)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return line if isinstance(line, dict) else None
 

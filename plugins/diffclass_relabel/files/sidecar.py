@@ -91,7 +91,7 @@ def _kept(session: Path, *, is_secret: bool) -> dict[str, Any]:
             if is_secret and not _is_private(stream.fileno()):
                 return {}
             kept = json.load(stream)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) else {}
 

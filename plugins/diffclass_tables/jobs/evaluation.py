@@ -75,7 +75,7 @@ def evaluate_rows(
     Raises
     ------
     DataError
-        Where no row is left to compare.
+        Where no row is left to compare, or both have no class in common.
 
     See Also
     --------
@@ -96,6 +96,7 @@ def evaluate_rows(
         known &= ~_given(fitted)
     if not known.any():
         raise DataError("no row of known class is left to compare; check the ids of the truth")
+    _check_common(*map(set, _as_texts(found.tolist(), truth.tolist())))
     names, others = _as_texts(truth[known].tolist(), found[known].tolist())
     scores = classification_scores(np.array(names), np.array(others))
     curve = None
@@ -105,6 +106,17 @@ def evaluate_rows(
         right = np.array(names) == np.array(others)
         curve = reliability_curve(right[counted], values[counted]) if counted.any() else None
     return RowEvaluation(scores, sum(value == "" for value in others), curve)
+
+
+def _check_common(found: set[str], truth: set[str]) -> None:
+    """Refuse classes that are called otherwise in the truth: nothing could be right."""
+    found, truth = found - {""}, truth - {""}
+    if found and not found & truth:
+        shown = [", ".join(sorted(one)[:3]) for one in (found, truth)]
+        raise DataError(
+            f"no class is called as in the truth ({shown[0]}; there {shown[1]}); use the same "
+            "names, which are compared letter for letter"
+        )
 
 
 def _as_texts(*columns: list[Any]) -> list[list[str]]:

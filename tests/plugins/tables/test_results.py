@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from diffclass.exceptions import DataError
+from diffclass_tables import evaluate_rows
 from diffclass_tables.io import open_table, read_row_labels
 
 from .writers import read_csv, write_csv, write_table
@@ -210,3 +212,15 @@ def test_wrong_endings(rows, fails):
     ):
         fails(*CLASSIFY, "-o", output, code=2, says=says)
     fails("suggest", "points.npy", "-o", "n.npz", code=2, says="written as .csv")
+
+
+def test_classes_that_are_called_otherwise_are_no_map_without_a_right_row():
+    found = np.array(["oak", "elm", None, "oak"], dtype=object)
+    truth = np.array(["Oak", "Elm", "Oak", None], dtype=object)
+    with pytest.raises(
+        DataError, match=r"no class is called as in the truth \(elm, oak; there Elm"
+    ):
+        evaluate_rows(found, truth)
+    truth[3] = "oak"  # one name is common: all that is wrong may be wrong
+    assert evaluate_rows(found, truth).scores.overall_accuracy == 0.25
+    assert evaluate_rows(np.full(4, None), truth).scores.overall_accuracy == 0.0

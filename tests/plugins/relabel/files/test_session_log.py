@@ -425,3 +425,12 @@ def test_on_disk_before_append_returns(written, monkeypatch):
     log.append({"op": {"op": "undo"}})
     log.close()
     assert synced == [written.stat().st_size]
+
+
+@pytest.mark.parametrize("line", [b"[" * 10**5, b'{"n":' * 10**5, b"[" * 10**5 + b"]" * 10**5])
+def test_a_line_of_brackets_is_a_damaged_one(written, line):
+    content = written.read_bytes()
+    written.write_bytes(content + line + b"\n")
+    number = content.count(b"\n") + 1
+    with pytest.raises(DataError, match=f"line {number} is damaged"):
+        read_session(written)

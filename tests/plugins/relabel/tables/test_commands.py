@@ -79,7 +79,7 @@ def test_a_session_from_the_command_to_its_classes(start, connect, table_folder,
         (["digits.npy", "--labels", "nowhere.csv"], 3, "no such file"),
         (["digits.npy", "digits.npy"], 2, "one table at a time"),
         (["digits.npy", "--bands", "1-3"], 2, "no such option"),
-        (["digits.npy", "--neighbors", "5000"], 2, "neighbors were asked for"),
+        (["digits.npy", "--neighbors", "5000"], 2, "take at most"),
     ],
 )
 def test_bad_calls_end_with_one_line_and_no_session(

@@ -454,7 +454,7 @@ def test_small_tables_have_fewer_neighbours(tmp_path, open_rows, n):
     table = tmp_path / "t.npy"
     np.save(table, np.random.default_rng(0).normal(size=(n, 2)))
     assert open_rows("t.jsonl", table=table).workspace.settings.neighbors == n - 1
-    with pytest.raises(ParameterError, match="neighbors were asked for"):
+    with pytest.raises(ParameterError, match="take at most"):
         open_rows("u.jsonl", table=table, settings={"neighbors": n + 1})
 
 
