@@ -41,6 +41,7 @@ class Messages:
     def __init__(self, *, as_json: bool = False, quiet: bool = False):
         self.as_json = as_json
         self.quiet = quiet
+        self.warned: list[str] = []  # for the report
 
     def say(self, text: str) -> None:
         """Write a message."""
@@ -48,7 +49,8 @@ class Messages:
             self._write("message", text, text)
 
     def warn(self, text: str) -> None:
-        """Write a warning."""
+        """Write a warning, and keep it for the report."""
+        self.warned.append(text)
         if not self.quiet:
             self._write("warning", text, f"warning: {text}")
 

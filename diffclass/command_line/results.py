@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from diffclass.command_line.console import Console
+from diffclass.command_line.console import Console, messages
 from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
@@ -56,13 +56,15 @@ def give_report(
     more: Mapping[str, Any] | None = None,
     lines: Sequence[str] | None = None,
 ) -> None:
-    """Print a report, and write it with ``more`` facts to a file if one is named.
+    """Print a report, and write it with ``more`` facts and warnings to a file if one is named.
 
     People read ``lines`` instead of the whole report, if given.
     """
     from diffclass.output import write_json
 
     facts = report.to_dict() | dict(more or {})
+    if messages().warned:
+        facts["warnings"] = list(messages().warned)
     if path is not None:
         write_json(path, facts, overwrite=overwrite)
     console.give(facts, "\n".join(report.lines() if lines is None else lines))

@@ -33,6 +33,11 @@ def info(scene: Path, *, part: ScenePart, console: Console) -> None:
     console.give(facts, "\n".join(_lines(facts)))
 
 
+def _short(crs: str, *, most: int = 80) -> str:
+    """Return a coordinate system to read, of well-known text the beginning."""
+    return crs if len(crs) <= most else f"{crs[:most]}..."
+
+
 def _lines(facts: dict[str, Any]) -> list[str]:
     span = facts["wavelengths_nm"]
     scenes = facts.get("scenes", [])
@@ -51,4 +56,5 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"scale factor {facts['scale_factor']:g}",
         f"memory       {facts['memory_bytes'] / 2**20:.1f} MiB as stored",
         f"map info     {', '.join(facts['map_info']) if facts['map_info'] else 'not given'}",
+        f"coordinates  {_short(facts['crs']) if facts['crs'] else 'not given'}",
     ]

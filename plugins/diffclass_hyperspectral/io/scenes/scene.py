@@ -433,6 +433,7 @@ class Scene:
             "valid_share": share,
             "memory_bytes": int(self.data.size) * self.data.dtype.itemsize,
             "map_info": list(self.map_info) if self.map_info else None,
+            "crs": None if self.georeference is None else self.georeference.crs,
         }
 
     @property

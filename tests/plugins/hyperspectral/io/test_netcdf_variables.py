@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -111,3 +113,13 @@ def test_two_times_of_others_are_named(data_folder):
         open_scene(path)
     with pytest.warns(UserWarning, match=r"'time' \(2\) is taken for bands"):
         assert open_scene(path, variable="green").shape == (10, 10, 2)
+
+
+def test_what_was_assumed_is_in_the_report(tmp_path, capsys):
+    path = written(tmp_path / "scene.nc", lst=CUBE.transpose(2, 0, 1))
+    report = tmp_path / "report.json"
+    words = ["cluster", str(path), "-o", str(tmp_path / "map.npy"), "--report", str(report)]
+    assert cli.run(words) == 0
+    assert "taken for bands" in capsys.readouterr().err
+    (said,) = json.loads(report.read_text())["warnings"]
+    assert "its dimension 'time' (4) is taken for bands" in said
