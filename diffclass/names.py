@@ -28,7 +28,9 @@ from diffclass.exceptions import DataError, warn_user
 
 __all__ = [
     "WHOLE_NUMBER",
+    "check_text",
     "is_mark",
+    "is_whole",
     "marks",
     "near_name",
     "read_names",
@@ -169,9 +171,40 @@ def written_name(name: Any) -> str:
     text = _text(name)
     if is_mark(text):
         raise DataError(f"{name!r} cannot be the name of a class: it says that there is none")
-    if "\0" in text or not _is_encodable(text):
-        raise DataError(f"{name!r} cannot be written as a text; give that class another name")
+    check_text(text)
     return text
+
+
+def is_whole(number: float) -> bool:
+    """Tell whether a float is a whole number that is the name of a class as such: below 2^53.
+
+    Examples
+    --------
+    >>> from diffclass.names import is_whole
+    >>> is_whole(2.0), is_whole(0.5), is_whole(1e300)
+    (True, False, False)
+    """
+    return number.is_integer() and abs(number) < 2**53
+
+
+def check_text(text: str) -> None:
+    r"""Raise `DataError` for a text that no file of texts holds: zero bytes, half characters.
+
+    Examples
+    --------
+    >>> from diffclass.names import check_text
+    >>> try:
+    ...     check_text("corn\0")
+    ... except ValueError as error:
+    ...     print(error)
+    'corn\x00' cannot be written as a text; give that class another name
+    """
+    try:
+        is_good = "\0" not in text and bool(text.encode() or True)
+    except (UnicodeError, SystemError):  # of damaged arrays
+        is_good = False
+    if not is_good:
+        raise DataError(f"{text!a} cannot be written as a text; give that class another name")
 
 
 def same_names(
@@ -285,10 +318,6 @@ def _text(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _is_encodable(text: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
 def _exact(name: Any) -> Hashable:
     """Return what equal names have in common; True is not 1."""
     if isinstance(name, bytes):
@@ -298,7 +327,7 @@ def _exact(name: Any) -> Hashable:
 
 def _key(name: Any) -> str:
     """Return what names that are written alike have in common."""
-    if isinstance(name, float | np.floating) and float(name).is_integer():
+    if isinstance(name, float | np.floating) and is_whole(float(name)):
         name = int(name)
     text = _text(name).strip()
     if text.lower() in ("true", "false"):

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.names import is_mark
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.session import SessionEditor
 from diffclass_relabel.workspace import TableWorkspace
 from diffclass_tables import write_rows
-from diffclass_tables.io.labels import is_no_label
 
 _COLUMNS = {".csv": "CSV", ".parquet": "Parquet", ".npz": "NumPy"}
 ROW_FORMATS: dict[Result, dict[str, str]] = {
@@ -48,7 +48,7 @@ def write_row_result(
 def _names(editor: SessionEditor) -> dict[int, str]:
     names = {info.id: info.name for info in editor.session.classes}
     for name in names.values():
-        if is_no_label(name):
+        if is_mark(name):
             raise DataError(f"a class is called {name!r}, which is no label in files; rename it")
     return names
 

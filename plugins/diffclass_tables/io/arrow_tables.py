@@ -1,14 +1,15 @@
 """Tables of columns, by ``pyarrow``: CSV, TSV, Parquet and Feather.
 
-Of CSV a first line of names is optional, and empty cells are missing values. Its labels and ids are
-texts as they are written, such as "007", "1.10" and "true", unless all are whole numbers. The index
-that pandas writes beside the columns of a frame is ids, not features.
+Of CSV a first line of names is optional, and empty cells are missing values; see `text_dialects`.
+Its labels and ids are read by `diffclass.names`: texts as they are written, such as "007", "1.10"
+and "true", unless all are whole numbers. The index that pandas writes beside the columns of a frame
+is ids, not features.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,23 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
-from diffclass_tables.io.tables import INDEX, ROW, Table, chosen_names, in_words, unique_ids
+from diffclass.names import WHOLE_NUMBER, read_names
+from diffclass_tables.io import text_dialects
+from diffclass_tables.io.tables import (
+    INDEX,
+    ROW,
+    Table,
+    chosen_names,
+    dates_as_text,
+    in_words,
+    unique_ids,
+)
 
 EXTRA = "tables"
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-ENDINGS = (*_DELIMITERS, ".parquet", ".feather")
+ENDINGS = (*text_dialects.ENDINGS, ".parquet", ".feather")
 _BLOCK = 2**20  # bytes of text that are read at once, if rows are not longer
 _LONGEST = 2**16, 2**30  # of a cell, of a row: bytes
 _UNNAMED = "__index_level_0__"  # what pandas calls an index in Parquet
-_WHOLE = r"0|-?[1-9]\d{0,17}"  # whole numbers whose texts are the same once they are read
 _MISTYPED = 0.5  # share of numbers in a column of text from which on a word is a mistake
 
 
@@ -87,38 +96,41 @@ def read_columns(path: Path, *, as_text: Sequence[str] = ()) -> Any:
         stored = require("pyarrow.feather", extra=EXTRA).read_table(path)
         stored.validate(full=True)  # its buffers are those of the file
     else:
-        stored = _read_text(path, _DELIMITERS[ending], as_text)
+        stored = _read_text(path, as_text)
     names = stored.column_names
-    unnamed = "" if ending in _DELIMITERS else _UNNAMED
-    if INDEX in names or unnamed not in (names[:1] if ending in _DELIMITERS else names):
+    unnamed = "" if ending in text_dialects.ENDINGS else _UNNAMED
+    if INDEX in names or unnamed not in (names[:1] if ending in text_dialects.ENDINGS else names):
         return stored
     renamed = stored.rename_columns([INDEX if name == unnamed else name for name in names])
     return renamed.replace_schema_metadata(stored.schema.metadata)
 
 
-def _read_text(path: Path, delimiter: str, as_text: Sequence[str]) -> Any:
+def _read_text(path: Path, as_text: Sequence[str]) -> Any:
     arrow = require("pyarrow.csv", extra=EXTRA)
-    first = _first_line(path, delimiter)
-    if len(first) == 1 and ";" in first[0]:
-        raise DataError(
-            f"{path}: begins with {first[0]!r}; write commas between columns, or tabs in .tsv"
-        )
-    named = not all(_is_number(cell) for cell in first)
-    longest = min(_LONGEST[0] * len(first), _LONGEST[1])
-    only = ["" if name == INDEX and INDEX not in first else name for name in as_text]
+    dialect = text_dialects.dialect_of(path)
+    longest = min(_LONGEST[0] * dialect.n_columns, _LONGEST[1])
+    names = dialect.names or [str(i + 1) for i in range(dialect.n_columns)]
+    only = ["" if name == INDEX and INDEX not in names else name for name in as_text]
     stored = arrow.read_csv(
         path,
         read_options=arrow.ReadOptions(
-            column_names=None if named else [str(i + 1) for i in range(len(first))],
+            column_names=names,
+            skip_rows=dialect.n_skipped,
+            skip_rows_after_names=int(dialect.names is not None),
+            encoding=dialect.encoding,
             block_size=max(_BLOCK, min(longest, path.stat().st_size + 1)),
         ),
-        parse_options=arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        parse_options=arrow.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
         convert_options=arrow.ConvertOptions(
+            decimal_point=dialect.decimal_point,
             strings_can_be_null=not only,
             include_columns=only,
             column_types=dict.fromkeys(only, require("pyarrow").string()),
         ),
     )
+    if only and dialect.pads:
+        trim = require("pyarrow.compute", extra=EXTRA).utf8_ltrim_whitespace
+        stored = require("pyarrow").table({name: trim(stored.column(name)) for name in only})
     last = stored.column(-1)[-1].as_py() if stored.num_rows else None
     if isinstance(last, str) and "\n" in last and _n_quotes(path) % 2:
         row = stored.num_rows - 1
@@ -162,38 +174,45 @@ def as_array(column: Any) -> np.ndarray:
         return np.array(column.to_pylist(), dtype=object)  # numbers stay whole
     if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
         return np.array(column.to_pylist(), dtype=object)
-    return np.asarray(column.to_numpy())
+    return dates_as_text(np.asarray(column.to_numpy()))
 
 
 def as_written(path: Path, stored: Any, name: str, *, are_ids: bool = False) -> np.ndarray:
     """Return a column of labels or ids as an array; of a text file as it is written there.
 
-    Whole numbers are numbers if all are written as such; where labels are missing, also with the
-    ".0" that pandas then writes. Of ids only empty cells are missing.
+    None are marks of `diffclass.names`, of ids empty cells alone.
     """
     column = stored.column(name)
-    if path.suffix.lower() not in _DELIMITERS:
+    if path.suffix.lower() not in text_dialects.ENDINGS:
         return as_array(column)
+    column = read_columns(path, as_text=[name]).column(name).combine_chunks()
+    if are_ids:
+        return _written_ids(column)
+    coded = column.dictionary_encode()
+    with reading_names(path, name):
+        names = read_names(coded.dictionary.to_pylist())
+    found = np.array([*names, None], dtype=object)[coded.indices.fill_null(len(names)).to_numpy()]
+    return found.astype(np.int64) if {type(value) for value in names} == {int} else found
+
+
+def _written_ids(column: Any) -> np.ndarray:
+    """Return ids as whole numbers if all are written as such, else as texts, None for none."""
     arrow = require("pyarrow", extra=EXTRA)
     compute = require("pyarrow.compute", extra=EXTRA)
-    column = read_columns(path, as_text=[name]).column(name)
-    missing = [""] if are_ids else require("pyarrow.csv", extra=EXTRA).ConvertOptions().null_values
-    is_missing = compute.is_in(column, value_set=arrow.array(missing))
-    column = compute.if_else(is_missing, None, column)
-    for end in ("", r"\.0") if column.null_count and not are_ids else ("",):
-        pattern = f"^ *({_WHOLE}){end} *$"
-        if compute.all(compute.match_substring_regex(column, pattern)).as_py() is not False:
-            digits = compute.replace_substring_regex(column, pattern, r"\1")
-            return as_array(digits.cast(arrow.int64()))
-    return as_array(column)
+    column = compute.if_else(compute.equal(column, ""), None, column)
+    pattern = f"^ *({WHOLE_NUMBER}) *$"
+    if compute.all(compute.match_substring_regex(column, pattern)).as_py() is False:
+        return as_array(column)
+    return as_array(compute.replace_substring_regex(column, pattern, r"\1").cast(arrow.int64()))
 
 
-def _first_line(path: Path, delimiter: str) -> list[str]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        for cells in csv.reader(file, delimiter=delimiter):
-            if cells:
-                return [cell.strip() for cell in cells]
-    raise DataError(f"{path}: holds no row of numbers")
+@contextmanager
+def reading_names(path: Path, column: str) -> Iterator[None]:
+    """Say in errors about names in which column of which file they stand."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{path}, column {column!r}: {error}") from None
 
 
 def _features(path: Path, stored: Any, wanted: list[str] | None, apart: Sequence[str]) -> list[str]:

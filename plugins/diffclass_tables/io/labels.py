@@ -10,8 +10,9 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import reading, require_file
+from diffclass.names import check_text, is_whole, marks
 from diffclass_tables.io import arrow_tables
-from diffclass_tables.io.tables import INDEX, ROW, Table, in_words
+from diffclass_tables.io.tables import INDEX, RESULTS, ROW, Table, dates_as_text, in_words
 
 _CLASSES = ("class", "label", "category", "target", "class_name", "y")
 
@@ -37,12 +38,13 @@ def read_row_labels(
     -------
     ndarray of object of shape (n_rows,)
         Classes as they are, of ``.csv`` and ``.tsv`` as they are written: whole numbers if all are,
-        else texts. None for no label: empty, missing, "nan", -1.
+        else texts. None for no label: the marks of `diffclass.names`, such as empty and -1. Dates
+        are texts.
 
     Raises
     ------
     DataError
-        For labels of rows that do not exist, and rows with two.
+        For labels of rows that do not exist, rows with two, and lists in place of classes.
     ParameterError
         For columns that are not there.
 
@@ -74,7 +76,7 @@ def read_row_labels(
     require_file(place)
     with reading(place, "labels of rows"):
         if place.suffix.lower() in (".npy", ".npz"):
-            return _by_order(place, _array(place, variable), table.n_rows)
+            return _by_order(place, *_array(place, variable), table.n_rows)
         if place.suffix.lower() in arrow_tables.ENDINGS:
             return _by_id(place, table, variable)
         raise DataError(
@@ -84,26 +86,26 @@ def read_row_labels(
 
 def column_labels(table: Table, name: str) -> np.ndarray:
     """Return the labels in a column of a table; see `read_row_labels`."""
-    return _plain(table.column(name, as_written=True))
+    return _plain(table.path, name, table.column(name, as_written=True))
 
 
-def _array(place: Path, variable: str | None) -> np.ndarray:
+def _array(place: Path, variable: str | None) -> tuple[str, np.ndarray]:
     found = np.load(place, allow_pickle=False)
     if isinstance(found, np.ndarray):
-        return found
+        return "the array", found
     with found as archive:
         flat = [name for name in archive.files if archive[name].ndim == 1]
         name = _class_column(place, flat, variable)
-        return np.asarray(archive[name])
+        return name, np.asarray(archive[name])
 
 
-def _by_order(place: Path, values: np.ndarray, n_rows: int) -> np.ndarray:
+def _by_order(place: Path, column: str, values: np.ndarray, n_rows: int) -> np.ndarray:
     if values.shape != (n_rows,):
         raise DataError(
             f"{place}: labels of shape {values.shape} for {n_rows} rows; give one for each row, or "
             "ids, in a column that is called as in the table, or 'row' for numbers from 0"
         )
-    return _plain(values)
+    return _plain(place, column, values)
 
 
 def _by_id(place: Path, table: Table, variable: str | None) -> np.ndarray:
@@ -117,10 +119,11 @@ def _by_id(place: Path, table: Table, variable: str | None) -> np.ndarray:
         texts = arrow_tables.read_columns(place, as_text=others)
         ids = next((name for name in others if _holds_ids(texts.column(name), table)), None)
     if ids is None:
-        return _by_order(place, values, table.n_rows)
+        return _by_order(place, class_column, values, table.n_rows)
     given = ids_in(place, stored, ids, table)
     found = np.full(table.n_rows, None, dtype=object)
-    pairs = zip(given, _rows_called(place, ids, given, table), _plain(values), strict=True)
+    classes = _plain(place, class_column, values)
+    pairs = zip(given, _rows_called(place, ids, given, table), classes, strict=True)
     for name, row, value in pairs:
         if found[row] is not None and value is not None and found[row] != value:
             raise DataError(
@@ -133,7 +136,7 @@ def _by_id(place: Path, table: Table, variable: str | None) -> np.ndarray:
 def _id_column(table: Table, names: list[str]) -> str | None:
     """Return the column of ids by its name; the index of pandas numbers rows without ids."""
     own = [table.id_name, "id"]
-    if table.id_name in _CLASSES:  # results then call it "id"
+    if table.id_name in (*_CLASSES, *RESULTS):  # results then call it "id"
         own.reverse()
     usual = [*own, ROW, *([INDEX] if table.id_name == ROW else [])]
     by_lower = {name.lower(): name for name in reversed(names)}
@@ -208,21 +211,31 @@ def _class_column(place: Path, names: list[str], variable: str | None) -> str:
     )
 
 
-def is_no_label(text: str) -> bool:
-    """Return whether a text in a column of labels says that there is none."""
-    return text.strip().lower() in ("", "-1", "nan")
-
-
-def _plain(values: np.ndarray) -> np.ndarray:
+def _plain(place: Path, column: str, values: np.ndarray) -> np.ndarray:
     """Return labels as objects, None for none."""
-    found = np.array([None] * len(values), dtype=object)
-    for row, value in enumerate(values.tolist()):
+    values = dates_as_text(values)
+    if values.dtype.kind not in "biufOUS":
+        raise DataError(f"{place}, column {column!r}: {values.dtype} values name no classes")
+    found = np.array([None, *values.tolist()], dtype=object)[1:]
+    found[marks(found)] = None
+    with arrow_tables.reading_names(place, column):
+        for text in {value for value in values.tolist() if isinstance(value, str)}:
+            check_text(text)
+    for row, value in enumerate(found):
         if isinstance(value, bytes):
-            value = value.decode(errors="replace")
-        is_missing = value is None or value != value or value == -1
-        if isinstance(value, str):
-            is_missing = is_no_label(value)
-        if not is_missing:
-            whole = isinstance(value, float) and value.is_integer()
-            found[row] = int(value) if whole else value
+            found[row] = _decoded(place, column, value)
+        elif isinstance(value, float) and is_whole(value):
+            found[row] = int(value)
+        elif isinstance(value, list | dict | np.ndarray):
+            raise DataError(
+                f"{place}, column {column!r}: holds lists; a class is a text or a whole number, so "
+                "name another column, or keep one class of each list"
+            )
     return found
+
+
+def _decoded(place: Path, column: str, value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise DataError(f"{place}, column {column!r}: {value!r} is no text in UTF-8") from None

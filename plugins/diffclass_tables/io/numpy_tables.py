@@ -9,7 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_tables.io.tables import ROW, Table, checked_values, in_words, unique_ids
+from diffclass_tables.io.tables import (
+    ROW,
+    Table,
+    checked_values,
+    dates_as_text,
+    in_words,
+    unique_ids,
+)
 
 _IDS = ("id", "ids")
 _NO_COLUMNS = "an array has neither columns with names nor ids; leave --columns and --id out"
@@ -53,7 +60,9 @@ def read_archive(path: Path, *, columns: str | None, id_column: str | None) -> T
                 f"{path}: ids {key!r} of shape {arrays[key].shape} for {n_rows} rows; give one for "
                 "each row"
             )
-    others = {key: array for key, array in arrays.items() if array.shape == (n_rows,)}
+    others = {
+        key: dates_as_text(array) for key, array in arrays.items() if array.shape == (n_rows,)
+    }
     return _table(path, "NumPy", values, f"{name!r}", others, id_column, n_rows)
 
 

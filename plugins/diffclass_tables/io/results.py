@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
+from diffclass.names import written_name
 from diffclass.output import replacing
 from diffclass_tables.io import anndata_tables
 from diffclass_tables.io.arrow_tables import EXTRA
-from diffclass_tables.io.tables import Table
+from diffclass_tables.io.tables import RESULTS, Table
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".npz", ".npy", ".h5ad")
 PREFIX = "diffclass_"  # of columns among those of others
@@ -80,7 +81,7 @@ def write_rows(
     target, ending = Path(path), Path(path).suffix.lower()
     check_ending(target, table.path)
     with replacing(target, overwrite=overwrite) as temporary:
-        ids = "id" if table.id_name in columns else table.id_name
+        ids = _id_name(table)
         if ending == ".npy":
             first = next(iter(columns.values())) if matrix is None else matrix
             np.save(temporary, _flat(first), allow_pickle=False)
@@ -96,6 +97,10 @@ def write_rows(
         else:
             _write_arrow(temporary, ending, {ids: table.ids, **columns})
     return target
+
+
+def _id_name(table: Table) -> str:
+    return "id" if table.id_name in RESULTS else table.id_name
 
 
 def _write_arrow(path: Path, ending: str, columns: Mapping[str, np.ndarray]) -> None:
@@ -116,21 +121,38 @@ def _write_arrow(path: Path, ending: str, columns: Mapping[str, np.ndarray]) -> 
 
 
 def _of_arrow(arrow: Any, values: np.ndarray, *, as_text: bool) -> Any:
-    if values.dtype == object and as_text and any(isinstance(v, list) for v in values):
-        values = _joined(values)
+    if as_text:
+        values = _checked_texts(_joined(values))
     if values.dtype.kind == "f":
         return arrow.array(values, mask=np.isnan(values))
     return arrow.array(values.tolist() if values.dtype == object else values)
 
 
 def _joined(values: np.ndarray) -> np.ndarray:
+    """Return lists of classes as one text each."""
+    lists = [value for value in values if isinstance(value, list)] if values.dtype == object else []
+    if not lists:
+        return values
+    parted = next((name for value in lists for name in value if "|" in str(name)), None)
+    if parted is not None:
+        raise DataError(
+            f"class {parted!r} has a |, which stands between the classes of a set; write .parquet"
+        )
     return np.array(["|".join(map(str, v)) if isinstance(v, list) else v for v in values], object)
+
+
+def _checked_texts(values: np.ndarray) -> np.ndarray:
+    """Return values, or raise `DataError` for names that texts cannot hold."""
+    if values.dtype == object:
+        for name in {value for value in values.tolist() if isinstance(value, str)}:
+            written_name(name)
+    return values
 
 
 def _of_pandas(values: np.ndarray) -> Any:
     if values.dtype != object:
         return values
-    joined = _joined(values)
+    joined = _checked_texts(_joined(values))
     pandas = require("pandas", extra=anndata_tables.EXTRA)
     return pandas.Categorical([None if value is None else str(value) for value in joined])
 
@@ -139,7 +161,7 @@ def _flat(values: np.ndarray) -> np.ndarray:
     """Return objects as an array that needs no pickle: texts, or numbers with -1 for none."""
     if values.dtype != object:
         return values
-    found = _joined(values).tolist()
+    found = _checked_texts(_joined(values)).tolist()
     if all(value is None or type(value) is int for value in found):
         return np.array([-1 if value is None else value for value in found])
     return np.array(["" if value is None else str(value) for value in found])
@@ -155,7 +177,7 @@ def write_suggestions(
     """Write rows to label, with an empty column "class" to be filled in."""
     target = Path(path)
     columns = {
-        table.id_name: np.array([row["id"] for row in rows], dtype=object),
+        _id_name(table): np.array([row["id"] for row in rows], dtype=object),
         "class": np.array([None] * len(rows), dtype=object),
         "class_now": np.array([row["class_now"] for row in rows], dtype=object),
         "margin": np.array([row["margin"] for row in rows], dtype=np.float64),

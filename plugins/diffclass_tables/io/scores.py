@@ -11,6 +11,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading, require_file
+from diffclass.names import read_names
 from diffclass_tables.io import arrow_tables
 from diffclass_tables.io.labels import rows_of_ids
 from diffclass_tables.io.tables import Table, in_words
@@ -21,7 +22,7 @@ class RowScores:
     """Scores (n_rows, n_classes), NaN for none; ``columns`` are the classes, or None."""
 
     values: np.ndarray
-    columns: tuple[str, ...] | None
+    columns: tuple[Any, ...] | None
 
     def of(self, rows: np.ndarray) -> Any:
         """Return the scores of some rows as ``score_prior`` takes them."""
@@ -33,7 +34,7 @@ class RowScores:
 @dataclass(frozen=True, eq=False)
 class _Named:
     values: np.ndarray
-    columns: tuple[str, ...]
+    columns: tuple[Any, ...]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self.values if dtype is None else self.values.astype(dtype)
@@ -108,4 +109,16 @@ def _of_columns(place: Path, table: Table) -> RowScores:
         raise DataError(f"{place}: some rows have scores twice; keep one")
     values = np.full((table.n_rows, len(columns)), np.nan)
     values[rows] = np.column_stack(columns)
-    return RowScores(values, tuple(names))
+    return RowScores(values, tuple(_classes(place, names)))
+
+
+def _classes(place: Path, names: list[str]) -> list[Any]:
+    """Return the classes that columns are called by: whole numbers if all are."""
+    with arrow_tables.reading_names(place, names[0]):
+        found = read_names(names).tolist()
+    if None in found:
+        raise DataError(
+            f"{place}: a column is called {names[found.index(None)]!r}, which means that there is "
+            "no class; leave it out, or call it by its class"
+        )
+    return found

@@ -16,6 +16,8 @@ from diffclass.exceptions import DataError, ParameterError
 
 ROW = "row"  # what the id is called where a table has none: rows are numbered from 0
 INDEX = "index"  # of a frame of pandas, where it has no name
+# What results are called: beside one of them, the ids are called "id".
+RESULTS = ("class", "class_now", "cluster", "margin", "probability", "score", "set")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,26 @@ def in_words(names: Sequence[str], most: int = 8) -> str:
     """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return (", ".join(map(str, names[:most])) + more) or "none"
+
+
+def dates_as_text(values: np.ndarray) -> np.ndarray:
+    """Return dates as texts, as pandas writes them, None for none; other values as they are."""
+    if values.dtype.kind != "M":
+        return values
+    known = ~np.isnat(values)
+    unit: Any = next(u for u in ("D", "s", "us", "ns") if _are_whole(values[known], u))
+    texts = np.datetime_as_string(values, unit=unit).astype(object)
+    return np.array(
+        [
+            text.replace("T", " ") if is_one else None
+            for text, is_one in zip(texts, known, strict=True)
+        ],
+        dtype=object,
+    )
+
+
+def _are_whole(dates: np.ndarray, unit: str) -> bool:
+    return bool((dates.astype(f"M8[{unit}]").astype(dates.dtype) == dates).all())
 
 
 def unique_ids(path: Path, name: str, ids: np.ndarray) -> np.ndarray:

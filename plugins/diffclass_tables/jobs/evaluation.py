@@ -10,6 +10,8 @@ import numpy as np
 from diffclass.evaluation import ReliabilityCurve, Scores, classification_scores, reliability_curve
 from diffclass.exceptions import DataError
 from diffclass.jobs import IF_KNOWN, MERGED, Facts
+from diffclass.names import same_names
+from diffclass.targets import encode_labels
 
 _MOST = 30  # classes in lines
 
@@ -66,7 +68,7 @@ def evaluate_rows(
     Parameters
     ----------
     found, truth : ndarray of object of shape (n_rows,)
-        None for no class.
+        None for no class. Classes of both that are one by `diffclass.names.same_names` are equal.
     fitted : ndarray of object of shape (n_rows,), optional
         Labels, None for none, whose rows are left out.
     probability : ndarray of shape (n_rows,), optional
@@ -96,8 +98,9 @@ def evaluate_rows(
         known &= ~_given(fitted)
     if not known.any():
         raise DataError("no row of known class is left to compare; check the ids of the truth")
-    _check_common(*map(set, _as_texts(found.tolist(), truth.tolist())))
-    names, others = _as_texts(truth[known].tolist(), found[known].tolist())
+    is_own = _common_names(found, truth)
+    names = [str(name) for name in truth[known]]
+    others = ["" if name is None else str(is_own.get(name, name)) for name in found[known]]
     scores = classification_scores(np.array(names), np.array(others))
     curve = None
     if probability is not None:
@@ -108,22 +111,17 @@ def evaluate_rows(
     return RowEvaluation(scores, sum(value == "" for value in others), curve)
 
 
-def _check_common(found: set[str], truth: set[str]) -> None:
-    """Refuse classes that are called otherwise in the truth: nothing could be right."""
-    found, truth = found - {""}, truth - {""}
-    if found and not found & truth:
-        shown = [", ".join(sorted(one)[:3]) for one in (found, truth)]
+def _common_names(found: np.ndarray, truth: np.ndarray) -> dict[Any, Any]:
+    """Return the truth's name of each class that was found, or refuse classes of other names."""
+    own, others = encode_labels(truth)[0].tolist(), encode_labels(found)[0].tolist()
+    is_own = same_names(others, own, sides=("the classes found", "the truth"))
+    if others and not is_own:
+        shown = [", ".join(map(str, one[:3])) for one in (others, own)]
         raise DataError(
             f"no class is called as in the truth ({shown[0]}; there {shown[1]}); use the same "
             "names, which are compared letter for letter"
         )
-
-
-def _as_texts(*columns: list[Any]) -> list[list[str]]:
-    """Return classes as texts, "" for none; text files have "true" or "True" for a bool."""
-    is_bool = any(isinstance(value, bool) for column in columns for value in column)
-    name = (lambda value: str(value).capitalize()) if is_bool else str
-    return [["" if value is None else name(value) for value in column] for column in columns]
+    return is_own
 
 
 def _given(values: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.rows import Rows
 
 _LISTED = 10
+_UNMARKED = ("none", "0", "false")  # what is no anomaly
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,9 @@ def score_rows(
     order = np.flatnonzero(rows.valid)[np.argsort(-model.scores_, kind="stable")][:_LISTED]
     curve = None
     if truth is not None:
-        marked = np.array([value not in (None, 0, "0", False) for value in truth.tolist()])
+        marked = np.array(
+            [str(value).lower() not in ("none", "0", "false") for value in truth.tolist()]
+        )
         curve = detection_curve(marked[rows.valid], scores[rows.valid])
     report = AnomalousRowsReport(
         highest=tuple((_plain(rows.table.ids[i]), float(scores[i])) for i in order),
