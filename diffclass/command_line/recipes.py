@@ -15,7 +15,6 @@ import click
 
 from diffclass.command_line.doctor import version_line
 from diffclass.exceptions import DataError
-from diffclass.identity import file_hash
 
 # Options that the result does not depend on.
 _OF_THE_RUN = {
@@ -33,6 +32,8 @@ def recipe(
     - `files`: that were read
     - `of`: what they are, "scene" or "table"
     """
+    from diffclass.identity import file_hash
+
     return {
         "command": context.command.name,
         "of": of,
@@ -83,6 +84,8 @@ def read_recipe(report: Path) -> dict[str, Any]:
 
 def changed(known: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what has changed since files were hashed, a line for each."""
+    from diffclass.identity import file_hash
+
     lines = []
     for entry in known:
         file = Path(entry["path"])
