@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from diffclass.exceptions import DataError, ParameterError, ScaleWarning, warn_user
@@ -69,6 +70,17 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
         return points if points.dtype in FLOATS else points.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} is not a table of real numbers ({error})") from None
+
+
+def check_seed(random_state: RandomState) -> None:
+    """Raise `ParameterError` for anything but what scikit-learn's ``check_random_state`` takes."""
+    try:
+        check_random_state(random_state)
+    except ValueError:
+        raise ParameterError(
+            f"random_state = {random_state!r}; it has to be a whole number from 0 to 2^32 - 1, a "
+            "numpy.random.RandomState or None"
+        ) from None
 
 
 def warn_of_scales(X: np.ndarray) -> None:

@@ -17,6 +17,7 @@ from diffclass._validation import (
     check_choice,
     check_kind,
     check_level,
+    check_seed,
     validate_points,
     warn_of_scales,
 )
@@ -32,6 +33,8 @@ from diffclass.label_diffusion import (
     map_scores,
 )
 from diffclass.label_diffusion.diffusion import diffuse
+from diffclass.label_diffusion.labels import warn_of_lost_classes
+from diffclass.label_diffusion.maps import dense_rows, with_rows
 from diffclass.label_diffusion.parameters import (
     LABEL_MODE_CHOICES,
     DiffusionRules,
@@ -76,8 +79,9 @@ class _Fitted:
     def probabilities(self) -> np.ndarray:
         probabilities = self.calibration.apply(self.posteriors)
         unreached = ~self.diffusion.reached
-        probabilities[unreached] = self.posteriors[unreached]
-        return probabilities
+        if not unreached.any():
+            return probabilities
+        return with_rows(probabilities, unreached, dense_rows(self.posteriors, unreached))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +115,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
         Expected sizes of the classes, in the order of ``classes_``: numbers in proportion to them,
         or a pair of the least and the most share of the points that each class may have, 0 to 1.
-        They are met exactly, within a factor of eight or not at all, as far as the graph agrees;
-        ``diffusion_.weighting`` says which. See `diffclass.diffuse_labels`. Where they are met, no
-        label can be held out of the map: calibration goes by the map alone, prediction sets hold
-        all classes, and joined features do not count.
+        A map that meets them stays as it is; else the nearest shares allowed are met, unless the
+        graph disagrees: ``diffusion_.weighting`` says whether. See `diffclass.diffuse_labels`. A
+        map that was brought to sizes is not joined with features.
     warp : Warp, optional
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.
@@ -126,7 +129,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Number of classes whose values each point keeps, the largest, for problems of hundreds of
         classes; see `diffclass.diffuse_labels`. `label_distributions_` and
         `raw_label_distributions_` are then csr_arrays, `transductive_set` too, whose sets hold kept
-        classes only; ``diffusion_.dropped`` says what that has cost. By default all are kept.
+        classes only, but all where no label is within reach; ``diffusion_.dropped`` says what that
+        has cost. By default all are kept.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
@@ -327,7 +331,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             If half of the features count for nothing beside others a thousand times as large.
         UserWarning
             If every point has a label, and 0 looks like a mark of those without one, or if words
-            such as "nan" are taken for marks.
+            such as "nan" are taken for marks; if a class with labels has no point of the map.
         """
         _refuse(others)
         self.check_parameters()
@@ -338,6 +342,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             y = np.full(X.shape[0], UNLABELLED) if y is None else y
             hints = ScorePrior(score_prior, y)
         given = None
+        if hints is not None and hints.is_alone and not (label_weight is None and groups is None):
+            raise ParameterError(
+                "groups and label_weight are those of labels, and y has none; leave them out"
+            )
         if hints is None or not hints.is_alone:
             given = self._labels(y, X.shape[0], label_weight, groups)
         labels = hints.labels(given, ALONE) if hints is not None else cast(Labels, given)
@@ -374,6 +382,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             dtype=self.operator_.dtype,
         )
         self._read_off(X)
+        warn_of_lost_classes(labels, self.diffusion_.codes)
         self._fitted: _Fitted | _Restored = _Fitted(
             self.walk_,
             labels,
@@ -387,6 +396,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """Raise `ParameterError` for parameters that no points can be fitted with."""
         check_choice(self.label_mode, "label_mode", LABEL_MODE_CHOICES)
         checked_tau(self.tau)
+        check_seed(self.random_state)
         if self.warp is not None:
             check_kind(self.warp, "warp", Warp, example="Warp(rounds=1)").check()
         check_kind(self.join_features, "join_features", (bool, np.bool_), example="True")
@@ -702,11 +712,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
         warn_user(self._why_unreached(unreached), UnreachedWarning)
-        if self.kept_classes is not None:
-            return  # empty rows
-        self.raw_label_distributions_ = self.raw_label_distributions_.copy()
         kept = self._new_points
-        self.raw_label_distributions_[unreached] = kept.hinted(kept.nearest_codes(X[unreached]))
+        rows = kept.hinted(kept.nearest_codes(X[unreached]))
+        self.raw_label_distributions_ = with_rows(self.raw_label_distributions_, unreached, rows)
 
     def _why_unreached(self, unreached: np.ndarray) -> str:
         component = self.operator_.components

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass import _compiled
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, check_kind, check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Kernel
 from diffclass.operators.markov import MarkovOperator
 from diffclass.point_graph import markov_operator
+from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
 __all__ = ["CoarseGraph", "aggregate_means", "coarsen", "neighbor_aggregates"]
 
@@ -70,11 +71,17 @@ class CoarseGraph:
         return np.unique(self.aggregates[points])
 
     def restrict_labels(self, y: np.ndarray) -> np.ndarray:
-        """Return the label (m,) of each aggregate: of its last labelled point in y (n,), or -1."""
-        labels = np.full(len(self), -1, dtype=y.dtype)
-        labelled = np.flatnonzero(y >= 0)
-        labels[self.aggregates[labelled]] = y[labelled]
-        return labels
+        """Return the label (m,) of each aggregate: of its last labelled point in y (n,), or -1.
+
+        Labels are of any kind, marked as in `diffclass.diffuse_labels` where there is none.
+        """
+        classes, codes = encode_labels(y)
+        if len(codes) != len(self.aggregates):
+            raise DataError(f"y has {len(codes)} entries; there are {len(self.aggregates)} points")
+        labels = np.full(len(self), UNLABELLED)
+        labelled = np.flatnonzero(codes >= 0)
+        labels[self.aggregates[labelled]] = codes[labelled]
+        return decode_labels(classes, labels) if len(classes) else labels
 
     def lift(self, values: np.ndarray) -> np.ndarray:
         """Return the values (n, ...) of the points: each takes those (m, ...) of its aggregate."""
@@ -110,7 +117,7 @@ def coarsen(
     Raises
     ------
     DataError
-        If the features are not those of the operator's points.
+        If the features are not finite numbers, or not those of the operator's points.
     ParameterError
         If all points are one aggregate, or as `diffclass.markov_operator`.
 
@@ -135,8 +142,10 @@ def coarsen(
     >>> coarse.lift(coarse.operator @ np.ones(len(coarse))).shape
     (500,)
     """
-    features = np.asarray(X)
-    if features.ndim != 2 or len(features) != len(operator):
+    check_kind(operator, "operator", MarkovOperator, example="markov_operator(X)")
+    check_positive(n_neighbors, "n_neighbors", integer=True)
+    features = check_points(X)
+    if len(features) != len(operator):
         raise DataError(
             f"X has the shape {features.shape}; give the features of the operator's "
             f"{len(operator)} points, one row each"

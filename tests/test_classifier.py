@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -635,3 +636,53 @@ def test_constant_features_are_no_small_ones(rng):
     X = rng.normal(size=(100, 4)) + 1e3
     X[:, 2:] = [5.0, 0.1]
     fit_to(X)
+
+
+def test_what_no_label_reaches_is_uniform_whatever_classes_are_kept():
+    X, truth = make_blobs([60, 60, 60], centers=[[0, 0], [60, 0], [0, 60]], random_state=0)
+    y = np.where((np.arange(180) % 10 == 0) & (truth < 2), truth + np.arange(180) // 30 % 2, -1)
+    unreached = truth == 2
+    for kept in (None, 2):
+        with pytest.warns(UnreachedWarning):
+            model = DiffusionClassifier(kept_classes=kept).fit(X, y)
+        for name in ("raw_label_distributions_", "label_distributions_"):
+            rows = sp.csr_array(getattr(model, name)).toarray()
+            np.testing.assert_allclose(rows.sum(axis=1), 1)
+            np.testing.assert_allclose(rows[unreached], 1 / rows.shape[1])
+        sets = sp.csr_array(model.transductive_set(level=0.9)).toarray()
+        assert sets[unreached].all()
+        assert sets.any(axis=1).all()
+
+
+def test_what_is_given_beside_scores_alone_is_refused():
+    X, truth = make_blobs(120, random_state=0)
+    scores = np.eye(3)[truth]
+    for more in ({"groups": truth}, {"label_weight": np.ones(120)}):
+        with pytest.raises(ParameterError, match="groups and label_weight are those of labels"):
+            DiffusionClassifier().fit(X, None, score_prior=scores, **more)
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 1.5, np.random.default_rng(0)], ids=str)
+def test_seeds_that_are_none_are_refused_at_any_size(seed):
+    X, truth = make_blobs(60, random_state=0)
+    with pytest.raises(ParameterError, match="random_state = "):
+        DiffusionClassifier(random_state=seed).fit(X, truth)
+
+
+def test_a_class_that_the_map_loses_is_told():
+    """A label in the middle of a cluster whose other labels outweigh it."""
+    X, truth = make_blobs([60, 60], centers=[[0, 0], [6, 0]], random_state=0)
+    y = truth.copy()
+    y[3] = 2
+    weight = np.where(y == 2, 0.01, 1)
+    with pytest.warns(UserWarning, match="no point of the map is of the class 2"):
+        DiffusionClassifier(label_mode="absorbing").fit(X, y, label_weight=weight)
+
+
+def test_names_of_features_have_to_match():
+
+    X, truth = make_blobs(60, random_state=0)
+    model = DiffusionClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), truth)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(pd.DataFrame(X, columns=["b", "a"]))

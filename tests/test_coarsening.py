@@ -72,3 +72,34 @@ def test_what_cannot_be_coarsened_is_refused(operator):
     everyone = MarkovOperator.from_affinity(np.ones((5, 5)))
     with pytest.raises(ParameterError, match="all points are one aggregate"):
         coarsen(everyone, points()[:5])
+
+
+@pytest.mark.parametrize(
+    "kind", [lambda y: y.tolist(), lambda y: np.where(y < 0, None, "corn"), lambda y: y * 1.0]
+)
+def test_labels_of_any_kind_are_restricted(kind):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = np.where(np.arange(200) % 9, -1, 3)
+    coarse = coarsen(markov_operator(X, n_neighbors=8), X, n_neighbors=8)
+    numbers, others = coarse.restrict_labels(y), coarse.restrict_labels(kind(y))
+    assert [x != -1 for x in others] == (numbers >= 0).tolist()
+    with pytest.raises(DataError, match="y has 199 entries; there are 200 points"):
+        coarse.restrict_labels(y[1:])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"operator": np.eye(50)}, "operator"),
+        ({"X": np.full((50, 2), "a")}, "not a table of real numbers"),
+        ({"X": np.full((50, 2), np.nan)}, "NaN"),
+        ({"X": np.zeros((49, 2))}, "50 points"),
+        ({"n_neighbors": "many"}, "n_neighbors"),
+    ],
+    ids=str,
+)
+def test_coarsening_refuses_what_is_no_graph_and_its_points(change, message):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    given = {"operator": markov_operator(X, n_neighbors=8), "X": X, "n_neighbors": 8} | change
+    with pytest.raises((DataError, ParameterError, TypeError), match=message):
+        coarsen(given.pop("operator"), given.pop("X"), **given)

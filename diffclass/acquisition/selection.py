@@ -138,6 +138,13 @@ def suggest(
     [0, 1, 2]
     """
     check_kind(operator, "operator", Operator, example="markov_operator(X)")
+    if diffusion is not None:
+        check_kind(diffusion, "diffusion", LabelDiffusion, example="diffuse_labels(operator, y)")
+        if len(diffusion.codes) != len(operator):
+            raise DataError(
+                f"diffusion is of {len(diffusion.codes)} points, the operator of {len(operator)}; "
+                "give that of the labels of these points"
+            )
     check_choice(rule, "rule", RULES)
     check_positive(n_points, "n_points", integer=True)
     check_positive(min_distance, "min_distance", zero=True)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._validation import RandomState, check_points, check_positive
+from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.dask_engine import local_cluster
@@ -36,6 +36,7 @@ from diffclass.identity import content_hash
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
+from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.parameters import Tau, checked_tau
 from diffclass.number_range import in_single_precision
 from diffclass.operators.local_order import inverse
@@ -230,6 +231,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.margin_curve_: MarginCurve = found.curve
         self.diffusion_ = found.in_order(order)
         self._warn_of_what_is_missing()
+        warn_of_lost_classes(labels, np.asarray(self.diffusion_.codes))
         return self
 
     def check_parameters(self) -> None:
@@ -240,6 +242,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         BlockKernel.of(self.kernel)
         check_label_mode(self.label_mode)
         checked_tau(self.tau)
+        check_seed(self.random_state)
         if self.n_workers is not None:
             check_positive(self.n_workers, "n_workers", integer=True)
             if self.engine is not None:
@@ -266,6 +269,13 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         if self._calibration is None:
             self._calibration = calibrate_in_blocks(*self._calibrating)
         return self._calibration
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters and results with their arrays; the blocks stay where they are."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_calibrating" in state:
+            state |= {"_calibration": self.calibration_, "_calibrating": None}
+        return state
 
     @property
     def transduction_(self) -> np.ndarray:

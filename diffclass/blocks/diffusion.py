@@ -26,10 +26,10 @@ from diffclass.exceptions import ParameterError
 from diffclass.identity import content_hash
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
-from diffclass.label_diffusion.class_sizes import SIZED
+from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.early_stopping import MarginCurve, map_at_tau
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
-from diffclass.label_diffusion.maps import class_indicators, normalised_scores, posteriors_of
+from diffclass.label_diffusion.maps import class_indicators, normalised_scores
 from diffclass.progress import in_parts, stage
 
 _PARTS = ("codes", "probability", "margin", "posteriors")
@@ -71,7 +71,7 @@ class BlockDiffusion:
         Folder in scratch that holds the arrays of each block.
     class_weight : ndarray of shape (n_classes,)
         The weights of the classes; they sum to 1.
-    weighting : {"equal", "balanced", "loosened", "matched"}
+    weighting : {"equal", "balanced", "matched", "moved"}
         How they were chosen.
     tau : int
         The time in steps.
@@ -283,22 +283,23 @@ def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -
     Costs the steps of five diffusions, and four more.
     """
     chosen, name = ChosenLabels.of(labels), f"{found.name}-fold"
+    codes = found.operator.all(f"{found.name}/codes")
+
+    def weighed_rows(walk: BlockWalk, places: np.ndarray) -> np.ndarray:
+        values, weight = weighed_again(walk, found.weighting, found.class_weight, codes)
+        return walk.graph.rows_at(values, places) * weight
 
     def walk_without(rest: Labels, places: np.ndarray) -> np.ndarray:
         with stage("calibration: walk"):
             walk = BlockWalk(found.operator, rest, engine, name=name)
             walk.advance_map(found.tau)
-            values = walk.retry(lambda: walk.graph.rows_at(walk.values(), places))
+            values = walk.retry(lambda: weighed_rows(walk, places))
         found.operator.scratch.drop_stage(name)
         return values
 
     with stage("calibration"):
-        if found.weighting in SIZED:
-            held_out = HeldOutLabels.none(labels.n_classes)
-        else:
-            values = chosen.values_by_folds(walk_without, _one_by_one)
-            posteriors = posteriors_of(values, found.class_weight)
-            held_out = HeldOutLabels(chosen.points, chosen.codes, posteriors)
+        values = chosen.values_by_folds(walk_without, _one_by_one)
+        held_out = HeldOutLabels.of(chosen, values)
         return calibrated(*_map_around(found, labels, engine), held_out)
 
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
@@ -152,6 +153,11 @@ class SerialEngine:
         self._recipes: WeakSet[_Recipe] = WeakSet()
         self._spill_files = SpillFiles(memory / 2, folder)
 
+    def __reduce__(self) -> tuple[Callable[..., SerialEngine], tuple[()]]:
+        """Return an engine with the same room, which holds nothing yet."""
+        folder = self._spill_files.folder
+        return partial(SerialEngine, memory=2 * self._memory, folder=folder), ()
+
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
         given = [self._result(argument) for argument in arguments]
@@ -188,7 +194,7 @@ class SpillFiles:
 
     def __init__(self, room: float, folder: Path | None = None):
         self.size = 0
-        self._room, self._folder = room, folder
+        self._room, self.folder = room, folder
         self._known: set[int] = set()
 
     def put(self, result: Any) -> Any:
@@ -211,7 +217,7 @@ class SpillFiles:
         self._known.discard(number)
 
     def _on_disk(self, array: np.ndarray) -> np.ndarray:
-        with room_in(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+        with room_in(self.folder), tempfile.TemporaryFile(dir=self.folder) as file:
             # written, not mapped: a full disk is an error then, and no signal
             file.write(np.ascontiguousarray(array).data)
             file.flush()

@@ -13,6 +13,7 @@ from diffclass.jobs.reports import (
     RunReport,
     hints_worth,
     plain,
+    said_of_sizes,
     written_as,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "hints_worth",
     "plain",
     "report_embedding",
+    "said_of_sizes",
     "written_as",
 ]

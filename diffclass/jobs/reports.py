@@ -6,7 +6,7 @@ differs: ``field(metadata=MERGED)``.
 Annotations are not put off here: those of `RunReport` are read in the modules of its subclasses.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ def written_as(describe: Callable[[Any], Any]) -> Metadata:
     return _as_facts(lambda name, value: {name: None if value is None else describe(value)})
 
 
+_SIZES = 8  # of classes in lines
 HIDDEN = _as_facts(lambda name, value: {})
 IF_KNOWN = _as_facts(lambda name, value: {} if value is None else {name: plain(value)})
 MERGED = _as_facts(lambda name, value: {} if value is None else plain(value))
@@ -71,6 +72,14 @@ def hints_worth(classifier: Any) -> float | None:
     if weight is None:
         return None
     return float(weight * len(classifier.operator_) / len(classifier.classes_))
+
+
+def said_of_sizes(class_sizes: Sequence[str] | None) -> list[str]:
+    """Return `diffclass.label_diffusion.sizes_in_words` as lines to read, those of many cut off."""
+    said = list(class_sizes or ())
+    more = [f"and {len(said) - _SIZES} more in the report"] if len(said) > _SIZES else []
+    heads = ["class sizes", *[""] * _SIZES]
+    return [f"{head:14}{line}" for head, line in zip(heads, [*said[:_SIZES], *more], strict=False)]
 
 
 @dataclass(frozen=True)

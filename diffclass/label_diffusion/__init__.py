@@ -26,6 +26,7 @@ from diffclass.label_diffusion.written_sizes import (
     Measures,
     Prior,
     sizes_as_text,
+    sizes_in_words,
     sizes_of,
     written_prior,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "posteriors_of",
     "prior_of",
     "sizes_as_text",
+    "sizes_in_words",
     "sizes_of",
     "written_prior",
 ]

@@ -60,6 +60,7 @@ _COARSE = 10  # of these exponents, the loss of the map is first looked at for o
 _SPREAD = 0.6  # s
 _FLOOR = 0.005
 MAP_STEPS = 4
+_HINTED = 1e-6  # more than a hint at the class of a point that no label reaches; see `NewPoints`
 _MOST_COUNTED = 5000  # points on which the map is compared with itself
 _FLAT = 1e-9  # of log(1/T)^2: T is 1 where every T is as good
 
@@ -271,7 +272,8 @@ def sets_at(probabilities: np.ndarray, conformity: np.ndarray, *, level: float) 
     Where probabilities are NaN, no class is in the set. Another level raises `ParameterError`.
     """
     threshold = _threshold(conformity, level)
-    return probabilities >= np.minimum(threshold, probabilities.max(axis=-1, keepdims=True))
+    largest = probabilities.max(axis=-1, keepdims=True)
+    return probabilities >= np.minimum(threshold, largest - _HINTED)
 
 
 def _threshold(conformity: np.ndarray, level: float) -> float:
@@ -285,7 +287,7 @@ def _sets_of_rows(
 ) -> sp.csr_array:
     """Return `sets_at` of sparse rows, as a csr_array of bool."""
     largest = probabilities.max(axis=1).toarray()
-    least = np.minimum(_threshold(conformity, level), largest)
+    least = np.minimum(_threshold(conformity, level), largest - _HINTED)
     values, indices, starts = probabilities.data, probabilities.indices, probabilities.indptr
     inside = (values > 0) & (values >= np.repeat(least, np.diff(starts)))
     found = sp.csr_array((inside, indices, starts), shape=probabilities.shape)

@@ -1,44 +1,48 @@
 """Sizes of the classes: exact, a range or a guess; the map meets them as far as the graph agrees.
 
-Labels say where classes are, not how large. Sizes say how large: a *least* and a *most* share of
-the points for each class, the same number if they are exact. One weight per class brings the shares
-of a map between them (`matched_weights`). Where the values are poor, as with one label per class,
-points are then right in number and wrong in place; so the map is diffused again, in *rounds*:
+Labels say where classes are, not how large. A *wish* says how large: a *least* and a *most* share
+of the points for some classes, the same number if they are exact. If the map without a wish is
+within it, it stays as it is. Else the wish and that map have one *aim*, a share for every class
+(`ClassSizes.aim`): that of a named class is the nearest one allowed, and the others share the rest
+as in the map without the wish. So a wish for one class leaves the proportions of the others alone.
+
+One weight per class brings the shares of a map to the aim (`matched_weights`): the map is
+*matched*. Where the values are poor, as with one label per class, points are then right in number
+and wrong in place; so the map is diffused again, in *rounds*:
 
     u = 40 steps of the walk from H, labels absorbing;   H(x) = class of largest w_i u_i(x),
 
 with H(x, i) = 1 if the map gives x the class i, and with weights w_i that again bring the shares
-between least and most. Borders move to where few steps cross them, and stay where sizes leave no
-other choice. The rounds end when the map hardly changes.
+to the aim. Borders *move* to where few steps cross them, and stay where the aim leaves no other
+choice. The rounds end when the map hardly changes. They are of no use on a graph without clusters:
+where rounds without any aim leave less than a third of the borders, weights alone count.
 
-Sizes may be wrong. How much they weigh is chosen by the *crossing*, the share of the walk's steps
+A wish may be wrong. Whether it counts is decided by the *crossing*, the share of the walk's steps
 that leave their class,
 
-    sum over x, y of different classes of K(x,y) / sum over x, y of K(x,y),
+    sum over x, y of different classes of K(x,y) / sum over x, y of K(x,y).
 
-which the rounds lower. There are three maps after such rounds: without sizes; *loosened*, sizes
-within a factor of eight; *matched*, sizes as they are. The least crossing wins, the stricter in a
-tie; if the first wins, the map is that without sizes, unchanged. Wrong sizes cut through clusters,
-which crosses more; right ones lead out of maps in which a class has spread over its neighbours.
-
-Where a class has been swallowed, though, its missing borders cross nothing. So sizes are also
-compared with other sizes, which have as many borders: those with the classes of even rank, or with
-the larger half of the classes, doubled and the others halved, or the other way round (ranks by the
-map without sizes). If the matched map crosses less than 0.8 times as much as any of these, and at
-most twice as much as the map without sizes, it wins. Around right sizes the crossing has such a
-dip; around wrong ones, some change leads downhill.
+A wrong wish cuts through clusters, which crosses more. So a wish counts if its map after the rounds
+crosses no more than that of rounds without any aim. Those may let a class spread over others,
+though, which crosses little; so the wish counts too if it crosses no more than the map without it,
+and no more than any *other* aim: those with the classes of even rank, or with the larger half of
+the classes, doubled and the others halved, or the other way round (ranks by the map without the
+wish). Around right sizes the crossing has a dip; around wrong ones, some change leads downhill. And
+where a class has been swallowed, its missing borders cross nothing: a wish counts if it crosses
+less than 0.8 times as much as the others, and at most twice as much as rounds without any aim. It
+never counts if it leaves a class less than half of what it has and was to have.
 
 The mean over the classes, `diffclass.label_diffusion.maps.Cut`, is of no use here: the cut of the
 smallest class, on few points, would decide.
 
 Sources: M. Jacobs, E. Merkurjev and S. Esedoglu, Auction dynamics: a volume constrained MBO scheme,
-2018 (rounds with least and most volumes, there by auction); J. Calder et al., Poisson learning,
-2020 (PoissonMBO: rounds with one weight per class). What was measured is in DECISIONS.md.
+2018 (rounds with given volumes, there by auction); J. Calder et al., Poisson learning, 2020
+(PoissonMBO: rounds with one weight per class). What was measured is in DECISIONS.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,16 +54,19 @@ from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.label_walk import LabelWalk
 from diffclass.label_diffusion.maps import decide, equal_weights
 
-SIZED = ("loosened", "matched")  # how weights are chosen if sizes have counted
+SIZED = ("matched", "moved")  # how weights are chosen if sizes have counted
 MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers
-_FACTORS = (8.0, 1.0)  # by which sizes are widened
+NEAR = 0.01  # by which a map may miss sizes that it is said to have
 _STEPS = 40  # of the walk in a round
 _MOST_ROUNDS = 8
 _SETTLED_SHARE = 0.001  # of the points
 _WEIGHT_ROUNDS = 80
 _SHRINKING = 0.7  # of the steps, every ten rounds
-_DIP, _MOST = 0.8, 2.0  # of the crossing at other sizes, and without
+_DIP, _MOST = 0.8, 2.0  # of the crossing at other aims, and without any
+_CLUSTERED = 1 / 3  # of the crossing, that rounds without an aim leave where there are clusters
+_KEPT = 0.5  # of what a class has, and was to have
 _ROUNDING = 1e-9  # of sums of shares
+_SCALES = 1e12  # of shares: far beyond what any aim needs
 
 Prior = list[float] | tuple[list[float], list[float]]
 
@@ -146,25 +153,56 @@ class ClassSizes:
                 f"{most.sum():.4g}; the classes cannot have all points between them unless 1 lies "
                 "in between"
             )
+        if least.sum() > 1 - _ROUNDING and not least.all():
+            raise ParameterError(
+                "class_prior: the least shares add up to the whole, and leave no room for the "
+                f"class at place {int(np.argmin(least))}, which has labels too; lower one of them"
+            )
         return cls(least, most) if (least > 0).any() or (most < 1).any() else None
 
-    def widened(self, factor: float) -> ClassSizes:
-        """Return the sizes within a factor of these."""
-        return ClassSizes(self.least / factor, np.minimum(self.most * factor, 1))
+    def hold(self, shares: np.ndarray, *, by: float = _ROUNDING) -> bool:
+        """Say whether shares of all classes lie within the sizes, or so near to them."""
+        least, most = self.least - by, self.most + by
+        return bool(((shares >= least) & (shares <= most)).all())
 
-    def shifted(self, factors: np.ndarray) -> ClassSizes:
-        """Return the sizes with each class's multiplied by its factor, then scaled to fit."""
-        least, most = self.least * factors, self.most * factors
-        total = (least.sum() + most.sum()) / 2
-        return ClassSizes(least / total, np.minimum(most / total, 1))
+    def aim(self, shares: np.ndarray) -> np.ndarray:
+        """Return the shares to aim at from a map with certain shares; (n_classes,), of sum 1.
 
+        A class with a size gets the nearest one allowed, the others share the rest as they do in
+        the map. Where that would take more than half of what they have, or there are no others,
+        all shares are scaled alike as far as the sizes allow.
 
-_ANY = ClassSizes(np.zeros(1), np.ones(1))  # of any number of classes
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from diffclass.label_diffusion.class_sizes import ClassSizes
+        >>> wish = ClassSizes(np.array([0.2, 0, 0]), np.array([0.3, 1, 1]))
+        >>> wish.aim(np.array([0.4, 0.4, 0.2])).round(3)
+        array([0.3  , 0.467, 0.233])
+        """
+        shares = np.maximum(shares, _ROUNDING)
+        named = (self.least > 0) | (self.most < 1)
+        aim = np.clip(shares, self.least, self.most)
+        others = shares[~named].sum()
+        rest = 1 - aim[named].sum()
+        if named.all() or rest < _KEPT * others:
+            return self._scaled(shares)
+        aim[~named] = shares[~named] * rest / others
+        return aim
+
+    def _scaled(self, shares: np.ndarray) -> np.ndarray:
+        """Return clip(c shares, least, most) of sum 1, by bisection of log c."""
+        low, high = -np.log(_SCALES), np.log(_SCALES)
+        for _ in range(100):
+            middle = (low + high) / 2
+            aim = np.clip(np.exp(middle) * shares, self.least, self.most)
+            low, high = (middle, high) if aim.sum() < 1 else (low, middle)
+        return aim / aim.sum()
 
 
 @dataclass(frozen=True)
 class SizedMap:
-    """The map of least crossing. ``weighting`` is None if sizes do not count."""
+    """The map that counts. ``weighting`` is None if it is that without sizes."""
 
     weighting: str | None
     values: Any  # as of `LabelWalk.values`
@@ -175,67 +213,112 @@ class SizedMap:
 def with_sizes(
     walk: LabelWalk, values: Any, class_weight: np.ndarray, sizes: ClassSizes
 ) -> SizedMap:
-    """Find how far a map should meet sizes.
+    """Find the map that meets sizes, if the graph agrees; else that without sizes.
 
-    ``values`` and ``class_weight`` make the map without sizes. Costs up to 24 rounds of 40 products
-    of the operator, and up to 32 more where sizes are in doubt; most maps settle after a third of
-    them.
+    ``values`` and ``class_weight`` make the map without sizes. Costs up to 48 rounds of 40 products
+    of the operator; most maps settle after a third of them.
     """
-    _, _, unsized = _after_rounds(walk, values, class_weight, _ANY)
-    found = SizedMap(None, values, class_weight, unsized)
-    for weighting, factor in zip(SIZED, _FACTORS, strict=True):
-        after = _after_rounds(walk, values, class_weight, sizes.widened(factor))
-        if after[-1] <= found.crossing:
-            found = SizedMap(weighting, *after)
-    if found.weighting == "matched" or after[-1] > _MOST * unsized:
+    shares = _shares_of(walk, values, class_weight)
+    found = SizedMap(None, values, class_weight, walk.crossing(walk.map_of(values, class_weight)))
+    if sizes.hold(shares):
         return found
-    codes = decide(walk.counted(values), class_weight).codes
-    others = _other_factors(np.bincount(codes[codes >= 0], minlength=walk.n_classes))
-    crossings = (
-        _after_rounds(walk, values, class_weight, sizes.shifted(factors))[-1] for factors in others
-    )
-    if all(after[-1] < _DIP * other for other in crossings):  # most wrong sizes end at the first
-        found = SizedMap("matched", *after)
-    return found
+    aim = sizes.aim(shares)
+    unaimed = _after_rounds(walk, values, class_weight, None).crossing
+    moved = _after_rounds(walk, values, class_weight, aim)
+    kept = _shares_of(walk, moved.values, moved.class_weight) >= _KEPT * np.minimum(shares, aim)
+
+    def of_others() -> float:
+        factors = _other_factors(shares)
+        aims = factors * aim / (factors @ aim)[:, None]
+        return min(_after_rounds(walk, values, class_weight, other).crossing for other in aims)
+
+    if not kept.all() or not _is_right(moved.crossing, found.crossing, unaimed, of_others):
+        return found
+    if unaimed >= _CLUSTERED * found.crossing:
+        return moved
+    weight = matched_weights(walk.counted(values), aim, class_weight)
+    return SizedMap("matched", values, weight, walk.crossing(walk.map_of(values, weight)))
 
 
-def _other_factors(counts: np.ndarray) -> np.ndarray:
+def _is_right(
+    crossing: float, unsized: float, unaimed: float, of_others: Callable[[], float]
+) -> bool:
+    """Judge an aim by the crossing at it, without sizes, in rounds without an aim and at others."""
+    if crossing <= unaimed:
+        return True
+    if crossing > max(unsized, _MOST * unaimed):
+        return False
+    least = of_others()
+    is_dip = crossing < _DIP * least and crossing <= _MOST * unaimed
+    return is_dip or crossing <= min(unsized, least)
+
+
+def weighed_again(
+    walk: LabelWalk, weighting: str, class_weight: np.ndarray, codes: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    """Return the values and weights of fewer labels at the time of a map, weighed as it is.
+
+    Where its borders have moved, they move anew, to its shares. ``codes`` (n,) are its classes.
+    """
+    values = walk.values()
+    if weighting != "moved":
+        return values, class_weight
+    equal, aim = equal_weights(walk.n_classes), _shares(codes, walk.n_classes)
+    moved = _after_rounds(walk, values, equal, aim)
+    return moved.values, moved.class_weight
+
+
+def _shares_of(walk: LabelWalk, values: Any, class_weight: np.ndarray) -> np.ndarray:
+    return _shares(decide(walk.counted(values), class_weight).codes, walk.n_classes)
+
+
+def _shares(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the share of each class among the points of a map that have one."""
+    counts = np.bincount(codes[codes >= 0], minlength=n_classes)
+    return counts / max(counts.sum(), 1)
+
+
+def _other_factors(shares: np.ndarray) -> np.ndarray:
     """Return factors of 2 and 1/2 that tell right sizes from others; (n_others, n_classes).
 
-    ``counts`` (n_classes,) are those of a map, by which classes are ranked, so that their order
+    ``shares`` (n_classes,) are those of a map, by which classes are ranked, so that their order
     does not matter.
     """
-    rank = np.argsort(np.argsort(-counts, kind="stable"))
-    doubled = np.stack([rank % 2 == 0, rank < len(counts) / 2])
+    rank = np.argsort(np.argsort(-shares, kind="stable"))
+    doubled = np.stack([rank % 2 == 0, rank < len(shares) / 2])
     return np.unique(np.where(np.concatenate([doubled, ~doubled]), 2.0, 0.5), axis=0)
 
 
 def _after_rounds(
-    walk: LabelWalk, values: Any, class_weight: np.ndarray, sizes: ClassSizes
-) -> tuple[Any, np.ndarray, float]:
-    """Return the values, the weights and the crossing of a map after its rounds."""
+    walk: LabelWalk, values: Any, class_weight: np.ndarray, aim: np.ndarray | None
+) -> SizedMap:
+    """Return a map after its rounds; without an aim, weights stay equal."""
+
+    def weighed(sample: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        return weight if aim is None else matched_weights(sample, aim, weight)
+
     sample, equal = walk.counted(values), equal_weights(walk.n_classes)
-    weight = matched_weights(sample, sizes, class_weight)
+    weight = weighed(sample, class_weight)
     codes = decide(sample, weight).codes
     for _ in range(_MOST_ROUNDS):
         before = codes
         values = walk.spread(walk.map_of(values, weight), _STEPS)
         sample = walk.counted(values)
-        weight = matched_weights(sample, sizes, equal)
+        weight = weighed(sample, equal)
         codes = decide(sample, weight).codes
         if np.mean(codes != before) < _SETTLED_SHARE:
             break
-    return values, weight, walk.crossing(walk.map_of(values, weight))
+    return SizedMap("moved", values, weight, walk.crossing(walk.map_of(values, weight)))
 
 
-def matched_weights(values: np.ndarray, sizes: ClassSizes, class_weight: np.ndarray) -> np.ndarray:
-    """Return weights, of sum 1, at which the shares of the map's classes lie within sizes.
+def matched_weights(values: np.ndarray, aim: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
+    """Return weights, of sum 1, at which the shares of the map's classes are those aimed at.
 
     ``values`` (m, n_classes) are N_i of some points; rows of zeros do not count. Weights that meet
-    the sizes stay as they are. Otherwise the logarithm of each goes up or down by that of the ratio
-    of the nearest share allowed and the present one, with shrinking steps; the closest shares win.
-    Points whose values allow no choice, as in a component with labels of one class, keep their
-    class, so shares may stay outside.
+    the aim stay as they are. Otherwise the logarithm of each goes up or down by that of the ratio
+    of the share aimed at and the present one, with shrinking steps; the closest shares win. Points
+    whose values allow no choice, as in a component with labels of one class, keep their class, so
+    shares may stay apart.
     """
     with np.errstate(divide="ignore"):
         logs, bias = np.log(values[values.any(axis=1)]), np.log(class_weight)
@@ -243,15 +326,13 @@ def matched_weights(values: np.ndarray, sizes: ClassSizes, class_weight: np.ndar
     step, best, closest = 1.0, bias, np.inf
     for round_number in range(1, _WEIGHT_ROUNDS + 1):
         counts = np.bincount((logs + bias).argmax(axis=1), minlength=n_classes)
-        shares = counts / max(n, 1)
-        distance = np.abs(shares - np.clip(shares, sizes.least, sizes.most)).sum()
+        distance = np.abs(counts / max(n, 1) - aim).sum()
         if distance < closest:
             best, closest = bias, distance
         if distance == 0:
             break
         present = (counts + 0.5) / (n + 0.5 * n_classes)
-        allowed = np.maximum(np.clip(present, sizes.least, sizes.most), np.finfo(float).tiny)
-        bias = bias + step * np.log(allowed / present)
+        bias = bias + step * np.log(np.maximum(aim, np.finfo(float).tiny) / present)
         if round_number % 10 == 0:
             step *= _SHRINKING
     weight = np.exp(best - best.max())

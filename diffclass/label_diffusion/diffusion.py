@@ -44,13 +44,13 @@ from numpy.typing import ArrayLike
 from diffclass._validation import check_kind
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
-from diffclass.label_diffusion.class_sizes import SIZED
+from diffclass.label_diffusion.class_sizes import NEAR, SIZED, ClassSizes
 from diffclass.label_diffusion.early_stopping import (
     EarlyStop,
     MapAtTau,
     MarginCurve,
-    map_at_tau,
     read_map,
+    stop_early,
     walk_along_curve,
 )
 from diffclass.label_diffusion.free_walk import FreeWalk, SummedWalk
@@ -85,16 +85,17 @@ class LabelDiffusion:
     classes : ndarray of shape (n_classes,)
         The labels' values, sorted.
     values : ndarray or csr_array of float64 of shape (n, n_classes)
-        N_i at tau, at least 0; 0 for all classes where no label has arrived. With loosened or
-        matched weights, the map diffused once more; see `diffclass.label_diffusion.class_sizes`.
+        N_i at tau, at least 0; 0 for all classes where no label has arrived. Where borders have
+        moved, the map diffused once more; see `diffclass.label_diffusion.class_sizes`.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i; they sum to 1.
     label_mode : {"absorbing", "summed", "free"}
         How the labels counted.
-    weighting : {"equal", "balanced", "loosened", "matched"}
+    weighting : {"equal", "balanced", "matched", "moved"}
         How they were chosen; see `diffclass.label_diffusion.maps`. Given sizes of the classes were
-        met as far as the graph has room for them (matched), within a factor of eight (loosened) or
-        not at all, as they cannot help (equal, balanced).
+        met by weights (matched) or by weights and borders that moved (moved), as far as the graph
+        has room for them; or the map without them has them, or the graph disagrees (equal,
+        balanced).
     codes : ndarray of int of shape (n,)
         Index of the class of the largest posterior. -1 where no label is within reach: no path
         leads to any, or, by a given tau, none as short as the walk. (With tau chosen by margin,
@@ -143,6 +144,16 @@ class LabelDiffusion:
         """Whether a label has arrived at each point by tau; bool of shape (n,)."""
         return self.codes >= 0
 
+    def meets(self, class_prior: ArrayLike | None) -> bool:
+        """Say whether the map was brought to sizes of the classes, or has them within a hundredth.
+
+        ``class_prior`` is that of `diffuse_labels`.
+        """
+        sizes = ClassSizes.of(class_prior, len(self.classes))
+        counts = np.bincount(self.codes[self.reached], minlength=len(self.classes))
+        shares = counts / max(len(self.codes), 1)
+        return self.weighting in SIZED or sizes is None or sizes.hold(shares, by=NEAR)
+
     def with_posteriors(self, posteriors: np.ndarray) -> LabelDiffusion:
         """Return a diffusion whose values are these posteriors, 0 where no label has arrived."""
         values = np.where(self.reached[:, None], posteriors, 0).astype(np.float64)
@@ -190,9 +201,9 @@ def diffuse_labels(
         tau of free ones; the sum ends at 3 tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
         Expected sizes of the classes: numbers in proportion to them, or a pair of the least and the
-        most share of the points that each class may have, 0 to 1. The map meets them exactly,
-        within a factor of eight or not at all, whichever the graph agrees with best; ``weighting``
-        says which. See `diffclass.label_diffusion.class_sizes`.
+        most share of the points that each class may have, 0 to 1. A map that meets them stays as
+        it is; else the nearest shares allowed are met, and classes of any size share the rest as
+        before, unless the graph disagrees. See `diffclass.label_diffusion.class_sizes`.
     label_weight : array-like of shape (n,), optional
         Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
         the walk stops at an absorbing one.
@@ -236,7 +247,7 @@ def diffuse_labels(
     the margin fall; up to 3 or 6 tau for summed labels. From about 20,000 steps on, far fewer: in
     the order of sqrt(tau) once values are of similar size everywhere, none once they are at their
     limits; a million steps take seconds to a minute for thousands of points. Sizes of the classes
-    take up to 2,240 more. Memory: four to five arrays of n x n_classes.
+    take up to 1,920 more. Memory: four to five arrays of n x n_classes.
 
     References
     ----------
@@ -326,14 +337,17 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
     kept_classes = rules.kept_classes
     walk = start_walk(operator, labels, label_mode=label_mode, kept_classes=kept_classes)
     with stage("diffusion"):
-        found = map_at_tau(walk, rules)
-        if rules.may_sum and found.is_by_cut:
-            walk = start_walk(operator, labels, label_mode="summed")
-            walk.advance_map(SUMMED_TAU)
-            stopped = EarlyStop(SUMMED_TAU, found.curve, n_steps=walk.time)
-            summed = read_map(walk, stopped, rules)
-            if _is_better(walk.operator, summed, found):
-                found, label_mode = summed, "summed"
+        stopped, unsized = stop_early(walk, rules), replace(rules, sizes=None)
+        found = read_map(walk, stopped, unsized)
+        if rules.may_sum and stopped.is_by_cut:  # whatever the sizes
+            longer = start_walk(operator, labels, label_mode="summed")
+            longer.advance_map(SUMMED_TAU)
+            end = EarlyStop(SUMMED_TAU, stopped.curve, n_steps=longer.time)
+            summed = read_map(longer, end, unsized)
+            if _cuts_less(walk.operator, summed, found):
+                walk, stopped, found, label_mode = longer, end, summed, "summed"
+        if rules.sizes is not None:
+            found = read_map(walk, stopped, rules)
     return LabelDiffusion(
         classes=labels.classes,
         values=found.values,
@@ -348,12 +362,6 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
         kept_classes=kept_classes,
         dropped=walk.dropped() if isinstance(walk, LargestWalk) else None,
     )
-
-
-def _is_better(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:
-    if not {summed.weighting, found.weighting}.isdisjoint(SIZED):
-        return summed.crossing < found.crossing
-    return _cuts_less(operator, summed, found)
 
 
 def _cuts_less(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:

@@ -267,7 +267,6 @@ class MapAtTau:
     class_weight: np.ndarray
     values: Any  # as of `LabelWalk.values`
     decision: Any  # a `Decision`; None if it is on files
-    crossing: float  # by which sizes were judged; NaN without any
 
 
 def map_at_tau(walk: LabelWalk, rules: DiffusionRules) -> MapAtTau:
@@ -279,19 +278,18 @@ def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapA
     """Choose the weights of the classes and find the class of each point, wherever columns lie."""
 
     def work() -> MapAtTau:
-        values, weighting, crossing = walk.values(), stopped.weighting, np.nan
+        values, weighting = walk.values(), stopped.weighting
         if weighting == "balanced":
             weight = balanced_weights(walk.mass_of(values))
         else:
             weight = equal_weights(walk.n_classes)
         if rules.sizes is not None:
             sized = with_sizes(walk, values, weight, rules.sizes)
-            values, weight, crossing = sized.values, sized.class_weight, sized.crossing
+            values, weight = sized.values, sized.class_weight
             weighting = sized.weighting or weighting
         decision = walk.decide(values, weight, stopped.n_steps)
         return MapAtTau(
-            stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision,
-            crossing,
-        )  # fmt: skip
+            stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision
+        )
 
     return walk.retry(work)

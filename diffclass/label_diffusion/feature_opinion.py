@@ -36,6 +36,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, sharpened
+from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
@@ -171,7 +172,9 @@ def join_features(
     with stage("opinion of the features"):
         left = hold_out_labels(operator, labels, diffusion)
         calibration = calibrate_by(operator, diffusion, left)
-        opinion, without = _opinion(X, labels, left, calibration)
+        is_free = diffusion.weighting not in SIZED  # joined posteriors would have other sizes
+        heard = left if is_free else HeldOutLabels.none(labels.n_classes)
+        opinion, without = _opinion(X, labels, heard, calibration)
         if not opinion.counts:
             return opinion, diffusion, calibration
         posteriors = _joined(left.posteriors, without, opinion.temperature)

@@ -10,8 +10,10 @@ not been labelled, it would go on from there, and stop in class i with probabili
 With time without end this is exact; see `diffclass.label_diffusion.returns` for r. It takes one
 column per label, so only some labels are held out, and only small groups; their weights stay as
 they are. Summed and free labels are cross-validated in five folds, by new diffusions to the same
-time, and so are large groups: the whole group is held out and one of its labels is tested. Nothing
-is held out of a warped walk, whose scores know all labels, nor the only group of a class.
+time, and so are large groups: the whole group is held out and one of its labels is tested. So are
+the labels of a map whose borders have moved to sizes of the classes: those of each fold move again,
+to the shares of the map. Nothing is held out of a warped walk, whose scores know all labels, nor
+the only group of a class.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass._compiled._threads import in_threads
-from diffclass.label_diffusion.class_sizes import SIZED
+from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.diffusion import LabelDiffusion, in_local_order, start_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import posteriors_of
@@ -53,6 +55,11 @@ class HeldOutLabels:
     posteriors: np.ndarray
 
     @classmethod
+    def of(cls, chosen: ChosenLabels, values: np.ndarray) -> HeldOutLabels:
+        """Return chosen labels with the weighted values (m, n_classes) of the others there."""
+        return cls(chosen.points, chosen.codes, posteriors_of(values, np.ones(values.shape[1])))
+
+    @classmethod
     def none(cls, n_classes: int) -> HeldOutLabels:
         """Return no labels, where all that is known of the points knows them too."""
         none = np.zeros(0, dtype=np.intp)
@@ -72,16 +79,17 @@ def hold_out_labels(
     others of its group, or the steps of five diffusions.
     """
     chosen = ChosenLabels.of(labels)
-    if operator.knows_labels or diffusion.weighting in SIZED or not len(chosen.points):
+    if operator.knows_labels or not len(chosen.points):
         return HeldOutLabels.none(labels.n_classes)
     batches = chosen.batches(_n_columns(len(operator)))
-    if diffusion.label_mode == "absorbing" and batches:
+    if diffusion.label_mode == "absorbing" and diffusion.weighting != "moved" and batches:
         values = _without_returns(operator.unwarped, diffusion, chosen, batches)
+        values *= diffusion.class_weight
     else:
         # with few points, steps are too short to be shared out: a thread takes a whole fold
         run = in_threads if labels.n_points <= HELD_OUT_POINTS else _one_by_one
         values = chosen.values_by_folds(partial(_values, operator.unwarped, diffusion), run)
-    return HeldOutLabels(chosen.points, chosen.codes, posteriors_of(values, diffusion.class_weight))
+    return HeldOutLabels.of(chosen, values)
 
 
 def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
@@ -158,8 +166,8 @@ class ChosenLabels:
     ) -> np.ndarray:
         """Return what a walk says of the points, each time without the groups of one fold.
 
-        The result is (m, n_classes). ``walk`` returns N_i of some points from the remaining labels
-        and these points; ``run`` calls a function with each fold.
+        The result is (m, n_classes). ``walk`` returns w_i N_i of some points from the remaining
+        labels and these points; ``run`` calls a function with each fold.
         """
         labels, fold = self.labels, self.rank % FOLDS
         values = np.zeros((len(fold), labels.n_classes))
@@ -176,14 +184,16 @@ class ChosenLabels:
 def _values(
     operator: MarkovOperator, diffusion: LabelDiffusion, labels: Labels, points: np.ndarray
 ) -> np.ndarray:
-    """Return what fewer labels say of some points at the same time, of shape (m, n_classes)."""
+    """Return w_i N_i of some points from fewer labels at the same time, of shape (m, n_classes)."""
     local, labels, places = in_local_order(operator, labels)
     walk = start_walk(
         local, labels, label_mode=diffusion.label_mode, kept_classes=diffusion.kept_classes
     )
     walk.advance_map(diffusion.tau)
-    values = walk.values()[points if places is None else places[points]]
-    return values.toarray() if isinstance(values, sp.csr_array) else values
+    found = diffusion.weighting, diffusion.class_weight, diffusion.codes
+    values, weight = weighed_again(walk, *found)
+    values = values[points if places is None else places[points]]
+    return (values.toarray() if isinstance(values, sp.csr_array) else values) * weight
 
 
 def _without_returns(

@@ -175,6 +175,20 @@ def _is_zero(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and value == 0
 
 
+def warn_of_lost_classes(labels: Labels, codes: np.ndarray) -> None:
+    """Warn of classes that have labels, or hints, and no point of the map of some codes (n,)."""
+    found = np.bincount(codes[codes >= 0], minlength=labels.n_classes)
+    labelled = np.bincount(labels.codes[labels.counted], minlength=labels.n_classes)
+    lost = labels.classes[(labelled > 0) & (found == 0)].tolist()
+    if lost:
+        shown = ", ".join(map(repr, lost[:5])) + f" and {len(lost) - 5} more" * (len(lost) > 5)
+        warn_user(
+            f"no point of the map is of the class {shown}, which has labels; those of others "
+            "outweigh them: give more of them, or absorbing ones (label_mode='absorbing')",
+            UserWarning,
+        )
+
+
 def _checked(weight: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     check_unmasked(weight, name="label_weight")
     weight = np.asarray(weight, dtype=np.float64)

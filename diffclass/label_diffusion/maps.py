@@ -9,7 +9,7 @@ take the values as they are: the class that a walk is most likely to meet first.
 w_i = 1 / <N_i, pi>, give all classes the same mass (class-mass normalisation, X. Zhu et al. 2003,
 section 4). They help where few labels of similar classes have come by different luck: one label in
 a dense place draws more walks than another. The cut of the maps decides between the two. *Matched*
-and *loosened* ones bring the classes of the map to given sizes; see
+ones, and those of borders that have *moved*, bring the classes of the map to given sizes; see
 `diffclass.label_diffusion.class_sizes`. The mass of a class is of no use for that: long after the
 labels have covered the graph it hardly depends on the class's size.
 
@@ -167,6 +167,19 @@ def posteriors_of(values: _Rows, class_weight: np.ndarray) -> _Rows:
     total[empty] = posteriors.shape[1]
     posteriors /= total[:, None]
     return posteriors
+
+
+def with_rows(posteriors: _Rows, which: np.ndarray, rows: np.ndarray) -> _Rows:
+    """Return posteriors (n, n_classes) with others in some rows, bool (n,), of all classes."""
+    if not isinstance(posteriors, sp.csr_array):
+        found = posteriors.copy()
+        found[which] = rows
+        return found
+    m, n_classes = rows.shape
+    starts = np.append(0, np.cumsum(np.where(which, n_classes, 0)))
+    values = rows.astype(posteriors.dtype).ravel(), np.tile(np.arange(n_classes), m), starts
+    others = sp.diags_array(np.where(which, 0, 1).astype(posteriors.dtype)) @ posteriors
+    return sp.csr_array(others + sp.csr_array(values, shape=posteriors.shape))
 
 
 def divided_by_row(columns: sp.csr_array, divisors: np.ndarray) -> sp.csr_array:

@@ -167,20 +167,20 @@ class ScorePrior:
         if labels is None:
             found = diffuse(operator, hints, rules_of(hints))
             return HintedDiffusion(hints, ALONE, found, None)
-        n_classes, rules = len(self.classes), rules_of(labels)
+        n_classes, rules = len(self.classes), rules_of(hints)
         all_labelled = len(labels.classes) == n_classes
-        by_hints = diffuse(operator, hints, replace(rules_of(hints), sizes=None))
+        by_hints = diffuse(operator, hints, replace(rules, sizes=None))
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
         n_right = int(np.count_nonzero(by_hints.codes[labels.points] == own))
         a = (n_right + 1) / (len(labels.points) + 2)
         if all_labelled and a < _LEAST_RIGHT:
-            return HintedDiffusion(labels, 0.0, diffuse(operator, labels, rules), None)
+            return HintedDiffusion(labels, 0.0, diffuse(operator, labels, rules_of(labels)), None)
         eta = min(_labels_worth(a, labels.per_class) * n_classes / len(self.hints), MOST)
         both = self.labels(labels, eta)
         needs_one = rules.sizes is not None or rules.kept_classes is not None
         if not all_labelled or labels.per_class < _LEAST_LABELS or needs_one:
             return HintedDiffusion(both, eta, diffuse(operator, both, rules_of(both)), None)
-        L = _CalibratedMap.of(operator, labels, diffuse(operator, labels, rules))
+        L = _CalibratedMap.of(operator, labels, diffuse(operator, labels, rules_of(labels)))
         if L.is_better(by_hints.codes) and L.diffusion.reached.all():
             return HintedDiffusion(labels, 0.0, L.diffusion, L.calibration)
         H = _CalibratedMap.of(operator, hints, by_hints)

@@ -10,14 +10,25 @@ field.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from diffclass.exceptions import ParameterError, warn_user
-from diffclass.label_diffusion.class_sizes import prior_of
+import numpy as np
+from numpy.typing import ArrayLike
 
-__all__ = ["GivenSize", "Measures", "Prior", "sizes_as_text", "sizes_of", "written_prior"]
+from diffclass.exceptions import ParameterError, warn_user
+from diffclass.label_diffusion.class_sizes import NEAR, SIZED, ClassSizes, prior_of
+
+__all__ = [
+    "GivenSize",
+    "Measures",
+    "Prior",
+    "sizes_as_text",
+    "sizes_in_words",
+    "sizes_of",
+    "written_prior",
+]
 
 Uniform = Literal["uniform"]
 Prior = str | list[float] | tuple[list[float], list[float]]
@@ -175,11 +186,57 @@ def written_prior(
             )
     known = {size.class_id: (size.least, size.most) for size in sizes}
     prior = prior_of([known.get(class_id) for class_id in labelled])
-    _check_all_have_room(prior, measures.of)
+    _check_all_have_room(prior, [names[class_id] for class_id in labelled], measures.of)
     return prior
 
 
-def _check_all_have_room(prior: Prior, of: str) -> None:
+def sizes_in_words(
+    class_prior: ArrayLike, names: Sequence[str], shares: ArrayLike, weighting: str
+) -> tuple[str, ...]:
+    """Say for each class with a size what was asked for and what the map has.
+
+    Parameters
+    ----------
+    class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform"
+        As of `diffclass.diffuse_labels`.
+    names : sequence of str
+        The names of the classes, in the same order.
+    shares : array-like of shape (n_classes,)
+        Of the map's points that are of each class, 0 to 1.
+    weighting : str
+        That of the `LabelDiffusion`: it says whether the graph disagreed.
+
+    See Also
+    --------
+    written_prior : From text to ``class_prior``.
+
+    Examples
+    --------
+    >>> from diffclass.label_diffusion import sizes_in_words
+    >>> prior = [0.2, 0, 0.1], [0.3, 1, 0.1]
+    >>> sizes_in_words(prior, ["corn", "soy", "oats"], [0.23, 0.67, 0.1], "moved")
+    ('corn: asked 20 to 30 %, the map has 23 %', 'oats: asked 10 %, the map has 10 %')
+    >>> sizes_in_words("uniform", ["corn", "soy"], [0.8, 0.2], "equal")[0]
+    'corn: asked 50 %, the map has 80 %: the graph disagrees'
+    """
+    sizes = ClassSizes.of(class_prior, len(names))
+    if sizes is None:
+        return ()
+    found = np.asarray(shares)
+    is_refused = weighting not in SIZED and not sizes.hold(found, by=NEAR)
+    return tuple(
+        f"{name}: asked {_percent(least, most)}, the map has {100 * share:.3g} %"
+        + (": the graph disagrees" if is_refused else "")
+        for name, share, least, most in zip(names, found, sizes.least, sizes.most, strict=True)
+        if least > 0 or most < 1
+    )
+
+
+def _percent(least: float, most: float) -> str:
+    return f"{100 * least:.3g} %" if least == most else f"{100 * least:.3g} to {100 * most:.3g} %"
+
+
+def _check_all_have_room(prior: Prior, names: Sequence[str], of: str) -> None:
     """Refuse sizes that the classes with labels cannot have between them."""
     if not isinstance(prior, tuple):
         return
@@ -188,6 +245,12 @@ def _check_all_have_room(prior: Prior, of: str) -> None:
         raise ParameterError(
             f"--class-sizes: the classes with labels have {least:.4g} to {most:.4g} % of {of} "
             "between them; 100 % has to lie in that range"
+        )
+    without = [name for name, one in zip(names, prior[0], strict=True) if not one]
+    if least > 100 - 1e-7 and without:
+        raise ParameterError(
+            f"--class-sizes: the sizes add up to {of} and leave no room for class {without[0]!r}, "
+            "which has labels too; lower one of them"
         )
 
 

@@ -301,6 +301,11 @@ class Array:
         """Return the array."""
         array = _named(fact, parts)
         parts.check(array.shape, self.shape)
+        if array.dtype.kind not in "biuf":
+            raise ValueError(
+                f"an array of {array.dtype} holds no numbers; fit numbers, as for classes, and "
+                "keep their names beside"
+            )
         is_strange = np.isnan(array) if self.may_be_infinite else ~np.isfinite(array)
         if array.dtype.kind not in self.kinds or is_strange.any():
             raise ValueError(f"an array of {array.dtype} has another type, or is not finite")

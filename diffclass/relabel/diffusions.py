@@ -2,7 +2,7 @@
 
 A state has up to two maps. The provisional one is diffused for a time that is known beforehand.
 With the rule "auto" a refined one follows, whose time, mode and weights `diffuse_labels` chooses.
-Sizes of the classes count in refined maps alone: they take up to 2,240 products more.
+Sizes of the classes count in refined maps alone: they take up to 1,920 products more.
 """
 
 from __future__ import annotations

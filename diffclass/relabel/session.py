@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,6 @@ from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
-from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.early_stopping import MarginCurve
 from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, StoppingRule, checked_rule
 from diffclass.operators.markov import MarkovOperator
@@ -32,7 +31,7 @@ from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.engine import Engine, SessionGraph
-from diffclass.relabel.known_sizes import KnownSizes
+from diffclass.relabel.known_sizes import KnownSizes, class_prior
 from diffclass.relabel.operations import (
     OPERATIONS,
     AddClass,
@@ -47,7 +46,7 @@ from diffclass.relabel.state import History, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import TimeSweep
 
-SizesMet = Literal["matched", "loosened", "unused", "waiting"]
+SizesMet = Literal["met", "unused", "waiting"]
 
 
 class RelabelSession:
@@ -638,10 +637,10 @@ class RelabelSession:
 
     @property
     def sizes_met(self) -> SizesMet | None:
-        """How far the refined map meets sizes.
+        """Whether the refined map meets sizes.
 
-        "matched", "loosened" (within a factor of eight), "unused" (the graph disagrees), "waiting"
-        (for labels of other classes); None if none are known, or the map is not refined yet.
+        "met", "unused" (the graph disagrees), "waiting" (for labels of other classes); None if none
+        are known, or the map is not refined yet.
         """
         if self.class_sizes is None:
             return None
@@ -650,8 +649,8 @@ class RelabelSession:
         refined = self._engine.refined(self._state)
         if refined is None or refined.diffusion is None:
             return None
-        weighting = refined.diffusion.weighting
-        return cast(SizesMet, weighting if weighting in SIZED else "unused")
+        prior = class_prior(self.counted_sizes, self._state.labelled_classes)
+        return "met" if refined.diffusion.meets(prior) else "unused"
 
     @property
     def tau_mode(self) -> Literal["auto", "margin", "fixed"]:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta, Struct
 
-SizesMet = Literal["matched", "loosened", "unused", "waiting"]
+SizesMet = Literal["met", "unused", "waiting"]
 Result = Literal[
     "labels",
     "map",
@@ -56,7 +56,7 @@ class SessionFacts(TypedDict):
     label_mode: Annotated[str, 'As it was asked for, maybe "auto".']
     counted: Annotated[str, "How labels count in the next map."]
     class_sizes: Annotated[str, "What is known of them; empty for nothing."]
-    sizes_met: Annotated[SizesMet | None, "How far the map meets them; null until that is known."]
+    sizes_met: Annotated[SizesMet | None, "Whether the map meets them; null until that is known."]
     tau: int
     tau_mode: Literal["auto", "margin", "fixed"]
     refined: Annotated[

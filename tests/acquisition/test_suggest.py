@@ -423,3 +423,14 @@ def test_the_unit_of_features_does_not_matter(power):
     again = medoids(np.ldexp(features, power), 4, labelled=[0])
     np.testing.assert_array_equal(again[0], points)
     np.testing.assert_allclose(again[1], gains, rtol=1e-5)
+
+
+def test_a_diffusion_of_other_points_is_refused():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.where(np.arange(60) % 9, -1, np.arange(60) % 2)
+    other = diffuse_labels(markov_operator(X, n_neighbors=5), y)
+    operator = markov_operator(X[:50], n_neighbors=5)
+    with pytest.raises(DataError, match="diffusion is of 60 points, the operator of 50"):
+        suggest(operator, other, n_points=2)
+    with pytest.raises(ParameterError, match="diffusion"):
+        suggest(operator, y[:50], n_points=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import re
 import sys
 import tempfile
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_blobs
 
 from diffclass import DiffusionClassifier
 from diffclass.blocks import BlockClassifier, BlockOperator, SerialEngine
@@ -229,3 +230,19 @@ def test_walks_without_some_labels_find_the_room_of_those_before(digits, small_b
     at_will = sizes_of_loads(2.0**31)
     of_one_walk = sum(at_will) / 6  # five folds and the walk around the map
     assert len(sizes_of_loads(2 * 1.5 * of_one_walk)) == len(at_will)
+
+
+@pytest.mark.parametrize("class_prior", [None, [0.2, 0.2, 0.6]])
+def test_a_fitted_classifier_can_be_pickled(class_prior):
+    X, truth = make_blobs([60, 60, 60], centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
+    y = np.where(np.arange(180) % 10, -1, truth)
+    model = BlockClassifier(class_prior=class_prior).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transduction_, model.transduction_)
+    temperature, n_held_out = model.calibration_.temperature, model.calibration_.n_held_out
+    del model
+    assert (again.calibration_.temperature, again.calibration_.n_held_out) == (
+        temperature,
+        n_held_out,
+    )
+    assert n_held_out == len(y[y >= 0])

@@ -298,3 +298,11 @@ def test_arrays_of_another_length_are_refused(tmp_path, points, kernel):
         n_free += 1
         assert array.shape[0] != len(X)
     assert n_free <= 1  # the calibration's own probabilities
+
+
+def test_classes_of_text_are_refused_in_words(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(np.arange(40) % 5, None, np.where(X[:, 0] > 0, "corn", "soy"))
+    model = DiffusionClassifier(n_neighbors=5).fit(X, y)
+    with pytest.raises(ParameterError, match="holds no numbers; fit numbers, as for classes"):
+        write_model(tmp_path / "x.model", model, CLASSIFIER, kind="classifier", version="1.0")

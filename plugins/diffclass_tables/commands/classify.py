@@ -160,7 +160,7 @@ def classify(
                 y = read_row_labels(given.labels, opened, variable=given.label_variable)
             scores = None if given.scores is None else read_row_scores(given.scores, opened)
         sizes = walk.class_sizes
-        prior = None if sizes is None else row_prior(sizes, y, opened.n_rows)
+        prior = None if sizes is None else row_prior(sizes, y, opened.n_rows, scores)
         classifier = walk.classifier_of(running.seed, prior)
         before = forecast_sayer(console, SMALLER, force=running.force)
         n_scored = 0 if scores is None else scores.values.shape[1]

@@ -24,7 +24,7 @@ class RowScores:
     values: np.ndarray
     columns: tuple[Any, ...] | None
 
-    def of(self, rows: np.ndarray) -> Any:
+    def of(self, rows: np.ndarray | slice) -> Any:
         """Return the scores of some rows as ``score_prior`` takes them."""
         if self.columns is None:
             return self.values[rows]

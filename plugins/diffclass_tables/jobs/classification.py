@@ -21,8 +21,9 @@ from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores, draw_per_class
 from diffclass.exceptions import DataError, warn_user
-from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport, hints_worth
-from diffclass.label_diffusion import Measures, Prior, written_prior
+from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport, hints_worth, said_of_sizes
+from diffclass.label_diffusion import Measures, Prior, sizes_in_words, written_prior
+from diffclass.label_diffusion.score_prior import ScorePrior
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
 from diffclass_tables.rows import Rows
@@ -58,7 +59,7 @@ class RowReport(RunReport):
     unclassified: int  # rows without values, and those that no label reaches
     unsure: int  # of the classified, with a margin below 0.1
     mean_margin: float
-    class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
+    class_sizes: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
     # of the classes, that each row keeps, and the mean share of what has arrived that it dropped
     kept_classes: int | None = field(default=None, metadata=IF_KNOWN)
     dropped: float | None = field(default=None, metadata=IF_KNOWN)
@@ -75,8 +76,7 @@ class RowReport(RunReport):
             f"unsure        {self.unsure / n:.1%} of the rows have a margin below {UNSURE:g}",
             f"compared by   {_compared_by(self.facts)}",
         ]
-        if self.class_sizes is not None:
-            lines.append(f"class sizes   {self.class_sizes}")
+        lines += said_of_sizes(self.class_sizes)
         if self.hints_worth is not None:
             lines.append(f"scores        count as {self.hints_worth:.2g} labels of each class")
         if self.kept_classes is not None:
@@ -151,9 +151,13 @@ class ClassifiedRows:
         return bool(self.classifier.margin_curve_.is_covered)
 
 
-def row_prior(text: str, y: np.ndarray, n_rows: int) -> Prior:
-    """Return the classifier's ``class_prior`` for a text such as "cat=20-30%,dog=500rows"."""
-    classes = encode_labels(y)[0].tolist()
+def row_prior(text: str, y: np.ndarray, n_rows: int, scores: RowScores | None = None) -> Prior:
+    """Return the classifier's ``class_prior`` for a text such as "cat=20-30%,dog=500rows".
+
+    The classes are those of labels and scores.
+    """
+    found = encode_labels(y)[0] if scores is None else ScorePrior(scores.of(slice(None)), y).classes
+    classes = found.tolist()
     names = {value: str(value) for value in classes}
     measures = Measures({"rows": lambda: float(n_rows)}, "all rows", "20%, 10-20% or 1200rows")
     return written_prior(text, names, classes, measures)
@@ -333,7 +337,14 @@ def _report(
         unclassified=int(sum(value is None for value in columns["class"])),
         unsure=int((columns["margin"] < UNSURE).sum()),
         mean_margin=float(classifier.margin_.mean()),
-        class_sizes=None if classifier.class_prior is None else diffusion.weighting,
+        class_sizes=None
+        if classifier.class_prior is None
+        else sizes_in_words(
+            classifier.class_prior,
+            list(map(str, names)),
+            n_rows / max(len(found), 1),
+            diffusion.weighting,
+        ),
         kept_classes=diffusion.kept_classes,
         dropped=None if diffusion.dropped is None else float(diffusion.dropped.mean()),
         hints_worth=hints_worth(classifier),

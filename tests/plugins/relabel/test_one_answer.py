@@ -223,7 +223,7 @@ def test_they_agree_with_sizes_of_classes(
         editor.refine()
         shown = editor.map.ids
         is_met = editor.session.sizes_met
-        assert is_met in ("matched", "loosened", "unused", "waiting")
+        assert is_met in ("met", "unused", "waiting")
         assert (is_met == "waiting") == (sizes.count("1%") == 3)
         assert (before == shown).all() == (is_met in ("waiting", "unused"))
         editor.apply({"op": "rename_class", "id": 1, "name": "grease, fat"})

@@ -147,8 +147,11 @@ def test_class_sizes(rows, works, fails):
     assert "class_sizes" not in plain
     for sizes in ("uniform", "ant=20-40%,bee=40rows", "ant=30%, bee=30%, cat=40%"):
         report = works(*CLASSIFY, "--class-sizes", sizes)
-        assert report["class_sizes"]
         counts = {one["name"]: one["rows"] for one in report["classes"]}
+        for said in report["class_sizes"]:
+            name = said.split(":")[0]
+            assert f"the map has {100 * counts[name] / 120:.3g} %" in said
+        assert "ant: asked 33.3 %" in works(*CLASSIFY, "--class-sizes=uniform")["class_sizes"][0]
         assert sum(counts.values()) == 120
         assert abs(counts["bee"] - 40) <= 6
     for sizes, says in (
@@ -158,6 +161,7 @@ def test_class_sizes(rows, works, fails):
         ("ant=120%", "120%"),
         ("ant=50-20%", "50-20%"),
         ("ant=80%,bee=80%", "%"),
+        ("ant=60%,bee=40%", "no room for class 'cat'"),
     ):
         words = ("classify", "points.npy", "--labels=labels.csv", "-o", "d.csv")
         fails(*words, "--class-sizes", sizes, code=2, says=says)

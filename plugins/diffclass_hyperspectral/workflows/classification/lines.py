@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diffclass.jobs import Facts
+from diffclass.jobs import Facts, said_of_sizes
 from diffclass_hyperspectral.workflows.evaluation import accuracy_lines, with_span
 
 UNSURE = 0.1  # margins below it
@@ -30,8 +30,7 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             f"{report['mean_margin']:.3f}, at most {max(curve['margin']):.3f}; labels covered "
             f"{curve['coverage'][-1]:.1%} of the graph by step {curve['times'][-1]}"
         )
-    if report.get("class_sizes"):
-        lines.append(f"sizes of the classes: {report['class_sizes']}")
+    lines += report.get("class_sizes") or ()
     if report.get("crossing_recall") is not None:
         lines.append(
             f"{report['neighbor_recall']:.1%} of the true neighbours were found, and "
@@ -92,6 +91,11 @@ def ambiguity_line(ambiguity: Mapping[str, Any]) -> str:
     level, highest = ambiguity["level"], ambiguity["highest_level"]
     if level > highest:
         shown = math.floor(1000 * highest) / 1000  # not up: it would be above what is possible
+        if not highest:
+            return (
+                f"at level {level:g} all classes are possible everywhere: no label can be left out "
+                "of the map, as of one label per class or a warped walk"
+            )
         return (
             f"at level {level:g} so few labels tell nothing, and all classes are possible "
             f"everywhere; more labels, in more places, raise the highest level, {shown:g}"
@@ -176,8 +180,7 @@ def summary_lines(
         lines.append(f"stability     {stability_line(facts['stability'])}")
     if "ambiguity" in facts:
         lines.append(f"possible      {ambiguity_line(facts['ambiguity'])}")
-    if facts.get("class_sizes"):
-        lines.append(f"class sizes   {facts['class_sizes']}")
+    lines += said_of_sizes(facts.get("class_sizes"))
     if "hints_worth" in facts:
         lines.append(f"scores        count as {facts['hints_worth']:.2g} labels of each class")
     if facts["unclassified"]:

@@ -20,7 +20,7 @@ from diffclass.jobs import (
     RunReport,
     hints_worth,
 )
-from diffclass.label_diffusion import Calibration
+from diffclass.label_diffusion import Calibration, sizes_in_words
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.classification.lines import (
@@ -164,8 +164,6 @@ class FitReport(Facts):
     labels_without_data: int = 0  # not used
     crossing_recall: float | None = None  # share of the true edges between blocks; None in memory
     crossing_bound: float | None = None  # the least that is aimed at
-    # how far sizes of the classes were met; None where none were given
-    class_sizes: str | None = field(default=None, metadata=IF_KNOWN)
     # labels of each class that all hints of another map count as; None without any
     hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
 
@@ -234,6 +232,8 @@ class ClassificationReport(RunReport):
         Of the features.
     parameters : mapping
         Of the classifier.
+    class_sizes : tuple of str or None
+        For each class with a size, what was asked for and what the map has; None where nothing was.
     fit : FitReport or None
         None where a model was applied.
     applied : AppliedModel or None
@@ -268,6 +268,7 @@ class ClassificationReport(RunReport):
     mean_margin: float | None
     metric: str
     parameters: Mapping[str, Any]
+    class_sizes: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
     fit: FitReport | None = field(default=None, metadata=MERGED)
     applied: AppliedModel | None = field(default=None, metadata=MERGED)
     holdout: HoldoutReport | None = field(default=None, metadata=IF_KNOWN)
@@ -317,7 +318,6 @@ def report_fit(
         seed=seed,
         **_recalls(classifier),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
-        class_sizes=None if classifier.class_prior is None else _sizes_met(classifier),
         labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
         hints_worth=hints_worth(classifier),
     )
@@ -333,6 +333,7 @@ def report_classification(
     ids, counts = np.unique(result.class_map, return_counts=True)
     pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
     margins = result.margin[np.isfinite(result.margin)]
+    n_data = max(result.class_map.size - result.n_missing, 1)
     return ClassificationReport(
         classes=tuple(
             MappedClass(
@@ -350,15 +351,22 @@ def report_classification(
         mean_margin=float(margins.mean()) if len(margins) else None,
         metric=result.model.features.metric,
         parameters=_parameters(result.model.classifier),
+        class_sizes=None if fit is None else _sizes_in_words(result, pixels, n_data),
         fit=fit,
     )
 
 
-def _sizes_met(classifier: Classifier) -> str:
-    weighting = classifier.diffusion_.weighting
-    return {"matched": "met", "loosened": "met within a factor of eight"}.get(
-        weighting, "not met: the graph speaks against them"
-    )
+def _sizes_in_words(
+    result: SceneClassification, pixels: Mapping[int, int], n_data: int
+) -> tuple[str, ...] | None:
+    """Return what was asked of the classes' sizes, and the map has; None if nothing was."""
+    classifier = result.model.classifier
+    if classifier.class_prior is None:
+        return None
+    ids = classifier.classes_.tolist()
+    shares = [pixels.get(i, 0) / n_data for i in ids]
+    names = [result.names.get(i, str(i)) for i in ids]
+    return sizes_in_words(classifier.class_prior, names, shares, classifier.diffusion_.weighting)
 
 
 def _recalls(classifier: Classifier) -> dict[str, float | None]:

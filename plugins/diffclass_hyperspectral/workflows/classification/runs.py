@@ -421,4 +421,14 @@ def _cleaned(
     if cleanup.is_nothing:
         return result, None
     with stage("cleaning"):
-        return result.cleaned(cleanup)
+        cleaned, changes = result.cleaned(cleanup)
+    lost = np.setdiff1d(result.class_map, cleaned.class_map)
+    names = [result.names.get(i, str(i)) for i in lost[lost != 0].tolist()]
+    if names:
+        warn_user(
+            f"cleaning leaves no pixel of {', '.join(names[:5])}"
+            + f" and {len(names) - 5} more" * (len(names) > 5)
+            + "; a smaller window or area keeps small classes",
+            UserWarning,
+        )
+    return cleaned, changes

@@ -75,6 +75,7 @@ def test_areas_are_shares_of_the_scene(labels, placed):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("corn=40%,soy=60px", "no room for class 'wood'"),
         ("half", "is not NAME=SIZE"),
         ("corn=10%,", "is not NAME=SIZE"),
         ("maize=10%", "no class 'maize'.*1 corn"),
@@ -147,20 +148,32 @@ def folder(tmp_path, tissue, monkeypatch):
 CLASSIFY = ["classify", "scene.img", "--labels", "truth.img", "-o", "map.img", "--components", "6"]
 
 
-@pytest.mark.parametrize("sizes", ["uniform", "1=5-95%"])
-def test_classify_says_how_far_sizes_were_met(folder, capsys, sizes):
-    words = [*CLASSIFY, "--labels-per-class", "5", "--class-sizes", sizes]
+@pytest.mark.parametrize("more", [[], ["--memory", "1GB"], ["--min-area", "9"]], ids=str)
+@pytest.mark.parametrize("sizes", ["uniform", "1=5-95%", "2=60-70%"])
+def test_classify_says_what_was_asked_and_what_the_map_has(folder, capsys, sizes, more):
+    words = [*CLASSIFY, "--labels-per-class", "5", "--class-sizes", sizes, *more]
     assert run([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["class_sizes"].startswith(("met", "not met"))
+    pixels = {one["id"]: one["pixels"] for one in report["classes"]}
+    asked = {"uniform": {1: "33.3", 2: "33.3", 3: "33.3"}, "1=5-95%": {1: "5 to 95"}}
+    for said, (i, size) in zip(
+        report["class_sizes"], asked.get(sizes, {2: "60 to 70"}).items(), strict=True
+    ):
+        share = f"{100 * pixels[i] / 48**2:.3g}"
+        assert said.startswith(f"class {i}: asked {size} %, the map has {share} %")
     assert run([*words, "--overwrite"]) == 0
-    assert "class sizes   " + report["class_sizes"] in capsys.readouterr().out
+    assert "class sizes   " + report["class_sizes"][0] in capsys.readouterr().out
 
 
-def test_blocks_take_sizes_and_wrong_ones_are_said(folder, capsys):
-    blocks = ["--memory", "1GB", "--json"]
-    assert run([*CLASSIFY, "--labels-per-class", "5", "--class-sizes", "1=5-95%", *blocks]) == 0
-    assert json.loads(capsys.readouterr().out)["class_sizes"].startswith(("met", "not met"))
+def test_sets_go_with_sizes(folder, capsys):
+    words = [*CLASSIFY, "--labels-per-class", "40", "--ambiguity", "sets.img", "--level", "0.9"]
+    assert run([*words, "--class-sizes", "1=20-25%,3=45-50%", "--json"]) == 0
+    ambiguity = json.loads(capsys.readouterr().out)["ambiguity"]
+    assert ambiguity["highest_level"] > 0.9
+    assert ambiguity["mean_size"] < 2
+
+
+def test_wrong_sizes_are_said(folder, capsys):
     assert run([*CLASSIFY, "--class-sizes", "1=half", "--overwrite"]) == 2
     assert "--class-sizes: 'half' of '1' is no size" in capsys.readouterr().err
 

@@ -224,8 +224,7 @@ def test_sizes_of_classes_are_given_undone_and_refused(painted, editor):
     tab.wait("diffclass.state.sizes_met && diffclass.state.refined && !diffclass.state.stale")
     tab.idle()
     assert field.input_value() == "nuclei=50-60%,stroma=0.1-0.3ha"
-    said = {"matched": "sizes met", "loosened": "met within a factor of 8",
-            "unused": "not used: graph disagrees"}  # fmt: skip
+    said = {"met": "sizes met", "unused": "not used: graph disagrees"}
     assert note.inner_text() == said[tab.state["sizes_met"]]
     assert field.get_attribute("aria-invalid") == "false"
     np.testing.assert_array_equal(tab.map, engine_map(editor))

@@ -59,8 +59,7 @@ function labelMode(session: Session): HTMLElement[] {
 }
 
 const MET = {
-  matched: "sizes met",
-  loosened: "met within a factor of 8",
+  met: "sizes met",
   unused: "not used: graph disagrees",
   waiting: "not used: label other classes",
 };

@@ -247,7 +247,7 @@ export interface SessionState {
   label_mode: string; // As it was asked for, maybe "auto".
   counted: string; // How labels count in the next map.
   class_sizes: string; // What is known of them; empty for nothing.
-  sizes_met: "matched" | "loosened" | "unused" | "waiting" | null; // How far the map meets them; null until that is known.
+  sizes_met: "met" | "unused" | "waiting" | null; // Whether the map meets them; null until that is known.
   tau: number;
   tau_mode: "auto" | "margin" | "fixed";
   refined: boolean; // Whether no map is to follow, as that of the time that "auto" chooses.
