@@ -137,12 +137,13 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
             kernel=Gaussian(bandwidth=self.bandwidth),
             random_state=self.random_state,
         )
-        self.scores_ = squared_distances_to_equilibrium(
+        self._scores = squared_distances_to_equilibrium(
             self.graph_.operator,
             time=self.time,
             n_probes=self.n_probes,
             random_state=self.random_state,
         )
+        self.scores_ = self.graph_.operator.at_points(self._scores)
         self.offset_ = float(np.quantile(-self.scores_, self.contamination))
         return self
 
@@ -151,15 +152,17 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_points(self, X, reset=False, dtype=[np.float64, np.float32])
         affinities = self.graph_.affinities_to(X).astype(np.float64)
+        nearest = affinities.argmax(axis=1)
+        is_fitted = affinities.max(axis=1).toarray().ravel() > _SAME
+        if self.graph_.operator.mass is not None:
+            affinities = sp.csr_array(affinities * self.graph_.operator.mass[None, :])
         degrees = 1 + affinities.sum(axis=1)
         steps = sp.csr_array(sp.diags_array(1 / degrees) @ affinities)
         stays = 1 / degrees
         kept = stays**self.time  # the share that never left
         own = kept**2 * self.graph_.operator.degrees.sum() / degrees
         scores = np.maximum(self._spread(steps, stays) + (1 - kept) ** 2 + own - 1, 0)
-        nearest = affinities.argmax(axis=1)
-        is_fitted = affinities.max(axis=1).toarray().ravel() > _SAME
-        return -np.where(is_fitted, self.scores_[nearest], scores)
+        return -np.where(is_fitted, self._scores[nearest], scores)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return ``score_samples`` minus ``offset_``, of shape (m,); below 0 for anomalies."""

@@ -66,7 +66,8 @@ class _Fitted:
     operator: Operator
     labels: Labels
     diffusion: LabelDiffusion
-    posteriors: np.ndarray
+    posteriors: np.ndarray  # of all points
+    reached: np.ndarray  # all points
     found: Calibration | None  # where it was found before
 
     @cached_property
@@ -78,7 +79,7 @@ class _Fitted:
     @cached_property
     def probabilities(self) -> np.ndarray:
         probabilities = self.calibration.apply(self.posteriors)
-        unreached = ~self.diffusion.reached
+        unreached = ~self.reached
         if not unreached.any():
             return probabilities
         return with_rows(probabilities, unreached, dense_rows(self.posteriors, unreached))
@@ -192,8 +193,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    ``fit(X, y).predict(X)`` may differ from ``transduction_``: `predict` treats every point as new
-    and takes one step of the walk to its neighbours.
+    A new point at the place of a fitted one is that point: ``fit(X, y).predict(X)`` is
+    ``transduction_``, but for points that no label reaches. Any other takes one step of the walk to
+    its neighbours. Equal points are one node of the graph and have one result; a label of one holds
+    for all, and where labels of equal points contradict each other, each counts in part.
 
     References
     ----------
@@ -360,6 +363,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self._check_graph(graph, X)
         self.graph_ = graph
         self.operator_ = self.graph_.operator.on(processor)
+        nodes = self.operator_.nodes
+        X_of_nodes = X if nodes is None else X[nodes.first]
+        given = None if given is None else given.at_nodes(nodes)
+        if hints is None:
+            labels = cast(Labels, given)
+            rules = self._rules(labels)
+        else:
+            hints = hints.at_nodes(nodes)
         self.hint_weight_: float | None = None
         calibration = None
         if hints is None:
@@ -369,15 +380,16 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             labels, self.hint_weight_ = hinted.labels, hinted.eta
             walked, calibration = hinted.diffusion, hinted.calibration
         self._walked = self._warped_rounds(walked, labels, rules)
-        self.diffusion_, found = self._with_features(X, labels, calibration)
+        joined, found = self._with_features(X_of_nodes, labels, calibration)
+        self.diffusion_ = joined.at_points(nodes)
         opinion = self.feature_opinion_
-        nearest = labels if given is None else labels.only(labels.given)
+        nearest = (labels if given is None else labels.only(labels.given)).strongest
         self._new_points = NewPoints(
             steps=self.graph_.steps,
             values=self.walk_.for_new_points(self._walked.values),
             class_weight=self._walked.class_weight,
             feature_opinion=opinion if opinion is not None and opinion.counts else None,
-            labelled=None if self.affinity else X[nearest.points],
+            labelled=None if self.affinity else X_of_nodes[nearest.points],
             labelled_codes=nearest.codes,
             dtype=self.operator_.dtype,
         )
@@ -386,8 +398,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self._fitted: _Fitted | _Restored = _Fitted(
             self.walk_,
             labels,
-            self.diffusion_,
+            joined,
             self.raw_label_distributions_,
+            self.diffusion_.reached,
             found,
         )
         return self
@@ -643,8 +656,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         check_kind(graph, "graph", PointGraph, example="earlier.graph_")
         if kernel.uses_scores:
             raise ParameterError(f"graph: that of {kernel} depends on the labels; leave it out")
-        if len(graph) != X.shape[0]:
-            raise DataError(f"graph has {len(graph)} points; X has {X.shape[0]}")
+        if graph.operator.n_points != X.shape[0]:
+            raise DataError(f"graph has {graph.operator.n_points} points; X has {X.shape[0]}")
         if not graph.is_of(X):
             raise DataError(
                 "graph is of other points than X, or X has been changed since; leave it out"
@@ -662,7 +675,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             first = find_neighbors(X, SharedNeighbors(), how)
             walk = first.point_graph(SharedNeighbors(), alpha=self.alpha).operator
             walk = walk.on(processor)
-            scores = map_scores(walk, diffuse(walk, labels, rules).codes, labels.n_classes)
+            codes = diffuse(walk, labels.at_nodes(walk.nodes), rules).codes
+            scores = walk.at_points(map_scores(walk, codes, labels.n_classes))
         found = find_neighbors(X, kernel, how, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
 
@@ -717,7 +731,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.raw_label_distributions_ = with_rows(self.raw_label_distributions_, unreached, rows)
 
     def _why_unreached(self, unreached: np.ndarray) -> str:
-        component = self.operator_.components
+        component = self.operator_.at_points(self.operator_.components)
         too_far = unreached & np.isin(component, component[~unreached])
         n_apart, n_far = np.count_nonzero(unreached & ~too_far), np.count_nonzero(too_far)
         causes = []

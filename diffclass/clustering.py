@@ -27,14 +27,14 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from diffclass._number_range import NumberRange
 from diffclass._validation import RandomState, check_choice, check_positive, validate_points
 from diffclass.embedding import DiffusionMap, check_embedding, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.kernels.isotropic import neighbor_distances
 from diffclass.label_diffusion.maps import leaving_probabilities
-from diffclass.neighbors import neighbors_graph
-from diffclass.number_range import NumberRange
+from diffclass.neighbors import Nodes, neighbors_graph
 from diffclass.point_graph import REACH
 from diffclass.progress import stage
 from diffclass.spectral.bandwidth import check_spread
@@ -160,7 +160,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         self.labels_ = self._labels_of_all(X)
         self.retention_ = self._retention()
         self.staying_ = 1 - leaving_probabilities(
-            self.embedding_.operator_, self._found, self.n_clusters_
+            self.embedding_.operator_, self._found_at_nodes, self.n_clusters_
         )
         return self
 
@@ -214,14 +214,28 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         if self._is_pairwise:
             return everyone
         check_spread(X)
-        graph = neighbors_graph(NumberRange.of(X)(X), N_NEIGHBORS, random_state=self.random_state)
-        self._look_at(graph)
-        members = np.flatnonzero(relative_scales(graph) <= _OUTLYING)
+        nodes, searched = Nodes.of(X), NumberRange.of(X)(X)
+        if nodes is not None:
+            searched = searched[nodes.first]
+        if not isinstance(self.n_clusters, str) and self.n_clusters > len(searched):
+            raise ParameterError(
+                f"n_clusters = {self.n_clusters}; there are {len(searched)} distinct points"
+            )
+        graph = neighbors_graph(searched, N_NEIGHBORS, random_state=self.random_state)
+        self._look_at(graph, nodes)
+        is_inlying = relative_scales(graph) <= _OUTLYING
+        if nodes is not None:  # equal points are near each other
+            is_inlying = (is_inlying | (nodes.mass > SCALE_NEIGHBOR))[nodes.of_points]
+        members = np.flatnonzero(is_inlying)
         least = 2 if isinstance(self.n_clusters, str) else self.n_clusters
         return members if len(members) > least else everyone
 
-    def _look_at(self, graph: sp.csr_array) -> None:
+    def _look_at(self, graph: sp.csr_array, nodes: Nodes | None) -> None:
         """Keep what `_partition` needs of the squared distances between neighbours: nothing."""
+
+    @property
+    def _found_at_nodes(self) -> np.ndarray:
+        return self.embedding_.operator_.at_nodes(self._found)
 
     def _among(self, X: Any, members: np.ndarray) -> Any:
         if len(members) == X.shape[0]:
@@ -287,7 +301,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     def _nearest(self, X: Any) -> np.ndarray:
         """Return the clusters of the fitted points nearest to new ones."""
-        found = self._found
+        found = self._found_at_nodes
         graph = self.embedding_.graph_
         if graph.search is None:
             weights = sp.csr_array(X) @ np.eye(self.n_clusters_)[found]
@@ -303,7 +317,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     def _retention(self) -> np.ndarray:
         """Return sum_l lambda_l^t <psi_l, 1_C>^2 / pi(C) over the eigenpairs there are."""
         pairs = self.embedding_.eigenpairs_
-        inside = np.eye(self.n_clusters_)[self._found]
+        inside = np.eye(self.n_clusters_)[self._found_at_nodes]
         modes = pairs.left.T @ inside  # <psi_l, 1_C>, the first row pi(C)
         left_out = min(self.embedding_.n_components_ + 1, len(pairs) - 1)
         return pairs.powers(relaxation_time(pairs.eigenvalues[left_out])) @ modes**2 / modes[0]

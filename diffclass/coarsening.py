@@ -38,7 +38,7 @@ class CoarseGraph:
     ----------
     operator : MarkovOperator
         The walk on the aggregates.
-    aggregates : ndarray of int32 of shape (n,)
+    aggregates : ndarray of int of shape (n,)
         Aggregate of each point, 0 to m - 1; none is empty.
 
     Examples
@@ -145,12 +145,12 @@ def coarsen(
     check_kind(operator, "operator", MarkovOperator, example="markov_operator(X)")
     check_positive(n_neighbors, "n_neighbors", integer=True)
     features = check_points(X)
-    if len(features) != len(operator):
+    if len(features) != operator.n_points:
         raise DataError(
             f"X has the shape {features.shape}; give the features of the operator's "
-            f"{len(operator)} points, one row each"
+            f"{operator.n_points} points, one row each"
         )
-    aggregates = neighbor_aggregates(operator)
+    aggregates = operator.at_points(neighbor_aggregates(operator))
     means = aggregate_means(features, aggregates)
     if len(means) == 1:
         raise ParameterError(
@@ -179,7 +179,7 @@ def neighbor_aggregates(operator: MarkovOperator) -> np.ndarray:
     Returns
     -------
     ndarray of int32 of shape (n,)
-        Aggregate of each point, numbered from 0.
+        Aggregate of each point (or node, where points are equal), numbered from 0.
 
     Notes
     -----

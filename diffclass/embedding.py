@@ -94,8 +94,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     bandwidth_curve_ : BandwidthCurve or None
         The criterion by which "semigroup" or "slope" chose the bandwidth.
     eigenpairs_ : Eigenpairs
-        The n_components + 1 leading eigenpairs; one more if the time was chosen, 34 (or as many as
-        points) if the number of coordinates was.
+        The n_components + 1 leading eigenpairs of ``operator_``; one more if the time was chosen,
+        34 (or as many as points) if the number of coordinates was.
     n_neighbors_ : int
         Neighbours searched per point: ``n_neighbors``, or as many as the bandwidth needs. A given
         ``search`` has its own number; for an affinity the attribute does not exist.
@@ -191,6 +191,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             )
         self.graph_ = self._graph(X, y)
         self.operator_ = self.graph_.operator
+        self._check_nodes()
         self.eigenpairs_ = leading_eigenpairs(
             self.operator_, self._n_pairs(len(self.operator_)), random_state=self.random_state
         )
@@ -205,8 +206,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.time_, why_then = self._chosen_time(self.eigenpairs_)
         self.reason_ = f"{why}; {why_then}"
         self.eigenvalues_ = self.eigenpairs_.eigenvalues[1 : self.n_components_ + 1]
-        self.embedding_ = self._coordinates(
-            self.eigenpairs_.right[:, 1:] * self.eigenpairs_.powers(self.time_)[1:]
+        self.embedding_ = self.operator_.at_points(
+            self._coordinates(
+                self.eigenpairs_.right[:, 1:] * self.eigenpairs_.powers(self.time_)[1:]
+            )
         )
         return self
 
@@ -298,6 +301,14 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             random_state=self.random_state,
         )
         return kernel, n_neighbors
+
+    def _check_nodes(self) -> None:
+        n = len(self.operator_)
+        if not isinstance(self.n_components, str) and self.n_components >= n:
+            raise ParameterError(
+                f"n_components = {self.n_components}; {n} distinct points have at most {n - 1} "
+                "coordinates"
+            )
 
     def _n_pairs(self, n: int) -> int:
         # one more than kept, to see what is left out at a chosen time or beyond a gap

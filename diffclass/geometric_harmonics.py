@@ -24,6 +24,7 @@ from diffclass._validation import RandomState, check_positive, check_unmasked, v
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic
 from diffclass.neighbors import NeighborSearch
+from diffclass.operators.markov import scaled_at_ends
 from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import wide_gaussian
 from diffclass.spectral.eigensolver import leading_pairs
@@ -125,13 +126,20 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         if isinstance(self.bandwidth, str) and self.bandwidth == "self-tuning":
             raise ParameterError("bandwidth = 'self-tuning'; harmonics need one global epsilon")
         self.graph_ = self._graph(X)
-        self.eigenvalues_, vectors = self._harmonics(self.graph_.operator.affinity)
+        total = (y * y).sum(axis=0)
+        K, nodes = self.graph_.operator.affinity, self.graph_.operator.nodes
+        if nodes is not None:  # K m of the nodes, made symmetric; see `diffclass.operators.markov`
+            root = np.sqrt(nodes.mass)
+            K, y = scaled_at_ends(K, 1 / root), nodes.means(y) * _columns(root, y)
+        self.eigenvalues_, vectors = self._harmonics(K)
         self.condition_ = float(self.eigenvalues_[0] / self.eigenvalues_[-1])
         coefficients = vectors.T @ y
-        total = np.maximum((y * y).sum(axis=0), np.finfo(np.float64).tiny)
+        total = np.maximum(total, np.finfo(np.float64).tiny)
         left = np.clip(1 - (coefficients**2).sum(axis=0) / total, 0, 1)
         self.unexplained_ = float(left) if y.ndim == 1 else left
         self._weights = vectors @ (coefficients.T / self.eigenvalues_).T
+        if nodes is not None:
+            self._weights = self._weights * _columns(root, y)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -193,3 +201,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             random_state=check_random_state(self.random_state),
         )
         return values, vectors
+
+
+def _columns(of_rows: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Return a factor (n,) of each row of values (n,) or (n, m)."""
+    return of_rows if like.ndim == 1 else of_rows[:, None]

@@ -29,6 +29,7 @@ from diffclass._validation import RandomState
 from diffclass.clustering import SCALE_NEIGHBOR, DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.kernels.isotropic import neighbor_distances
+from diffclass.neighbors import Nodes
 
 __all__ = ["DiffusionModes"]
 _NEIGHBORS = (16, 64, 256)  # to look among in turn; then among all denser points
@@ -98,31 +99,40 @@ class DiffusionModes(DiffusionClustering):
         self.modes_ = np.flatnonzero(~self.outliers_)[self._modes]
         return self
 
-    def _look_at(self, graph: sp.csr_array) -> None:
-        self._density = neighbor_density(graph)
+    def _look_at(self, graph: sp.csr_array, nodes: Nodes | None) -> None:
+        mass = None if nodes is None else nodes.mass
+        density = neighbor_density(graph, mass)
+        self._density = density if nodes is None else density[nodes.of_points]
 
     def _partition(self, coordinates: np.ndarray, members: np.ndarray) -> np.ndarray:
         density = self.embedding_.operator_.density if self._is_pairwise else self._density[members]
+        operator = self.embedding_.operator_
+        coordinates, density = operator.at_nodes(coordinates), operator.at_nodes(density)
         denser, distance = nearest_denser(coordinates, density)
         scores = np.sqrt(density) * distance
         order = np.argsort(-scores, kind="stable")
         densest = density.argmax()  # a mode even where all points are equal
         order = np.concatenate([[densest], order[order != densest]])
-        self._modes = order[: self.n_clusters_]
-        self.mode_scores_ = scores[self._modes]
-        return labels_of_modes(denser, self._modes)
+        modes = order[: self.n_clusters_]
+        self.mode_scores_ = scores[modes]
+        self._modes = modes if operator.nodes is None else operator.nodes.first[modes]
+        return operator.at_points(labels_of_modes(denser, modes))
 
     def _clusters_at(self, coordinates: np.ndarray) -> np.ndarray:
         """Return the clusters of the fitted points nearest in diffusion distance."""
         return self._found[KDTree(self.embedding_.embedding_).query(coordinates)[1]]
 
 
-def neighbor_density(graph: sp.csr_array) -> np.ndarray:
-    """Return p(x), the sum of exp(-d^2 / s^2) over neighbours, s the median seventh distance."""
+def neighbor_density(graph: sp.csr_array, mass: np.ndarray | None = None) -> np.ndarray:
+    """Return p(x), the sum of exp(-d^2 / s^2) over neighbours, s the median seventh distance.
+
+    Neighbours count by their mass (n,), the number of equal points.
+    """
     scale = float(np.median(neighbor_distances(graph, SCALE_NEIGHBOR, without_diagonal=True)))
     weights = graph.copy()
     weights.data = np.exp(-weights.data / max(scale**2, np.finfo(weights.dtype).tiny))
-    return np.asarray(weights.sum(axis=1)).ravel()
+    sums = weights.sum(axis=1) if mass is None else weights @ mass
+    return np.asarray(sums).ravel()
 
 
 def labels_of_modes(denser: np.ndarray, modes: np.ndarray) -> np.ndarray:

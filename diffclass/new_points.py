@@ -1,6 +1,7 @@
 """Prediction at new points: what a fitted classifier keeps for it.
 
 A new point takes one step of the walk to the fitted points and averages their diffused labels.
+At the place of a fitted point it is that point, and has its values.
 Where no label can be reached, and beyond the reach of the fitted points (see
 `diffclass.point_graph`), the posteriors are uniform, except for a slight preference for the class
 of the nearest label.
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffclass._number_range import Centred
 from diffclass.label_diffusion import Calibration, FeatureOpinion, posteriors_of
-from diffclass.number_range import Centred
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import WarpedValues
 from diffclass.point_graph import REACH, StepsToPoints
@@ -41,6 +42,8 @@ class NewPoints:
         """
         weights, novelty = self.steps.weights_and_novelty(X, dtype=self.dtype)
         values = self.values.at(weights)
+        same, there = self.steps.fitted_places(X)
+        values[same] = self.values.rows(there)
         posteriors = posteriors_of(values, self.class_weight)
         if self.feature_opinion is not None:
             posteriors = self.feature_opinion.joined(posteriors, X)

@@ -23,12 +23,15 @@ Source: Coifman et al. 2005, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from diffclass._number_range import AS_THEY_ARE, NumberRange
 from diffclass._validation import Graph, RandomState, check_points
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import DataError, ParameterError
@@ -38,12 +41,13 @@ from diffclass.kernels._kernel import OverKernel
 from diffclass.kernels.isotropic import neighbor_distances
 from diffclass.kernels.local_covariance import LocalCovariance
 from diffclass.kernels.shared_neighbors import SharedNeighbors
-from diffclass.neighbors import NeighborSearch, neighbors_graph, on_device
+from diffclass.neighbors import NeighborSearch, Nodes, neighbors_graph, on_device
 from diffclass.neighbors.nn_descent import search_cost
+from diffclass.neighbors.nodes import row_hashes
 from diffclass.neighbors.search import Search
-from diffclass.number_range import AS_THEY_ARE, NumberRange
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
+from diffclass.targets import UNLABELLED, encode_labels
 
 __all__ = ["BYTES_OF_A_POINT", "REACH", "PointGraph", "graph_costs", "markov_operator"]
 
@@ -59,8 +63,8 @@ _SECONDS = 0.31e-6  # of an edge, among a million points
 class StepsToPoints:
     """The steps of the walk from new points to the fitted ones; made by `PointGraph.steps`.
 
-    density (n,) is the q of the operator, alpha its density exponent; the rest is as in
-    `PointGraph`.
+    density (n,) is the q of the operator, alpha its density exponent, mass (n,) the number of
+    points at each node where some are equal; the rest is as in `PointGraph`.
     """
 
     kernel: FittedKernel | None
@@ -69,11 +73,35 @@ class StepsToPoints:
     scales: np.ndarray | None
     density: np.ndarray
     alpha: float
+    mass: np.ndarray | None = None
     number_range: NumberRange = AS_THEY_ARE
 
     def features_of(self, X_new: np.ndarray) -> np.ndarray:
         """Return the (m, p) coordinates in which neighbours of new points are searched."""
         return X_new if self.placing is None else self.placing(self.number_range(X_new))
+
+    @cached_property
+    def _by_hash(self) -> tuple[np.ndarray, np.ndarray]:
+        hashes = row_hashes(cast(Search, self.search).points)
+        order = np.argsort(hashes)
+        return hashes[order], order
+
+    def fitted_places(self, X_new: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return which new points are where a fitted one is, (k,), and the numbers of these, (k,).
+
+        None where a search keeps no points, as for a precomputed affinity.
+        """
+        if not isinstance(self.search, Search):
+            nothing = np.zeros(0, dtype=np.intp)
+            return nothing, nothing
+        features = self.search.of_its_type(self.features_of(check_points(X_new, name="X_new")))
+        hashes, order = self._by_hash
+        found = row_hashes(features)
+        places = np.minimum(np.searchsorted(hashes, found), len(hashes) - 1)
+        same = np.flatnonzero(hashes[places] == found)
+        there = order[places[same]]
+        is_equal = (self.search.points[there] == features[same]).all(axis=1)
+        return same[is_equal], there[is_equal]
 
     def affinities_and_novelty(
         self, X_new: ArrayLike, *, dtype: np.dtype | type = np.float64
@@ -98,7 +126,9 @@ class StepsToPoints:
         a precomputed affinity, whose dtype may be given.
         """
         affinity, novelty = self.affinities_and_novelty(X_new, dtype=dtype)
-        return sp.csr_array(affinity * (self.density**-self.alpha)[None, :]), novelty
+        weights = self.density**-self.alpha
+        weights = weights if self.mass is None else self.mass * weights
+        return sp.csr_array(affinity * weights[None, :]), novelty
 
     def _novelty(self, distances: sp.csr_array) -> np.ndarray:
         if self.scales is None:
@@ -260,7 +290,7 @@ class PointGraph:
         A = self.operator
         return StepsToPoints(
             self.kernel, self.search, self.placing, self.scales, A.density, A.alpha,
-            self.number_range,
+            A.mass, self.number_range,
         )  # fmt: skip
 
     def affinities_to(self, X_new: ArrayLike) -> sp.csr_array:
@@ -394,6 +424,7 @@ class FoundNeighbors:
     graph: sp.csr_array
     number_range: NumberRange
     content: str
+    nodes: Nodes | None
 
     def point_graph(
         self,
@@ -405,8 +436,13 @@ class FoundNeighbors:
     ) -> PointGraph:
         """Return the `PointGraph` of the kernel that the neighbours were found for."""
         with stage("affinities"):
-            affinity, fitted = kernel.fit(self.graph, self.points, y=y, scores=scores)
-            operator = MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)
+            points, nodes = self.points, self.nodes
+            if nodes is not None:
+                points = points[nodes.first]
+                y = None if y is None else _labels_at(nodes, y)
+                scores = None if scores is None else np.asarray(scores)[nodes.first]
+            affinity, fitted = kernel.fit(self.graph, points, y=y, scores=scores)
+            operator = MarkovOperator.from_affinity(affinity, alpha=alpha, check=False, nodes=nodes)
             scales = fitted.neighbor_distances(_SCALE_NEIGHBOR)
             if scales is None:
                 scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)
@@ -450,11 +486,13 @@ def find_neighbors(
     content, X = content_hash(X), number_range(X)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
-    search = _search_for(kernel, features, how)
+    nodes = Nodes.of(features)
+    searched = features if nodes is None else features[nodes.first]
+    search = _search_for(kernel, searched, how)
     if earlier is not None and _would_find_the_same(search, features, earlier):
         search, graph = earlier.search, earlier.graph
     else:
-        graph = neighbors_graph(features, search=search)
+        graph = neighbors_graph(searched, search=search)
     return FoundNeighbors(
         points=X,
         features=features,
@@ -463,7 +501,21 @@ def find_neighbors(
         graph=graph,
         number_range=number_range,
         content=content,
+        nodes=nodes,
     )
+
+
+def _labels_at(nodes: Nodes, y: ArrayLike) -> np.ndarray:
+    """Return the label of each node as a code: the commonest there, of equally many the least."""
+    classes, codes = encode_labels(y)
+    labelled = np.flatnonzero(codes >= 0)
+    pairs, counts = np.unique(
+        nodes.of_points[labelled] * len(classes) + codes[labelled], return_counts=True
+    )
+    order = np.lexsort([-pairs, counts])  # the last one at a node counts
+    found = np.full(len(nodes), UNLABELLED)
+    found[pairs[order] // len(classes)] = pairs[order] % len(classes)
+    return found
 
 
 def _search_for(kernel: Kernel, features: np.ndarray, how: Neighborhood) -> NeighborSearch:

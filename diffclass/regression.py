@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from diffclass._validation import check_positive, validate_points
 from diffclass.embedding import DiffusionMap, check_embedding
 from diffclass.exceptions import DataError, warn_user
+from diffclass.neighbors import Nodes
 from diffclass.spectral.eigenpairs import nystrom
 
 __all__ = ["EigenfunctionRegressor"]
@@ -89,8 +90,9 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         """
         X = validate_points(self, X, dtype=[np.float64, np.float32])
         y, known = _checked_values(y, len(X))
-        self.embedding_ = self._embedding(len(X)).fit(X)
-        functions = self.embedding_.eigenpairs_.right
+        nodes = Nodes.of(X)
+        self.embedding_ = self._embedding(len(X) if nodes is None else len(nodes)).fit(X)
+        functions = self.embedding_.operator_.at_points(self.embedding_.eigenpairs_.right)
         basis = functions[known]
         if self.n_components is not None:
             check_positive(self.n_components, "n_components", integer=True, zero=True)

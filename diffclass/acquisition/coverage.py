@@ -41,8 +41,8 @@ from sklearn.metrics import (
 from sklearn.utils import check_random_state
 
 from diffclass import _compiled
+from diffclass._number_range import Centred
 from diffclass._validation import RandomState
-from diffclass.number_range import Centred
 from diffclass.progress import checkpoint
 
 # The cost is summed over so many points, and medoids are looked for among so many, drawn by their

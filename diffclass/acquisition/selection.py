@@ -100,7 +100,8 @@ def suggest(
     Returns
     -------
     Suggestions
-        Ties, up to a relative difference of 1e-6, go to the point with the least number.
+        Ties, up to a relative difference of 1e-6, go to the point with the least number. Of equal
+        points one is suggested, the first candidate, and none if one of them has a label.
 
     Raises
     ------
@@ -140,20 +141,34 @@ def suggest(
     check_kind(operator, "operator", Operator, example="markov_operator(X)")
     if diffusion is not None:
         check_kind(diffusion, "diffusion", LabelDiffusion, example="diffuse_labels(operator, y)")
-        if len(diffusion.codes) != len(operator):
+        if len(diffusion.codes) not in (len(operator), operator.unwarped.n_points):
             raise DataError(
-                f"diffusion is of {len(diffusion.codes)} points, the operator of {len(operator)}; "
+                f"diffusion is of {len(diffusion.codes)} points, the operator of "
+                f"{operator.unwarped.n_points}; "
                 "give that of the labels of these points"
             )
     check_choice(rule, "rule", RULES)
     check_positive(n_points, "n_points", integer=True)
     check_positive(min_distance, "min_distance", zero=True)
-    n = len(operator)
+    codes = None if diffusion is None else diffusion.codes
+    n = _n_given(operator, codes, features, candidates)
     labels = _numbers(labelled, n)
     free = _free(candidates, labels, n)
     places = None if coordinates is None else _rows(coordinates, "coordinates", n)
+    X = None if features is None else _features(features, n)
     doubt = None if diffusion is None else closeness(diffusion)
     operator = operator.merged()
+    shown, mass = np.arange(n), operator.mass
+    if operator.nodes is not None and n == operator.n_points:
+        nodes = operator.nodes
+        shown = nodes.first_of(free)
+        labels = np.unique(nodes.of_points[labels])
+        free = free[shown]
+        free[labels] = False
+        places, X, doubt = (
+            None if values is None else values[shown] for values in (places, X, doubt)
+        )
+    n = len(operator)
 
     def near(point: int) -> np.ndarray:
         return _near(operator, point, places, min_distance)
@@ -163,12 +178,14 @@ def suggest(
         if rule == "margin":
             choice = _by_margin(doubt)
         else:
-            X = _coordinates_of(operator) if features is None else _features(features, n)
+            if mass is not None:
+                doubt = mass if doubt is None else mass * doubt
             choice = by_coverage(
-                X, doubt, labels, typical=features is not None, random_state=random_state
-            )
+                _coordinates_of(operator) if X is None else X,
+                doubt, labels, typical=X is not None, random_state=random_state,
+            )  # fmt: skip
         points, scores = well_apart(choice, free, n_points, near)
-    return Suggestions(points, scores, rule)
+    return Suggestions(shown[points], scores, rule)
 
 
 def by_coverage(
@@ -287,6 +304,13 @@ def _coordinates_of(operator: MarkovOperator) -> np.ndarray:
         operator, pairs, which="algebraic", tolerance=_TOLERANCE, random_state=0, dtype=np.float32
     )
     return diffusion_coordinates(found, _TIME)
+
+
+def _n_given(operator: Operator, *given: ArrayLike | None) -> int:
+    """Return whether arrays are of all points or of the nodes of equal ones, by their number."""
+    shapes = [np.shape(values)[:1] for values in given if values is not None]
+    is_of_nodes = bool(shapes) and shapes[0] == (len(operator),)
+    return len(operator) if is_of_nodes else operator.unwarped.n_points
 
 
 def _numbers(labelled: ArrayLike, n: int) -> np.ndarray:

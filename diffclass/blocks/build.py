@@ -33,6 +33,7 @@ def build_operator(
     alpha: float = 0.0,
     random_state: RandomState = None,
     block_points: int = 500_000,
+    mass: np.ndarray | None = None,
 ) -> tuple[BlockOperator, dict[str, Any]]:
     """Build the operator of the points of a file, block by block.
 
@@ -58,6 +59,8 @@ def build_operator(
         Seeds cells, searches and samples.
     block_points : int, default=500_000
         About so many points per block, at most 1.5 times as many; see `plan.block_points_within`.
+    mass : ndarray of shape (n,), optional
+        How many equal points each of these stands for; 1 by default.
 
     Returns
     -------
@@ -140,8 +143,11 @@ def build_operator(
     arrays.drop("cells/representatives", "neighbors/places", "neighbors/lengths")
     facts |= scratch.completed("affinities", affinities, made_from=after("graph"))
     arrays.drop("graph/distances")
+    at_places = None if mass is None else mass[scratch.load("cells/order")]
     facts |= scratch.completed(
-        "operator", lambda: normalise(arrays, engine, alpha), made_from=after("affinities")
+        "operator",
+        lambda: normalise(arrays, engine, alpha, at_places),
+        made_from=after("affinities") | ({} if mass is None else {"mass": content_hash(mass)}),
     )
     parts = ("graph/places", "graph/indptr", "graph/indices", "affinities/values")
     arrays.drop(*parts)

@@ -37,7 +37,8 @@ import numpy as np
 from diffclass import _compiled
 from diffclass.blocks.scratch import Scratch
 from diffclass.neighbors.cell_tree import padded
-from diffclass.neighbors.search import row_distances, row_hashes
+from diffclass.neighbors.nodes import row_hashes
+from diffclass.neighbors.search import row_distances
 
 _CELLS_PER_BIN, _SAMPLE_PER_CELL, _LEAST_SAMPLE = 16, 128, 16_384
 _LARGEST_CELL = 0.25  # of a bin

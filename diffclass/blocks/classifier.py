@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from diffclass._number_range import in_single_precision
 from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
@@ -38,7 +39,7 @@ from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.parameters import Tau, checked_tau
-from diffclass.number_range import in_single_precision
+from diffclass.neighbors import Nodes
 from diffclass.operators.local_order import inverse
 from diffclass.targets import decode_labels
 from diffclass.temporary_folders import TemporaryFolder
@@ -199,14 +200,16 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         """
         self.check_parameters()
         labels = Labels.of(y, label_weight, groups)
-        rules = DiffusionRules.of(
-            labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
-        )
+        rules = self._rules(labels)
         self.classes_ = labels.classes
         scratch = self._scratch()
         path = self._file_of(X, scratch)
+        labels.check_number(check_file(path)[0], of="X")
+        path, nodes = _nodes_of(path, scratch)
+        if nodes is not None:
+            labels = labels.at_nodes(nodes)
+            rules = self._rules(labels)
         n, p = check_file(path)
-        labels.check_number(n, of="X")
         plan = self.plan(Size(n, p, self.n_neighbors, len(self.classes_)))
         engine = self.engine
         if engine is None:
@@ -216,7 +219,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             operator, facts = build_operator(
                 path, scratch=scratch, engine=builder, n_neighbors=self.n_neighbors,
                 kernel=self.kernel, alpha=self.alpha, random_state=self.random_state,
-                block_points=plan.block_points,
+                block_points=plan.block_points, mass=None if nodes is None else nodes.mass,
             )  # fmt: skip
         if plan.is_joined:
             operator = operator.joined(engine.n_workers)
@@ -229,10 +232,15 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.facts_ = facts | found.facts["traffic"]
         self.tau_: int = found.tau
         self.margin_curve_: MarginCurve = found.curve
-        self.diffusion_ = found.in_order(order)
+        self.diffusion_ = found.at_points(order, nodes)
         self._warn_of_what_is_missing()
         warn_of_lost_classes(labels, np.asarray(self.diffusion_.codes))
         return self
+
+    def _rules(self, labels: Labels) -> DiffusionRules:
+        return DiffusionRules.of(
+            labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
+        )
 
     def check_parameters(self) -> None:
         """Raise `ParameterError` for a kernel, labels or a time that do not work in blocks.
@@ -337,6 +345,27 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
                 f"no label reaches {n_unreached} of {len(self.diffusion_.codes)} points: {cause}",
                 UnreachedWarning,
             )
+
+
+_ROWS = 65_536  # that are copied at once
+
+
+def _nodes_of(path: Path, scratch: Scratch) -> tuple[Path, Nodes | None]:
+    """Return a file of the distinct points, and which points are equal; the same file without."""
+    points = np.load(path, mmap_mode="r")
+    nodes = Nodes.of(points) if points.ndim == 2 else None
+    if nodes is None:
+        return path, None
+
+    def work() -> dict[str, Any]:
+        out = scratch.create("distinct/points", (len(nodes), points.shape[1]), points.dtype)
+        for start in range(0, len(out), _ROWS):
+            out[start : start + _ROWS] = points[nodes.first[start : start + _ROWS]]
+        return {}
+
+    made_from = {"points": content_hash(points)}
+    scratch.completed("distinct", work, made_from=made_from, shown="")
+    return scratch.path("distinct/points"), nodes
 
 
 def _diffused(

@@ -30,6 +30,7 @@ from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.early_stopping import MarginCurve, map_at_tau
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores
+from diffclass.neighbors import Nodes
 from diffclass.progress import in_parts, stage
 
 _PARTS = ("codes", "probability", "margin", "posteriors")
@@ -142,6 +143,36 @@ class BlockDiffusion:
             out[points[inside] - rows.start] = self.part(part, b)[inside]
         return out
 
+    def at_points(self, order: np.ndarray, nodes: Nodes | None) -> BlockMap:
+        """Write the map in the order of the points, of which equal ones are one node.
+
+        ``order`` is that of the nodes at the places; see `in_order`.
+        """
+        of_nodes = self.in_order(order)
+        if nodes is None:
+            return of_nodes
+        scratch, folder = self.operator.scratch, self.name.replace("diffusion", "points")
+
+        def work() -> dict[str, Any]:
+            for part in _PARTS:
+                rows = getattr(of_nodes, part)
+                shape = nodes.n_points, *rows.shape[1:]
+                out = scratch.create(f"{folder}/{part}", shape, rows.dtype)
+                for start in range(0, len(out), _ROWS):
+                    some = slice(start, start + _ROWS)
+                    out[some] = rows[nodes.of_points[some]]
+            return {}
+
+        made_from = {
+            "nodes": content_hash(nodes.of_points),
+            "map": content_hash(*(getattr(of_nodes, part) for part in _PARTS)),
+        }
+        scratch.completed(folder, work, made_from=made_from, shown="")
+        codes, probability, margin, posteriors = (
+            scratch.load(f"{folder}/{part}") for part in _PARTS
+        )
+        return BlockMap(codes, probability, margin, posteriors, self.weighting)
+
     @property
     def facts(self) -> dict[str, Any]:
         """All but the operator, in values that JSON can hold."""
@@ -175,6 +206,7 @@ class BlockDiffusion:
         )
 
 
+_ROWS = 65_536  # that are copied at once
 _CURVE = ("times", "margin", "coverage", "cut")
 
 

@@ -18,7 +18,13 @@ from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
-from diffclass.operators.markov import MarkovOperator, divided_by_density, row_sums, with_row_sums
+from diffclass.operators.markov import (
+    MarkovOperator,
+    divided_by_density,
+    row_sums,
+    scaled_at_ends,
+    with_row_sums,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,19 +197,28 @@ class BlockOperator(BlockArrays):
         return cut
 
 
-def normalise(arrays: BlockArrays, engine: Engine, alpha: float) -> dict[str, Any]:
-    """Write the blocks of the operator, "operator/b", from what `affinities.weigh_edges` writes."""
+def normalise(
+    arrays: BlockArrays, engine: Engine, alpha: float, mass: np.ndarray | None = None
+) -> dict[str, Any]:
+    """Write the blocks of the operator, "operator/b", from what `affinities.weigh_edges` writes.
+
+    ``mass`` (n,) is the number of equal points at each place; see `diffclass.operators.markov`.
+    """
+    mass = np.ones(len(arrays)) if mass is None else mass
+    for b in range(arrays.n_blocks):
+        arrays.save("operator/mass", b, mass[arrays.starts[b] : arrays.starts[b + 1]])
     if alpha:
         arrays.on_each(engine, "operator: densities", find_densities)
     arrays.on_each(engine, "operator: rows", make_operator_block, alpha)
-    arrays.drop("operator/density")
+    arrays.drop("operator/density", "operator/mass")
     return {}
 
 
 def find_densities(arrays: BlockArrays, b: int) -> None:
     """Write the row sums of a block's affinities."""
     pattern, K = _affinities(arrays, b)
-    arrays.save("operator/density", b, with_row_sums(K)[1][pattern.own])
+    density = with_row_sums(K)[1][pattern.own] / arrays.load("operator/mass", b)
+    arrays.save("operator/density", b, density)
 
 
 def make_operator_block(arrays: BlockArrays, alpha: float, b: int) -> None:
@@ -225,4 +240,6 @@ def make_operator_block(arrays: BlockArrays, alpha: float, b: int) -> None:
 
 def _affinities(arrays: BlockArrays, b: int) -> tuple[BlockPattern, sp.csr_array]:
     pattern = BlockPattern.load(arrays, b)
-    return pattern, pattern.matrix(np.array(arrays.load("affinities/values", b)))
+    K = pattern.matrix(np.array(arrays.load("affinities/values", b)))
+    mass = arrays.at("operator/mass", pattern.places)
+    return pattern, K if (mass == 1).all() else scaled_at_ends(K, mass)

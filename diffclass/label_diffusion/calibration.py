@@ -184,6 +184,9 @@ def calibrate(
     True
     """
     with stage("calibration"):
+        nodes = operator.unwarped.nodes
+        if nodes is not None and labels.n_points == nodes.n_points:
+            labels, diffusion = labels.at_nodes(nodes), diffusion.in_rows(nodes.first)
         return calibrate_by(operator, diffusion, hold_out_labels(operator, labels, diffusion))
 
 
@@ -203,16 +206,23 @@ def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLab
             kept_classes=diffusion.kept_classes, n_steps=MAP_STEPS,
         )  # fmt: skip
     posteriors = dense_rows(diffusion.posteriors, counted)
-    return calibrated(posteriors, dense_rows(around, counted), left)
+    mass = operator.unwarped.mass
+    weight = None if mass is None else mass[counted]
+    return calibrated(posteriors, dense_rows(around, counted), left, weight)
 
 
-def calibrated(posteriors: np.ndarray, around: np.ndarray, left: HeldOutLabels) -> Calibration:
+def calibrated(
+    posteriors: np.ndarray,
+    around: np.ndarray,
+    left: HeldOutLabels,
+    mass: np.ndarray | None = None,
+) -> Calibration:
     """Find the temperature by some points of the map and the held-out labels.
 
     ``posteriors`` (m, n_classes) are those of some points, ``around`` (m, n_classes) is what the
-    map says `MAP_STEPS` away from them.
+    map says `MAP_STEPS` away from them, ``mass`` (m,) the number of equal points at each.
     """
-    by_map = _map_exponent(posteriors.astype(np.float64), around)
+    by_map = _map_exponent(posteriors.astype(np.float64), around, mass)
     truth = np.eye(posteriors.shape[1])[left.codes]
     losses = _losses(left.posteriors, truth, _EXPONENTS)
     away = np.log(_EXPONENTS / by_map) / _SPREAD
@@ -243,11 +253,12 @@ def counted_points(reached: np.ndarray) -> np.ndarray:
     return places[:: 1 + len(places) // _MOST_COUNTED]
 
 
-def _map_exponent(posteriors: np.ndarray, around: np.ndarray) -> float:
+def _map_exponent(posteriors: np.ndarray, around: np.ndarray, mass: np.ndarray | None) -> float:
     """Return 1 / T_map, by what posteriors say of the map some steps away."""
 
     def best_of(exponents: np.ndarray) -> float:
-        losses, logs = _losses(posteriors, around, exponents).mean(axis=0), np.log(exponents)
+        losses = np.average(_losses(posteriors, around, exponents), axis=0, weights=mass)
+        logs = np.log(exponents)
         return float(exponents[(losses + _FLAT * logs**2).argmin()])
 
     near = np.abs(np.log(_EXPONENTS / best_of(_EXPONENTS[::_COARSE]))).argmin()

@@ -52,7 +52,7 @@ from numpy.typing import ArrayLike
 from diffclass._validation import check_choice
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.label_walk import LabelWalk
-from diffclass.label_diffusion.maps import decide, equal_weights
+from diffclass.label_diffusion.maps import counted_every, decide, equal_weights
 
 SIZED = ("matched", "moved")  # how weights are chosen if sizes have counted
 MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers
@@ -236,7 +236,7 @@ def with_sizes(
         return found
     if unaimed >= _CLUSTERED * found.crossing:
         return moved
-    weight = matched_weights(walk.counted(values), aim, class_weight)
+    weight = matched_weights(walk.counted(values), aim, class_weight, walk.counted_mass)
     return SizedMap("matched", values, weight, walk.crossing(walk.map_of(values, weight)))
 
 
@@ -263,18 +263,28 @@ def weighed_again(
     values = walk.values()
     if weighting != "moved":
         return values, class_weight
-    equal, aim = equal_weights(walk.n_classes), _shares(codes, walk.n_classes)
+    mass = walk.counted_mass
+    if mass is not None:
+        codes = codes[:: counted_every(len(codes))]
+    equal, aim = equal_weights(walk.n_classes), _shares(codes, walk.n_classes, mass)
     moved = _after_rounds(walk, values, equal, aim)
     return moved.values, moved.class_weight
 
 
 def _shares_of(walk: LabelWalk, values: Any, class_weight: np.ndarray) -> np.ndarray:
-    return _shares(decide(walk.counted(values), class_weight).codes, walk.n_classes)
+    codes = decide(walk.counted(values), class_weight).codes
+    return _shares(codes, walk.n_classes, walk.counted_mass)
 
 
-def _shares(codes: np.ndarray, n_classes: int) -> np.ndarray:
+def _counts(codes: np.ndarray, n_classes: int, mass: np.ndarray | None) -> np.ndarray:
+    """Return the number of points of each class; ``mass`` is that of equal ones at each."""
+    mapped = codes >= 0
+    return np.bincount(codes[mapped], None if mass is None else mass[mapped], n_classes)
+
+
+def _shares(codes: np.ndarray, n_classes: int, mass: np.ndarray | None) -> np.ndarray:
     """Return the share of each class among the points of a map that have one."""
-    counts = np.bincount(codes[codes >= 0], minlength=n_classes)
+    counts = _counts(codes, n_classes, mass)
     return counts / max(counts.sum(), 1)
 
 
@@ -295,7 +305,7 @@ def _after_rounds(
     """Return a map after its rounds; without an aim, weights stay equal."""
 
     def weighed(sample: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        return weight if aim is None else matched_weights(sample, aim, weight)
+        return weight if aim is None else matched_weights(sample, aim, weight, walk.counted_mass)
 
     sample, equal = walk.counted(values), equal_weights(walk.n_classes)
     weight = weighed(sample, class_weight)
@@ -306,26 +316,33 @@ def _after_rounds(
         sample = walk.counted(values)
         weight = weighed(sample, equal)
         codes = decide(sample, weight).codes
-        if np.mean(codes != before) < _SETTLED_SHARE:
+        if np.average(codes != before, weights=walk.counted_mass) < _SETTLED_SHARE:
             break
     return SizedMap("moved", values, weight, walk.crossing(walk.map_of(values, weight)))
 
 
-def matched_weights(values: np.ndarray, aim: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
+def matched_weights(
+    values: np.ndarray,
+    aim: np.ndarray,
+    class_weight: np.ndarray,
+    mass: np.ndarray | None = None,
+) -> np.ndarray:
     """Return weights, of sum 1, at which the shares of the map's classes are those aimed at.
 
-    ``values`` (m, n_classes) are N_i of some points; rows of zeros do not count. Weights that meet
-    the aim stay as they are. Otherwise the logarithm of each goes up or down by that of the ratio
-    of the share aimed at and the present one, with shrinking steps; the closest shares win. Points
-    whose values allow no choice, as in a component with labels of one class, keep their class, so
-    shares may stay apart.
+    ``values`` (m, n_classes) are N_i of some points, ``mass`` (m,) the number of equal ones at
+    each; rows of zeros do not count. Weights that meet the aim stay as they are. Otherwise the
+    logarithm of each goes up or down by that of the ratio of the share aimed at and the present
+    one, with shrinking steps; the closest shares win. Points whose values allow no choice, as in a
+    component with labels of one class, keep their class, so shares may stay apart.
     """
     with np.errstate(divide="ignore"):
-        logs, bias = np.log(values[values.any(axis=1)]), np.log(class_weight)
-    n, n_classes = len(logs), len(class_weight)
+        some = values.any(axis=1)
+        logs, bias = np.log(values[some]), np.log(class_weight)
+    mass = None if mass is None else mass[some]
+    n, n_classes = len(logs) if mass is None else mass.sum(), len(class_weight)
     step, best, closest = 1.0, bias, np.inf
     for round_number in range(1, _WEIGHT_ROUNDS + 1):
-        counts = np.bincount((logs + bias).argmax(axis=1), minlength=n_classes)
+        counts = _counts((logs + bias).argmax(axis=1), n_classes, mass)
         distance = np.abs(counts / max(n, 1) - aim).sum()
         if distance < closest:
             best, closest = bias, distance

@@ -65,6 +65,7 @@ from diffclass.label_diffusion.maps import (
 from diffclass.label_diffusion.parameters import SUMMED_TAU, DiffusionRules, Tau, kept_share
 from diffclass.label_diffusion.walk import Walk
 from diffclass.label_diffusion.warped_walk import WarpedWalk
+from diffclass.neighbors import Nodes
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator
@@ -153,6 +154,16 @@ class LabelDiffusion:
         counts = np.bincount(self.codes[self.reached], minlength=len(self.classes))
         shares = counts / max(len(self.codes), 1)
         return self.weighting in SIZED or sizes is None or sizes.hold(shares, by=NEAR)
+
+    def in_rows(self, places: np.ndarray) -> LabelDiffusion:
+        """Return what was found at some places, of shape (n,), as that of n points."""
+        points = ["values", "codes", "probability", "margin"]
+        points += [] if self.dropped is None else ["dropped"]
+        return replace(self, **{name: getattr(self, name)[places] for name in points})
+
+    def at_points(self, nodes: Nodes | None) -> LabelDiffusion:
+        """Return what was found at the nodes as that of all points."""
+        return self if nodes is None else self.in_rows(nodes.of_points)
 
     def with_posteriors(self, posteriors: np.ndarray) -> LabelDiffusion:
         """Return a diffusion whose values are these posteriors, 0 where no label has arrived."""
@@ -267,11 +278,17 @@ def diffuse_labels(
     """
     check_kind(operator, "operator", Operator, example="markov_operator(X)")
     labels = Labels.of(y, label_weight, groups)
+    nodes = operator.unwarped.nodes
+    if nodes is None or labels.n_points == len(nodes):
+        nodes = None  # labels and map are of what the operator is on
+        labels.check_number(len(operator))
+    else:
+        labels.check_number(nodes.n_points)
+        labels = labels.at_nodes(nodes)
     rules = DiffusionRules.of(
         labels, label_mode=label_mode, tau=tau, class_prior=class_prior, kept_classes=kept_classes
     )
-    labels.check_number(len(operator))
-    return diffuse(operator, labels, rules)
+    return diffuse(operator, labels, rules).at_points(nodes)
 
 
 def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
@@ -280,9 +297,7 @@ def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelD
     found = _diffused(operator, labels, rules)
     if places is None:
         return found
-    points = ["values", "codes", "probability", "margin"]
-    points += [] if found.dropped is None else ["dropped"]
-    return replace(found, **{name: getattr(found, name)[places] for name in points})
+    return found.in_rows(places)
 
 
 def in_local_order(

@@ -140,8 +140,10 @@ class ChosenLabels:
         """Return all labels of their groups, in batches of at most so many and of whole groups.
 
         There is no batch if a group is larger, or all of them are too many to have a column each or
-        to be multiplied in pairs.
+        to be multiplied in pairs, or if a point has labels of several classes.
         """
+        if not self.labels.are_single:
+            return []
         groups = self.labels.groups
         held = np.flatnonzero(self.labels.counted & np.isin(groups, groups[self.chosen]))
         held = held[np.argsort(groups[held], kind="stable")]

@@ -55,16 +55,18 @@ class MapSums:
         margin: ArrayLike,
         before: np.ndarray | None,
         n_classes: int,
+        *,
+        mass: np.ndarray | None = None,
     ) -> MapSums:
         """Return the sums over some points.
 
         ``affinity`` and ``degrees`` are their rows, as of `class_sums`, ``maps`` the classes of all
         columns by each weighting, ``margin`` (n_weightings,) the sums, ``before`` the classes of an
-        earlier map.
+        earlier map, ``mass`` the number of equal points at each.
         """
-        classes = [class_sums(affinity, degrees, codes, n_classes) for codes in maps]
+        classes = [class_sums(affinity, degrees, codes, n_classes, mass=mass) for codes in maps]
         own = maps[0][: len(degrees)]
-        changed = 0 if before is None else int(np.count_nonzero(own != before))
+        changed = 0 if before is None else count_of(own != before, mass)
         return cls(np.asarray(margin), np.array(classes), changed)
 
     def __add__(self, other: MapSums) -> MapSums:
@@ -130,6 +132,11 @@ class LabelWalk(ABC, Generic[_Map]):
     @abstractmethod
     def counted(self, values: Any) -> np.ndarray:
         """Return the values of every `counted_every`-th point."""
+
+    @property
+    def counted_mass(self) -> np.ndarray | None:
+        """The number of equal points at each of `counted`; None where all are 1."""
+        return None
 
     @abstractmethod
     def map_of(self, values: Any, class_weight: np.ndarray) -> Any:
@@ -203,12 +210,22 @@ def cut_times(max_time: int) -> np.ndarray:
     return times[times <= max_time]
 
 
-def hop_coverage(hops: np.ndarray) -> np.ndarray:
+def count_of(which: np.ndarray, mass: np.ndarray | None) -> int:
+    """Return how many points are marked, with the number of equal points at each; both (n,)."""
+    return int(np.count_nonzero(which) if mass is None else mass[which].sum())
+
+
+def hop_coverage(hops: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
     """Return, for t = 0, 1, ..., the share of the reachable entries that lie within t hops.
 
-    Hops are negative where unreachable; at least one has to be 0. The last share is 1.
+    Hops are negative where unreachable; at least one has to be 0. The last share is 1. A row counts
+    as many times as there are equal points.
     """
-    return coverage_of(np.bincount(hops[hops >= 0].ravel()))
+    reachable = hops >= 0
+    if mass is None:
+        return coverage_of(np.bincount(hops[reachable]))
+    times = np.broadcast_to(mass[:, None], hops.shape)[reachable]
+    return coverage_of(np.bincount(hops[reachable], times))
 
 
 def coverage_of(counts: np.ndarray) -> np.ndarray:

@@ -1,6 +1,9 @@
 """The labels of a diffusion: which points have one, of which class, and how much it counts.
 
 They are checked once, where they come in, and are the same for walks in memory and in blocks.
+
+Where points are equal, a label holds for all of them (`Labels.at_nodes`). Labels of one class at
+equal points are one observation there; labels of several classes stay, each with its part.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import check_unmasked
 from diffclass.exceptions import DataError, ParameterError, warn_user
+from diffclass.neighbors import Nodes
 from diffclass.targets import UNLABELLED, encode_groups, encode_labels, labels_per_class
 
 # Shares of all points above which 0 looks like "unlabelled", among three classes or more, or two:
@@ -31,7 +35,7 @@ class Labels:
     classes : ndarray of shape (n_classes,)
         The values of the labels, sorted.
     points : ndarray of int of shape (m,)
-        The labelled points, ascending.
+        The labelled points, ascending; once for each class where equal points contradict.
     codes : ndarray of int of shape (m,)
         Index of each label's class.
     weight : ndarray of float64 of shape (m,)
@@ -124,7 +128,10 @@ class Labels:
 
     @property
     def codes_of_points(self) -> np.ndarray:
-        """Index of each point's class, -1 where unlabelled; int of shape (n,)."""
+        """Index of each point's class, -1 where unlabelled; int of shape (n,).
+
+        Where a point has several, that of the largest weight.
+        """
         codes = np.full(self.n_points, UNLABELLED)
         codes[self.points] = self.codes
         return codes
@@ -154,7 +161,44 @@ class Labels:
             New number of each point.
         """
         moved = replace(self, points=places[self.points])
-        return moved.only(np.argsort(moved.points))
+        return moved.only(np.argsort(moved.points, kind="stable"))
+
+    @property
+    def are_single(self) -> bool:
+        """Whether no point has labels of several classes."""
+        return not (self.points[1:] == self.points[:-1]).any()
+
+    @property
+    def strongest(self) -> Labels:
+        """The labels without those beside a stronger one at the same point."""
+        if self.are_single:
+            return self
+        return self.only(np.append(self.points[1:] != self.points[:-1], True))
+
+    def at_nodes(self, nodes: Nodes | None) -> Labels:
+        """Return the labels of the nodes of these points.
+
+        The weight of a node is the largest of its labels; of several classes each has a part of it,
+        in proportion to their sums of weights. A label of several groups is of the first.
+        """
+        if nodes is None:
+            return self
+        n_classes, given = self.n_classes, self.given
+        pairs, first, which = np.unique(
+            nodes.of_points[self.points] * n_classes + self.codes,
+            return_index=True, return_inverse=True,
+        )  # fmt: skip
+        points, codes = np.divmod(pairs, n_classes)
+        sums = np.bincount(which, self.weight)
+        total, largest = np.bincount(points, sums), np.zeros(len(nodes))
+        np.maximum.at(largest, nodes.of_points[self.points], self.weight)
+        whole = total[points]
+        weight = np.where(whole > 0, largest[points] * sums / np.where(whole > 0, whole, 1), 0)
+        hints = None if self.hints is None else np.bincount(which, given) == 0
+        order = np.lexsort([-codes, weight, points])  # the last at a point is the strongest
+        return Labels(
+            len(nodes), self.classes, points, codes, weight, self.groups[first], hints
+        ).only(order)
 
 
 def _warn_of_zeros(classes: np.ndarray, counts: np.ndarray) -> None:

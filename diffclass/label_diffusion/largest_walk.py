@@ -82,7 +82,7 @@ class LargestWalk(Walk):
 
     def counted(self, values: sp.csr_array) -> np.ndarray:
         """Return the values of every `counted_every`-th point."""
-        return values[:: counted_every(self.n_points)].toarray()
+        return values[:: counted_every(len(self.operator))].toarray()
 
     def spread(self, codes: np.ndarray, n_steps: int) -> sp.csr_array:
         """Return a map diffused some steps, with labels that absorb the walk."""

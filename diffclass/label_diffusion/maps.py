@@ -245,7 +245,8 @@ def cut_of(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> Cut:
     >>> cut_of(MarkovOperator.from_affinity(K), np.array([0, 0, 1, 1]), 2).mean
     0.14285714285714285
     """
-    return cut_of_sums(class_sums(operator.affinity, operator.degrees, codes, n_classes))
+    K, degrees = operator.affinity, operator.degrees
+    return cut_of_sums(class_sums(K, degrees, codes, n_classes, mass=operator.mass))
 
 
 def cut_of_sums(sums: np.ndarray) -> Cut:
@@ -263,12 +264,18 @@ def crossing_of_sums(sums: np.ndarray) -> float:
 
 
 def class_sums(
-    affinity: sp.csr_array, degrees: np.ndarray, codes: np.ndarray, n_classes: int
+    affinity: sp.csr_array,
+    degrees: np.ndarray,
+    codes: np.ndarray,
+    n_classes: int,
+    *,
+    mass: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return what leaves each class, its volume and its number of points; (3, n_classes).
 
     ``affinity`` has rows of K whose points are the first columns, ``codes`` a class for each
-    column, -1 for none. The sums of a graph are the sums of its blocks' sums.
+    column, -1 for none, ``mass`` the number of equal points at each row. The sums of a graph are
+    the sums of its blocks' sums.
     """
     leaving = np.empty(len(degrees))
     K = affinity
@@ -280,7 +287,7 @@ def class_sums(
         [
             np.bincount(inside, leaving[mapped], n_classes),
             np.bincount(inside, degrees[mapped], n_classes),
-            np.bincount(inside, minlength=n_classes),
+            np.bincount(inside, None if mass is None else mass[mapped], n_classes),
         ]
     )
 
@@ -330,7 +337,9 @@ def map_scores(
            [0.91, 0.09],
            [0.67, 0.33]])
     """
-    return normalised_scores(operator.apply(class_indicators(codes, n_classes), n_steps))
+    scores = operator.apply(class_indicators(operator.at_nodes(codes), n_classes), n_steps)
+    scores = normalised_scores(scores)
+    return scores if len(codes) == len(operator) else operator.at_points(scores)
 
 
 def class_indicators(

@@ -42,6 +42,7 @@ experiments/few_labels/scores.py.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -56,6 +57,7 @@ from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_la
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.names import is_mark, near_name, same_names
+from diffclass.neighbors import Nodes
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -122,12 +124,30 @@ class ScorePrior:
         self.classes = np.unique(np.concatenate([names, labelled.astype(names.dtype)]))
         self.y_codes = np.full(len(codes), UNLABELLED)
         self.y_codes[codes >= 0] = np.searchsorted(self.classes, labelled)[codes[codes >= 0]]
-        self.hints = np.searchsorted(self.classes, names)[_highest(values)]
-        self.hints[_is_no_hint(values)] = UNLABELLED
+        self._values, self._codes = values, np.searchsorted(self.classes, names)
+        self.hints = self._hints_of(values)
         if not (self.hints >= 0).any():
             raise DataError("score_prior has no row with one highest score; leave it out")
         if not ((self.hints >= 0) & (self.y_codes < 0)).any():
             raise DataError("score_prior says nothing of an unlabelled point; leave it out")
+
+    def _hints_of(self, values: np.ndarray) -> np.ndarray:
+        return np.where(_is_no_hint(values), UNLABELLED, self._codes[_highest(values)])
+
+    def at_nodes(self, nodes: Nodes | None) -> ScorePrior:
+        """Return the hints of the nodes of these points, by the mean scores of equal points."""
+        if nodes is None:
+            return self
+        found = copy(self)
+        has = np.logical_not(np.isnan(self._values).any(axis=1))
+        with np.errstate(invalid="ignore"):  # without scores: NaN
+            found._values = (
+                nodes.means(np.where(has[:, None], self._values, 0)) / nodes.means(has)[:, None]
+            )
+        found.hints = found._hints_of(found._values)
+        found.y_codes = np.full(len(nodes), UNLABELLED)
+        np.maximum.at(found.y_codes, nodes.of_points, self.y_codes)
+        return found
 
     @property
     def is_alone(self) -> bool:

@@ -70,7 +70,7 @@ class Walk(LabelWalk[np.ndarray]):
 
     def __init__(self, operator: MarkovOperator, labels: Labels, *, state: Any = None):
         super().__init__()
-        self.n_points, self.n_classes = len(operator), labels.n_classes
+        self.n_points, self.n_classes = operator.n_points, labels.n_classes
         self.operator, self.labels = operator, labels
         self.least = least_arrived(operator.dtype)
         self.time = 0
@@ -105,11 +105,12 @@ class Walk(LabelWalk[np.ndarray]):
 
     def coverage(self) -> np.ndarray:
         """Return, for t = 0, 1, ..., the share of what labels can reach within t hops."""
-        return hop_coverage(self._hops_to_cover())
+        return hop_coverage(self._hops_to_cover(), self.operator.mass)
 
     def mean_margin(self) -> float:
         """Return the mean margin over the points, with equal weights of the classes."""
-        return float(self.decision(equal_weights(self.n_classes)).margin.mean())
+        margin = self.decision(equal_weights(self.n_classes)).margin
+        return float(np.average(margin, weights=self.operator.mass))
 
     def mass(self) -> np.ndarray:
         """Return the masses <N_i, pi> of the columns, up to a common factor; (n_classes,)."""
@@ -123,6 +124,12 @@ class Walk(LabelWalk[np.ndarray]):
     def counted(self, values: np.ndarray) -> np.ndarray:
         """Return the values of every `counted_every`-th point."""
         return values[:: counted_every(len(values))]
+
+    @property
+    def counted_mass(self) -> np.ndarray | None:
+        """The number of points at each counted node; None where all are 1."""
+        mass = self.operator.mass
+        return None if mass is None else mass[:: counted_every(len(mass))]
 
     def map_of(self, values: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
         """Return the map with certain weights of the classes; (n,), -1 for none."""
@@ -163,13 +170,14 @@ class Walk(LabelWalk[np.ndarray]):
         self, weights: np.ndarray, before: np.ndarray | None
     ) -> tuple[MapSums, np.ndarray]:
         """Return the sums of the maps with some weights, and the first of the maps."""
-        maps, margins = [], []
+        maps, margins, mass = [], [], self.operator.mass
         for weight in weights:
             decision = self.decision(weight)
             maps.append(decision.codes)
-            margins.append(decision.margin.sum())
+            margins.append(decision.margin.sum() if mass is None else mass @ decision.margin)
         K, degrees = self.operator.affinity, self.operator.degrees
-        return MapSums.of(K, degrees, maps, margins, before, self.n_classes), maps[0]
+        sums = MapSums.of(K, degrees, maps, margins, before, self.n_classes, mass=mass)
+        return sums, maps[0]
 
     def _hops_to_cover(self) -> np.ndarray:
         """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
@@ -188,9 +196,21 @@ class Walk(LabelWalk[np.ndarray]):
         return self.time
 
     def _hops(self, group_of_label: ArrayLike) -> np.ndarray:
+        points = self.labels.points
+        of_label = np.broadcast_to(np.asarray(group_of_label), points.shape)
+        rank = np.arange(len(points)) - np.searchsorted(points, points)  # of the labels of a point
+        hops = self._hops_from(points[rank == 0], of_label[rank == 0], of_label.max())
+        for r in range(1, rank.max() + 1):
+            more = self._hops_from(points[rank == r], of_label[rank == r], of_label.max())
+            hops = np.where((more >= 0) & ((hops < 0) | (more < hops)), more, hops)
+        return hops
+
+    def _hops_from(self, points: np.ndarray, of_point: np.ndarray, last: int) -> np.ndarray:
         groups = np.full(len(self.operator), -1)
-        groups[self.labels.points] = group_of_label
-        return self.operator.hops(groups)
+        groups[points] = of_point
+        hops = self.operator.hops(groups)
+        missing = last + 1 - hops.shape[1]
+        return np.pad(hops, ((0, 0), (0, missing)), constant_values=-1) if missing else hops
 
     def _walk_on(self, n_steps: int) -> None:
         raise NotImplementedError

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from diffclass._number_range import NumberRange
 from diffclass.classifier import DiffusionClassifier
 from diffclass.kernels import (
     DensityWeighted,
@@ -45,7 +46,6 @@ from diffclass.model_files.forms import (
 from diffclass.neighbors import ExactSearch, NNDescentSearch, default_search
 from diffclass.neighbors.search import CudaSearch, Search
 from diffclass.new_points import NewPoints
-from diffclass.number_range import NumberRange
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import Warp, WarpedValues
 from diffclass.point_graph import StepsToPoints
@@ -149,7 +149,7 @@ _KERNELS |= {
 
 _STEPS = Record(StepsToPoints, {
     "search": _SEARCHES, "scales": Maybe(_OF_EACH), "density": _OF_EACH, "alpha": Number(),
-    "placing": _PLACINGS, "kernel": OneOf(_FITTED),
+    "placing": _PLACINGS, "kernel": OneOf(_FITTED), "mass": Maybe(_OF_EACH),
     "number_range": Record(NumberRange, {
         "exponent": Whole(-1100, 1100), "is_double": Flag(),
     }),
@@ -169,7 +169,8 @@ _NEW_POINTS = Record(NewPoints, {
             "values": OneOf({"all": _OF_CLASSES, "largest": Sparse(("n", "c"))}),
         }),
         "warped": Record(WarpedValues, {
-            "scores": _OF_CLASSES, "products": _OF_CLASSES, "forward_exponent": Number(),
+            "scores": _OF_CLASSES, "products": _OF_CLASSES, "values": _OF_CLASSES,
+            "forward_exponent": Number(),
         }),
     }),
     "feature_opinion": Maybe(_FEATURE_OPINION),

@@ -14,6 +14,7 @@ from diffclass.neighbors.graph import (
     on_device,
 )
 from diffclass.neighbors.nn_descent import NNDescentSearch
+from diffclass.neighbors.nodes import Nodes
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "ExactSearch",
     "NNDescentSearch",
     "NeighborSearch",
+    "Nodes",
     "RadiusSearch",
     "Search",
     "default_search",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
+from diffclass._number_range import check_spread
 from diffclass._validation import (
     RandomState,
     check_choice,
@@ -20,7 +21,6 @@ from diffclass._validation import (
 from diffclass.exceptions import DataError
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
-from diffclass.number_range import check_spread
 from diffclass.progress import stage
 from diffclass.sizes import EXACT_SEARCH_POINTS
 

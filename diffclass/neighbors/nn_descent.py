@@ -199,7 +199,7 @@ class NNDescentSearch(Search):
         self.n_probes_, self.recall_ = len(self._cells.centers), 1.0
 
     def _nearest_of_all(self, queries: np.ndarray, without: np.ndarray) -> np.ndarray:
-        width = min(self.n_neighbors, len(self._lists))
+        width = min(self._width, len(self._lists))
         starts = range(0, len(queries), _AT_ONCE)
         return np.concatenate([
             self._cells.nearest(queries[a : a + _AT_ONCE], without[a : a + _AT_ONCE], width)
@@ -211,6 +211,10 @@ class NNDescentSearch(Search):
         found = np.empty((len(order), k), dtype=np.int64)
         found[order] = order[numbers_of(self._lists[:, :k])]
         return found
+
+    def _wider_of_each(self, X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
+        is_full = (self._lists != _compiled.neighbor_lists.NONE).all(axis=0)
+        return self._nearest_of_each(X, min(k, int(is_full.sum())))[rows]
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
         if self.n_probes_ == len(self._cells.centers) > self._cells.n_around:

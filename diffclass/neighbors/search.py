@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,11 +13,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from diffclass import _compiled
 from diffclass._compiled._threads import openmp_for
 from diffclass._cuda import device
+from diffclass._number_range import check_spread, exact_center
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError
-from diffclass.number_range import check_spread, exact_center
+from diffclass.neighbors.nodes import Nodes
 from diffclass.progress import checkpoint
 
+_TIED = 1 + 1e-12  # ratio of distances that are equal but for rounding in double precision
 _QUERIES, _POINTS = 524_288, 524_288  # of one launch, so that none takes long
 
 
@@ -47,6 +50,10 @@ class Search(TransformerMixin, BaseEstimator):
     More than ``n_neighbors`` duplicates would have only each other as neighbours and form an island
     (and fill one cell). Therefore only one representative of them is searched,
     and the others are joined to it and to its neighbours.
+
+    Points as far as the n_neighbors-th are neighbours too, so that it does not depend on the order
+    of the points which of them are. Where there would be more than twice ``n_neighbors`` (or than a
+    search has looked for), none of them is, unless no point is nearer.
     """
 
     n_neighbors: int
@@ -66,6 +73,9 @@ class Search(TransformerMixin, BaseEstimator):
         self.fit(X)
         n_searched = len(self._searched)
         k = min(self.n_neighbors, n_searched - 1)
+        if k and n_searched == len(self._X):
+            of_each, wider = self._nearest_of_each, self._wider_of_each
+            return self._with_ties(self._X, k, n_searched - 1, of_each, wider)
         found = self._searched[self._nearest_of_each(self._X[self._searched], k)]
         is_joined = self._representative != np.arange(len(self._X))
         place = np.searchsorted(self._searched, self._representative)
@@ -77,14 +87,22 @@ class Search(TransformerMixin, BaseEstimator):
 
     def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
-        X = _of_type(check_points(X), self._X.dtype)
+        X = self.of_its_type(check_points(X))
         if X.shape[1] != self._X.shape[1]:
             raise DataError(
                 f"the new points have {X.shape[1]} features; "
                 f"the search was fitted to {self._X.shape[1]}"
             )
         k = min(self.n_neighbors, len(self._searched))
+        if len(self._searched) == len(self._X):
+            return self._with_ties(
+                X, k, len(self._X), self._nearest, lambda X, rows, k: self._nearest(X[rows], k)
+            )
         return self._distances(X, self._searched[self._nearest(X, k)])
+
+    def of_its_type(self, X: np.ndarray) -> np.ndarray:
+        """Return points (m, d) in the type of the indexed ones."""
+        return _of_type(X, self._X.dtype)
 
     @property
     def points(self) -> np.ndarray:
@@ -99,7 +117,50 @@ class Search(TransformerMixin, BaseEstimator):
 
     def _nearest_of_each(self, X: np.ndarray, k: int) -> np.ndarray:
         """Find the k nearest others of each indexed point."""
-        return _without_self(self._nearest(X, k + 1))
+        return _without_self(self._nearest(X, k + 1), np.arange(len(X)))
+
+    def _wider_of_each(self, X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
+        """Find the k nearest others, or as many as are known, of some indexed points."""
+        return _without_self(self._nearest(X[rows], k + 1), rows)
+
+    def _with_ties(
+        self,
+        X: np.ndarray,
+        k: int,
+        most: int,
+        nearest: Callable[[np.ndarray, int], np.ndarray],
+        wider: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+    ) -> sp.csr_array:
+        """Return the distances to the k nearest points and those as far as the k-th; see above.
+
+        ``nearest`` and ``wider`` find more than k, of all points X (m, d) and of some rows; there
+        are at most ``most``.
+        """
+        found = nearest(X, min(k + 1, most))
+        graph = self._distances(X, found[:, :k])
+        if found.shape[1] == k or k == 0:
+            return graph
+        is_tied = self._lengths(X, found[:, k:]) <= self._lengths(X, found[:, k - 1 : k]) * _TIED
+        tied = np.flatnonzero(is_tied[:, 0])
+        if not len(tied):
+            return graph
+        columns = wider(X, tied, min(2 * k + 1, most))
+        lengths = self._lengths(X[tied], columns)
+        kth = np.partition(lengths, k - 1, axis=1)[:, k - 1 : k]
+        as_near, nearer = lengths <= kth * _TIED, lengths * _TIED < kth
+        n_near = as_near.sum(axis=1)
+        are_all = (n_near < columns.shape[1]) | (columns.shape[1] == most)
+        keep = np.where((are_all & (n_near <= 2 * k))[:, None], as_near, nearer)
+        some = keep.any(axis=1)  # else the k that were found stay
+        return _with_rows(graph, tied[some], columns[some], lengths[some], keep[some])
+
+    def _lengths(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return the distances (m, k) of points (m, d) to indexed ones, in the order of these."""
+        order = np.argsort(columns, axis=1)
+        lengths = np.empty(columns.shape, dtype=X.dtype)
+        sorted_lengths = self._distances(X, columns).data.reshape(columns.shape)
+        np.put_along_axis(lengths, order, sorted_lengths, axis=1)
+        return lengths
 
     def _distances(self, X: np.ndarray, columns: np.ndarray) -> sp.csr_array:
         """Recompute distances from differences: those of searches are rounded, even below 0."""
@@ -182,38 +243,36 @@ def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
 
 
 def _duplicate_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:
-    """For each point, the first one equal to it if more than n_neighbors are, else itself.
-
-    Rows are sorted by a hash of their bits; a group of equal ones ends where the rows differ.
-    """
-    representative, hashes = np.arange(len(X)), row_hashes(X)
-    order = np.argsort(hashes, kind="stable")
-    differs = np.ones(len(X) + 1, dtype=bool)
-    same_hash = hashes[order[1:]] == hashes[order[:-1]]
-    candidates = np.flatnonzero(same_hash) + 1
-    differs[candidates] = (X[order[candidates]] != X[order[candidates - 1]]).any(axis=1)
-    starts = np.flatnonzero(differs)
-    for group in np.flatnonzero(np.diff(starts) > n_neighbors):
-        members = order[starts[group] : starts[group + 1]]
-        representative[members] = members.min()
-    return representative
+    """For each point, the first one equal to it if more than n_neighbors are, else itself."""
+    numbers, nodes = np.arange(len(X)), Nodes.of(X)
+    if nodes is None:
+        return numbers
+    is_joined = nodes.mass[nodes.of_points] > n_neighbors
+    return np.where(is_joined, nodes.first[nodes.of_points], numbers)
 
 
-def row_hashes(X: np.ndarray) -> np.ndarray:
-    """Return a 64-bit hash of the bits of each row, the same for equal rows."""
-    words = (X + 0.0).view(np.uint32).reshape(len(X), -1)  # + 0.0: -0.0 and 0.0 are equal
-    factors = np.random.RandomState(0).randint(1, 2**32, size=words.shape[1], dtype=np.uint64) | 1
-    hashes = np.zeros(len(X), dtype=np.uint64)
-    for word, factor in zip(words.T, factors, strict=True):
-        hashes = (hashes ^ word) * factor
-        hashes ^= hashes >> np.uint64(29)
-    return hashes
+def _with_rows(
+    graph: sp.csr_array,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    lengths: np.ndarray,
+    keep: np.ndarray,
+) -> sp.csr_array:
+    """Replace some rows of a graph by the kept ones of other edges, all of shape (n_rows, k)."""
+    edges = graph.tocoo()
+    stays = np.logical_not(np.isin(edges.row, rows))
+    starts = np.broadcast_to(rows[:, None], columns.shape)
+    ends = (
+        np.concatenate([edges.row[stays], starts[keep]]),
+        np.concatenate([edges.col[stays], columns[keep]]),
+    )
+    return sp.csr_array((np.concatenate([edges.data[stays], lengths[keep]]), ends), graph.shape)
 
 
-def _without_self(found: np.ndarray) -> np.ndarray:
+def _without_self(found: np.ndarray, own: np.ndarray) -> np.ndarray:
     """Drop from each row its own index, or its last entry if duplicates took its place."""
     n, k = found.shape
-    drop = found == np.arange(n)[:, None]
+    drop = found == own[:, None]
     drop[~drop.any(axis=1), -1] = True
     return found[~drop].reshape(n, k - 1)
 

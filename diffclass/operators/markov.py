@@ -7,6 +7,12 @@ With the symmetric affinity K, q = K 1, K_alpha = diag(q)^-alpha K diag(q)^-alph
 
 and pi = d / sum(d) is stationary. A is never stored.
 
+*Equal points* are one node of mass m, their number. The walk goes to the node z in proportion to
+K(x, z) m(z), as it would among all points with all edges between equal ones: q = K m,
+K_alpha = diag(m q^-alpha) K diag(m q^-alpha). The functions and distributions above are then those
+of the nodes; `MarkovOperator.apply` and `forward` also take those of all points. (What is constant
+on equal points stays so, and after a step everything is.)
+
 Source: Coifman et al. 2005, sections 2.1 and 2.4 (equation 2.13).
 """
 
@@ -25,7 +31,7 @@ from scipy.sparse.linalg import LinearOperator
 from diffclass import _compiled
 from diffclass._validation import Graph, check_affinity, check_positive
 from diffclass.exceptions import ParameterError
-from diffclass.neighbors import kept_edges
+from diffclass.neighbors import Nodes, kept_edges
 from diffclass.operators.chebyshev import (
     SERIES_TOLERANCE,
     chebyshev_series,
@@ -54,6 +60,11 @@ class PlainValues:
         found = weights @ self.values
         return found.toarray() if isinstance(found, sp.csr_array) else found
 
+    def rows(self, points: np.ndarray) -> np.ndarray:
+        """Return N_i (m, n_classes) at some of the fitted points."""
+        found = self.values[points]
+        return found.toarray() if isinstance(found, sp.csr_array) else found
+
 
 @dataclass(frozen=True, eq=False)
 class MarkovOperator:
@@ -71,6 +82,9 @@ class MarkovOperator:
         Density exponent.
     processor : Processor
         What computes the steps; see `on`.
+    nodes : Nodes, optional
+        Which points are equal: n is then the number of nodes, and rows and columns, degrees and
+        density are theirs (a density is that of each point there). None: each point is a node.
 
     See Also
     --------
@@ -102,12 +116,18 @@ class MarkovOperator:
     density: np.ndarray
     alpha: float = 0.0
     processor: Processor = HOST
+    nodes: Nodes | None = None
 
     knows_labels: ClassVar[bool] = False  # as a walk that labels have warped does
 
     @classmethod
     def from_affinity(
-        cls, affinity: Graph, *, alpha: float = 0.0, check: bool = True
+        cls,
+        affinity: Graph,
+        *,
+        alpha: float = 0.0,
+        check: bool = True,
+        nodes: Nodes | None = None,
     ) -> MarkovOperator:
         """Normalise an affinity.
 
@@ -120,6 +140,8 @@ class MarkovOperator:
             Density exponent, at least 0.
         check : bool, default=True
             Whether symmetry, sign and finiteness are checked.
+        nodes : Nodes, optional
+            Whose affinity it is, between any point of one and of the other.
 
         Returns
         -------
@@ -134,10 +156,15 @@ class MarkovOperator:
             If the affinity is not square, symmetric, finite and non-negative.
         """
         check_positive(alpha, "alpha", zero=True)
-        K, q = with_row_sums(check_affinity(affinity) if check else affinity)
+        K = check_affinity(affinity) if check else affinity
+        if nodes is not None:
+            K = scaled_at_ends(K, nodes.mass)
+        K, degrees = with_row_sums(K)
+        q = degrees if nodes is None else degrees / nodes.mass
         if alpha:
             K = divided_by_density(K, q, alpha)
-        return cls(K, row_sums(K) if alpha else q, q, float(alpha))
+            degrees = row_sums(K)
+        return cls(K, degrees, q, float(alpha), nodes=nodes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -152,9 +179,20 @@ class MarkovOperator:
     def __len__(self) -> int:
         return self.affinity.shape[0]
 
+    @property
+    def n_points(self) -> int:
+        """Number of points: n, or more where some are equal."""
+        return len(self) if self.nodes is None else self.nodes.n_points
+
+    @property
+    def mass(self) -> np.ndarray | None:
+        """Number of points at each node, of shape (n,); None where all are 1."""
+        return None if self.nodes is None else self.nodes.mass
+
     def __repr__(self) -> str:
         n, edges = len(self), self.affinity.nnz
-        return f"<{type(self).__name__} of {n:,} points, {edges / n:.0f} edges each, {self.dtype}>"
+        of = "points" if self.nodes is None else f"nodes of {self.n_points:,} points"
+        return f"<{type(self).__name__} of {n:,} {of}, {edges / n:.0f} edges each, {self.dtype}>"
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -178,7 +216,7 @@ class MarkovOperator:
         Parameters
         ----------
         f : array-like of shape (n,) or (n, m)
-            One function per column.
+            One function per column. Where points are equal it may also have a row for each point.
         n_steps : int or sequence of int, default=1
             The times t, at least 0. Several times cost as much as the last of them.
         tolerance : float, optional
@@ -198,6 +236,8 @@ class MarkovOperator:
         """
         given = cast("Sequence[int]", [n_steps] if np.ndim(n_steps) == 0 else n_steps)
         times = [check_positive(t, "n_steps", integer=True, zero=True) for t in given]
+        if self._is_of_points(f):
+            return self._apply_to_points(np.asarray(f), n_steps, tolerance)
         powers = self._powers(self._columns(f), times, self._checked_tolerance(tolerance))
         powers = powers.reshape(len(times), *np.shape(f))
         return powers[0] if np.ndim(n_steps) == 0 else powers
@@ -232,6 +272,12 @@ class MarkovOperator:
             As `apply`.
         """
         n_steps = check_positive(n_steps, "n_steps", integer=True, zero=True)
+        if self.nodes is not None and self._is_of_points(f):
+            found = self.expected_visits(
+                self.nodes.means(np.asarray(f)), n_steps, tolerance=tolerance
+            )
+            visits, last = (values[self.nodes.of_points] for values in found)
+            return visits, last if n_steps else np.array(f, dtype=self.dtype)
         columns = self._columns(f)
         visits = np.zeros(columns.shape)
         last = self.add_visits(visits, columns, n_steps, tolerance=tolerance)
@@ -311,10 +357,41 @@ class MarkovOperator:
             As `apply`.
         """
         # A' = D A D^-1, so `apply` can take the t steps
+        if self.nodes is not None and self._is_of_points(mass):
+            nodes = self.nodes
+            of_point = (self.degrees / nodes.mass)[nodes.of_points]
+            of_point = of_point.reshape(-1, *[1] * (np.ndim(mass) - 1))
+            moved = self.apply(np.asarray(mass) / of_point, n_steps, tolerance=tolerance)
+            return (moved * of_point).astype(self.dtype)
         columns = self._columns(mass)
         moved = self.apply(columns * self.inverse_degrees[:, None], n_steps, tolerance=tolerance)
         moved *= self.degrees.astype(self.dtype)[:, None]
         return moved.reshape(moved.shape[: np.ndim(n_steps)] + np.shape(mass))
+
+    def _is_of_points(self, f: ArrayLike) -> bool:
+        return self.nodes is not None and np.shape(f)[:1] == (self.n_points,)
+
+    def _apply_to_points(
+        self, f: np.ndarray, n_steps: int | Sequence[int] | np.ndarray, tolerance: float | None
+    ) -> np.ndarray:
+        """Diffuse functions of all points; after a step they are alike at equal ones."""
+        nodes = cast(Nodes, self.nodes)
+        times = np.atleast_1d(np.asarray(n_steps))
+        powers = self.apply(nodes.means(f), times, tolerance=tolerance)[:, nodes.of_points]
+        powers[times == 0] = f
+        return powers[0] if np.ndim(n_steps) == 0 else powers
+
+    def at_nodes(self, values: np.ndarray) -> np.ndarray:
+        """Return values (n, ...) of the nodes, given them or those (n_points, ...) of points."""
+        return (
+            values[self.nodes.first]
+            if self.nodes is not None and self._is_of_points(values)
+            else values
+        )
+
+    def at_points(self, values: np.ndarray) -> np.ndarray:
+        """Return values (n_points, ...) of all points, given those (n, ...) of the nodes."""
+        return values if self.nodes is None else values[self.nodes.of_points]
 
     @property
     def unwarped(self) -> MarkovOperator:
@@ -360,7 +437,8 @@ class MarkovOperator:
         order = local_order(self.affinity)
         K = renumbered(self.affinity, order)
         degrees, density = self.degrees[order], self.density[order]
-        return order, replace(self, affinity=K, degrees=degrees, density=density)
+        nodes = None if self.nodes is None else self.nodes.renumbered(order)
+        return order, replace(self, affinity=K, degrees=degrees, density=density, nodes=nodes)
 
     @property
     def stationary_distribution(self) -> np.ndarray:
@@ -500,7 +578,12 @@ def with_row_sums(K: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
 
 def divided_by_density(K: sp.csr_array, density: np.ndarray, alpha: float) -> sp.csr_array:
     """Return k(x, y) q(x)^-alpha q(y)^-alpha for a square affinity and the densities q."""
-    weights = (density**-alpha).astype(K.dtype)
+    return scaled_at_ends(K, density**-alpha)
+
+
+def scaled_at_ends(K: sp.csr_array, weights: np.ndarray) -> sp.csr_array:
+    """Return w(x) k(x, y) w(y) for a square affinity."""
+    weights = weights.astype(K.dtype)
     data = np.empty_like(K.data)
     _compiled.edges.scaled_by_ends(K.indptr, K.indices, K.data, weights, weights, data)
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)

@@ -27,7 +27,7 @@ Source: Coifman et al. 2005, section 3 (the kernel k(x, y) s_i(x) s_i(y), "renor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -81,12 +81,17 @@ class Warp:
 class WarpedValues:
     """Values N_i of class-specific walks, for a step from new points; made by `for_new_points`.
 
-    scores (n, n_classes) are the s_i, products the s_i f_i.
+    scores (n, n_classes) are the s_i, products the s_i f_i, values the N_i.
     """
 
     scores: np.ndarray
     products: np.ndarray
+    values: np.ndarray
     forward_exponent: float
+
+    def rows(self, points: np.ndarray) -> np.ndarray:
+        """Return N_i (m, n_classes) at some of the fitted points."""
+        return self.values[points]
 
     def at(self, weights: sp.csr_array) -> np.ndarray:
         """Return N_i (m, n_classes) at new points, up to a factor per point: a step of each walk.
@@ -265,8 +270,12 @@ class WarpedOperator:
         for s in self.scores.T:
             data += s[rows] * s[K.indices]
         data *= K.data
-        return MarkovOperator.from_affinity(
+        walk = MarkovOperator.from_affinity(
             sp.csr_array((data, K.indices, K.indptr), shape=K.shape), check=False
+        )
+        nodes = self.unwarped.nodes  # their mass is in K already
+        return (
+            walk if nodes is None else replace(walk, nodes=nodes, density=walk.degrees / nodes.mass)
         )
 
     def read(self, h: np.ndarray) -> np.ndarray:
@@ -276,7 +285,7 @@ class WarpedOperator:
     def for_new_points(self, values: np.ndarray) -> WarpedValues:
         """Return what new points need of the N_i that `read` gives."""
         f = values / self.degrees**self.forward_exponent
-        return WarpedValues(self.scores, self.scores * f, self.forward_exponent)
+        return WarpedValues(self.scores, self.scores * f, values, self.forward_exponent)
 
     @cached_property
     def _weights(self) -> np.ndarray:

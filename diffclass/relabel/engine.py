@@ -117,6 +117,8 @@ class Engine:
             most_refined=1 if is_large else 2,  # such maps take much memory
         )
         points: Domain = Points(diffusions)
+        if operator.nodes is not None:
+            points = Aggregates(CoarseGraph(operator, operator.nodes.of_points), diffusions)
         aggregates: Domain = points
         if coarse is not None:
             aggregates = Aggregates(coarse, Diffusions(coarse.operator, rule=rule))

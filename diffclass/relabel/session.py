@@ -163,7 +163,7 @@ class RelabelSession:
             graph, size = operator, int(n_points or 0)
         else:
             graph.set_result((operator, coarse))
-            size = len(operator)
+            size = operator.n_points
         self._engine = Engine(
             graph, size, rule=rule, grouping=grouping, coarse_answers=coarse_answers
         )

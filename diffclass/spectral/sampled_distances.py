@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass import number_range
+from diffclass import _number_range
 from diffclass.exceptions import DataError, ParameterError
 
 REACH = 3.0  # in units of sqrt(epsilon): a point farther away weighs less than exp(-9)
@@ -32,12 +32,12 @@ class SampledDistances:
 
     def __init__(self, X: np.ndarray, random: np.random.RandomState):
         check_spread(X)
-        number_range.check_spread(X)
+        _number_range.check_spread(X)
         n_sampled = int(np.clip(_SAMPLED_DISTANCES // len(X), *_SAMPLE_SIZES))
         self.points = np.sort(random.permutation(len(X))[:n_sampled])
         centered = (X - X.mean(axis=0)).astype(np.float64)
         squares = np.einsum("ij,ij->i", centered, centered)
-        dtype = np.float32 if number_range.fits(X, np.float32) else np.float64
+        dtype = np.float32 if _number_range.fits(X, np.float32) else np.float64
         self.squared = np.empty((len(self.points), len(X)), dtype=dtype)
         for block in np.array_split(np.arange(len(self.points)), 8):
             rows = self.points[block]

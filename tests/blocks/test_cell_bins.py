@@ -8,7 +8,7 @@ import pytest
 from diffclass.blocks import BlockArrays, Scratch, partition
 from diffclass.blocks.cell_bins import Cells
 from diffclass.neighbors import ExactSearch
-from diffclass.neighbors.search import row_hashes
+from diffclass.neighbors.nodes import row_hashes
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ def test_bad_input_is_named(digits, tmp_path):
         BlockClassifier(n_workers=0).fit(X, y)
     with pytest.raises(ParameterError, match="an engine has workers of its own"):
         BlockClassifier(n_workers=2, engine=SerialEngine()).fit(X, y)
-    with pytest.raises(DataError, match="rows of a table"):
+    with pytest.raises(DataError, match="points are a table"):
         BlockClassifier().fit(X[:, 0], y)
     with pytest.raises(DataError, match="no label"):
         BlockClassifier().fit(X, np.full(len(X), -1))

@@ -17,16 +17,6 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 
-__all__ = [
-    "AS_THEY_ARE",
-    "Centred",
-    "NumberRange",
-    "check_spread",
-    "exact_center",
-    "fits",
-    "in_single_precision",
-]
-
 
 @dataclass(frozen=True)
 class NumberRange:
