@@ -25,7 +25,14 @@ from diffclass import (
 from diffclass.blocks import BlockClassifier
 from diffclass.coarsening import coarsen
 from diffclass.exceptions import ParameterError
-from diffclass.kernels import Correlation, Directed, Gaussian, LocalCovariance, SharedNeighbors
+from diffclass.kernels import (
+    Correlation,
+    Directed,
+    Gaussian,
+    LocalCovariance,
+    LocalDiscriminant,
+    SharedNeighbors,
+)
 from diffclass.label_diffusion import Labels, calibrate, map_scores
 from diffclass.neighbors import ExactSearch, Nodes
 from diffclass.spectral.distances import squared_distances_to_equilibrium
@@ -338,3 +345,16 @@ def test_ties_are_in_or_out_together(levels, n_features, n_neighbors, seed):
             assert len(found) == k
     new = ExactSearch(n_neighbors).fit(X).transform(X + 0.05)
     assert np.diff(new.indptr).max() <= 2 * n_neighbors
+
+
+def test_the_nearest_are_just_so_many():
+    grid = np.stack(np.meshgrid(*[np.arange(4)] * 2), -1).reshape(-1, 2) / 4
+    search = ExactSearch(3).fit(grid)
+    found, distances = search.nearest(grid + 0.125)
+    assert found.shape == distances.shape == (16, 3)
+    np.testing.assert_array_equal(distances, np.sort(distances, axis=1))
+    exact = np.linalg.norm(grid[found] - (grid + 0.125)[:, None], axis=2)
+    np.testing.assert_allclose(distances, exact)
+    for options in ({"kernel": Directed()}, {"kernel": LocalDiscriminant(Directed())}):
+        model = DiffusionClassifier(n_neighbors=4, **options).fit(grid, np.arange(16) % 2)
+        assert len(model.predict(grid + 0.125)) == 16

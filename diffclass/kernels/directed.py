@@ -27,7 +27,7 @@ from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import Placing
 from diffclass.kernels.isotropic import Gaussian
-from diffclass.neighbors import NeighborSearch, default_search
+from diffclass.neighbors import Search, default_search
 
 # Averages k values at each of m points, (m, k, p), with weights of shape (m, k).
 Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -224,15 +224,12 @@ class Continued:
 
     def __call__(self, X_new: np.ndarray) -> np.ndarray:
         """Return the values at new points."""
-        graph = self._index.transform(X_new)
-        distances = graph.data.reshape(len(X_new), -1).astype(np.float64)
-        order = np.argsort(distances, axis=1, kind="stable")
-        found = np.take_along_axis(graph.indices.reshape(distances.shape), order, axis=1)
-        weights = _near_weights(np.take_along_axis(distances, order, axis=1))
+        found, distances = self._index.nearest(X_new)
+        weights = _near_weights(distances.astype(np.float64))
         return self.mean(weights, self.values[found])
 
     @cached_property
-    def _index(self) -> NeighborSearch:
+    def _index(self) -> Search:
         """The search, made when first needed."""
         return default_search(self.points, self.neighbor, random_state=0).fit(self.points)
 

@@ -269,9 +269,9 @@ def _evidence(
 
 def _nearest(points: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return indices of the nearest points and their distances, each (m, k or fewer)."""
-    found = ExactSearch(k).fit(points).transform(queries)
-    shape = len(queries), -1
-    return found.indices.reshape(shape), found.data.reshape(shape)
+    found, distances = ExactSearch(k).fit(points).nearest(queries)
+    order = np.argsort(found, axis=1)
+    return np.take_along_axis(found, order, 1), np.take_along_axis(distances, order, 1)
 
 
 def _blend(anchors: np.ndarray, X: np.ndarray) -> sp.csc_array:

@@ -187,8 +187,8 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
     radius : float
         Largest distance, in the units of the points.
     max_degree : int, optional
-        Largest number of points kept per ball, the nearest ones. Without it, memory grows with the
-        number of pairs within ``radius``.
+        Number of points kept per ball, the nearest ones, and those as far as the last of them, up
+        to twice as many. Without it, memory grows with the number of pairs within ``radius``.
     random_state : int, RandomState or None, default=None
         Seeds the search for more than 4,096 points if ``max_degree`` is given.
 

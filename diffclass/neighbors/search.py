@@ -100,6 +100,18 @@ class Search(TransformerMixin, BaseEstimator):
             )
         return self._distances(X, self._searched[self._nearest(X, k)])
 
+    def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest indexed points of new ones (m, d), and their distances; both (m, k).
+
+        There are just k = n_neighbors, or as many as points, the nearest first, of equally near
+        ones the first: of those as far as the last one some are left out.
+        """
+        X = self.of_its_type(check_points(X))
+        found = self._searched[self._nearest(X, min(self.n_neighbors, len(self._searched)))]
+        lengths = self._lengths(X, found)
+        order = np.lexsort((found, lengths))
+        return np.take_along_axis(found, order, 1), np.take_along_axis(lengths, order, 1)
+
     def of_its_type(self, X: np.ndarray) -> np.ndarray:
         """Return points (m, d) in the type of the indexed ones."""
         return _of_type(X, self._X.dtype)
