@@ -228,7 +228,7 @@ def warn_of_lost_classes(labels: Labels, codes: np.ndarray) -> None:
         shown = ", ".join(map(repr, lost[:5])) + f" and {len(lost) - 5} more" * (len(lost) > 5)
         warn_user(
             f"no point of the map is of the class {shown}, which has labels; those of others "
-            "outweigh them: give more of them, or absorbing ones (label_mode='absorbing')",
+            "outweigh them, around them or at equal points: give more of them",
             UserWarning,
         )
 
