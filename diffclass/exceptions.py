@@ -174,6 +174,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     >>> import warnings
     >>> from diffclass.exceptions import ScaleWarning, warn_user
     >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
     ...     warn_user("feature 0 counts for nothing", ScaleWarning)
     >>> str(caught[0].message)
     'feature 0 counts for nothing'

@@ -114,7 +114,8 @@ class StepsToPoints:
         graph = sp.csr_array(self.search.transform(self.features_of(X_new)))
         graph.sort_indices()
         novelty = self._novelty(graph)
-        graph.data = graph.data * graph.data
+        with np.errstate(over="ignore"):  # infinitely far is far enough
+            graph.data = graph.data * graph.data
         return self.kernel.extend(graph, self.number_range(X_new)), novelty
 
     def weights_and_novelty(
