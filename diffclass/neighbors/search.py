@@ -271,14 +271,23 @@ def _with_rows(
     keep: np.ndarray,
 ) -> sp.csr_array:
     """Replace some rows of a graph by the kept ones of other edges, all of shape (n_rows, k)."""
-    edges = graph.tocoo()
-    stays = np.logical_not(np.isin(edges.row, rows))
+    stays = np.ones(graph.shape[0], dtype=bool)
+    stays[rows] = False
+    of_edges = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    stay = stays[of_edges]
     starts = np.broadcast_to(rows[:, None], columns.shape)
-    ends = (
-        np.concatenate([edges.row[stays], starts[keep]]),
-        np.concatenate([edges.col[stays], columns[keep]]),
+    edges = [
+        np.concatenate([old[stay], new[keep]])
+        for old, new in (
+            (of_edges, starts), (graph.indices, columns), (graph.data, lengths)
+        )
+    ]  # fmt: skip
+    order = np.lexsort(edges[1::-1])  # equal entries are not added up, as in a matrix
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(edges[0], minlength=graph.shape[0]))])
+    indices = edges[1][order].astype(graph.indices.dtype)
+    return sp.csr_array(
+        (edges[2][order], indices, indptr.astype(graph.indptr.dtype)), shape=graph.shape
     )
-    return sp.csr_array((np.concatenate([edges.data[stays], lengths[keep]]), ends), graph.shape)
 
 
 def _without_self(found: np.ndarray, own: np.ndarray) -> np.ndarray:
