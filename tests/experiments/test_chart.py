@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 
 import pytest
 from matplotlib.patches import FancyBboxPatch
@@ -11,10 +12,14 @@ from matplotlib.transforms import Bbox
 
 from experiments import chart
 from tests import legible
-from tests.project.test_guides import ROOT, check_options, commands
+from tests.project.test_guides import ROOT, check_options, lines_of
 
 GUIDE = (ROOT / "guide" / "which.md").read_text("utf-8")
 ANSWERS = [chart.MANY, *(answer for part in chart.QUESTIONS for answer in part.answers)]
+
+
+def commands(text):
+    return [shlex.split(line, comments=True) for line in lines_of(text)]
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.when)

@@ -134,6 +134,8 @@ class TableWorkspace(Workspace):
             operator, coarse = built_graph(rows.points, settings)
             directions = graph_coordinates(operator, seed=settings.seed)
             places = drawn(operator, directions, seed=settings.seed)
+            # equal rows are one node of the graph, and lie beside each other on the raster
+            directions, places = operator.at_points(directions), operator.at_points(places)
             cells, shape = settled(places, seed=settings.seed)
         graph.set_result((operator, coarse))
         points = np.full(shape[0] * shape[1], -1, dtype=np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
-from diffclass.names import written_name
+from diffclass.names import check_text, written_name
 from diffclass.output import replacing
 from diffclass_tables.io import anndata_tables
 from diffclass_tables.io.arrow_tables import EXTRA
@@ -87,7 +87,7 @@ def write_rows(
             np.save(temporary, _flat(first), allow_pickle=False)
         elif ending == ".npz":
             arrays = {name: _flat(values) for name, values in columns.items()}
-            made: dict[str, Any] = {ids: _flat(table.ids), **arrays}
+            made: dict[str, Any] = {ids: _flat(table.ids, check=check_text), **arrays}
             np.savez(temporary, **made)
         elif ending == ".h5ad":
             shutil.copyfile(table.path, temporary)
@@ -95,7 +95,7 @@ def write_rows(
             matrices = {} if matrix is None else {"X_diffclass": matrix}
             anndata_tables.write_columns(temporary, {} if matrices else named, matrices)
         else:
-            _write_arrow(temporary, ending, {ids: table.ids, **columns})
+            _write_arrow(temporary, ending, {ids: table.ids}, columns)
     return target
 
 
@@ -103,11 +103,17 @@ def _id_name(table: Table) -> str:
     return "id" if table.id_name in RESULTS else table.id_name
 
 
-def _write_arrow(path: Path, ending: str, columns: Mapping[str, np.ndarray]) -> None:
+def _write_arrow(
+    path: Path, ending: str, ids: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray]
+) -> None:
     arrow = require("pyarrow", extra=EXTRA)
     as_text = ending in (".csv", ".tsv")
     made = arrow.table(
-        {name: _of_arrow(arrow, values, as_text=as_text) for name, values in columns.items()}
+        {
+            name: _of_arrow(arrow, values, check=check if as_text else None)
+            for given, check in ((ids, check_text), (columns, written_name))
+            for name, values in given.items()
+        }
     )
     if ending == ".parquet":
         require("pyarrow.parquet", extra=EXTRA).write_table(made, path)
@@ -120,9 +126,9 @@ def _write_arrow(path: Path, ending: str, columns: Mapping[str, np.ndarray]) -> 
         csv.write_csv(made, path, write_options=options)
 
 
-def _of_arrow(arrow: Any, values: np.ndarray, *, as_text: bool) -> Any:
-    if as_text:
-        values = _checked_texts(_joined(values))
+def _of_arrow(arrow: Any, values: np.ndarray, *, check: Callable[[str], object] | None) -> Any:
+    if check is not None:
+        values = _checked_texts(_joined(values), check)
     if values.dtype.kind == "f":
         return arrow.array(values, mask=np.isnan(values))
     return arrow.array(values.tolist() if values.dtype == object else values)
@@ -141,11 +147,14 @@ def _joined(values: np.ndarray) -> np.ndarray:
     return np.array(["|".join(map(str, v)) if isinstance(v, list) else v for v in values], object)
 
 
-def _checked_texts(values: np.ndarray) -> np.ndarray:
-    """Return values, or raise `DataError` for names that texts cannot hold."""
+def _checked_texts(values: np.ndarray, check: Callable[[str], object] = written_name) -> np.ndarray:
+    """Return values, or raise `DataError` for names that texts cannot hold.
+
+    An id may be called as what marks a point without a class.
+    """
     if values.dtype == object:
         for name in {value for value in values.tolist() if isinstance(value, str)}:
-            written_name(name)
+            check(name)
     return values
 
 
@@ -157,11 +166,11 @@ def _of_pandas(values: np.ndarray) -> Any:
     return pandas.Categorical([None if value is None else str(value) for value in joined])
 
 
-def _flat(values: np.ndarray) -> np.ndarray:
+def _flat(values: np.ndarray, *, check: Callable[[str], object] = written_name) -> np.ndarray:
     """Return objects as an array that needs no pickle: texts, or numbers with -1 for none."""
     if values.dtype != object:
         return values
-    found = _checked_texts(_joined(values)).tolist()
+    found = _checked_texts(_joined(values), check).tolist()
     if all(value is None or type(value) is int for value in found):
         return np.array([-1 if value is None else value for value in found])
     return np.array(["" if value is None else str(value) for value in found])

@@ -34,7 +34,9 @@ def clouds(rng, n_clouds, dtype):
     return (np.repeat(places, 40, axis=0) + rng.normal(size=(40 * n_clouds, 2))).astype(dtype)
 
 
-@pytest.mark.filterwarnings("ignore:no label reaches", "ignore:by max_time")
+@pytest.mark.filterwarnings(
+    "ignore:no label reaches", "ignore:by max_time", "ignore:no point of the map is of the class"
+)
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -225,14 +227,15 @@ def test_they_agree_with_sizes_of_classes(
         is_met = editor.session.sizes_met
         assert is_met in ("met", "unused", "waiting")
         assert (is_met == "waiting") == (sizes.count("1%") == 3)
-        assert (before == shown).all() == (is_met in ("waiting", "unused"))
+        if is_met != "met":  # a wish that the map fulfils already leaves it, too
+            np.testing.assert_array_equal(before, shown)
         editor.apply({"op": "rename_class", "id": 1, "name": "grease, fat"})
         export(editor, "labels", tmp_path / "labels.img")
         export(editor, "report", tmp_path / "page.json")
     finally:
         editor.close()
     report = json.loads((tmp_path / "page.json").read_text())
-    assert report["class_sizes"] == sizes.replace("fat", "1")
+    assert report["class_sizes"] == sizes.replace("fat", '"grease, fat"')
     assert report["sizes_met"] == is_met
     assert ("--class-sizes" in report["classify_options"]) == (is_met != "waiting")
     run("replay", log, "--scene", scene, "-o", tmp_path / "replayed.img")

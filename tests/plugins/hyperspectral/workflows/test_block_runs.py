@@ -396,7 +396,7 @@ def test_nobody_at_the_address(fails, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("diffclass.blocks.dask_engine._ANSWER", 0.5)
     address = ["--workers", "tcp://127.0.0.1:9", "--memory", "1GB"]
-    fails(*address, code=1, says="no dask scheduler answers")
+    fails(*address, code=3, says="no dask scheduler answers")
     assert folders() == []
 
 
