@@ -185,13 +185,13 @@ def write_suggestions(
 ) -> Path:
     """Write rows to label, with an empty column "class" to be filled in."""
     target = Path(path)
+    ids = {_id_name(table): np.array([row["id"] for row in rows], dtype=object)}
     columns = {
-        _id_name(table): np.array([row["id"] for row in rows], dtype=object),
         "class": np.array([None] * len(rows), dtype=object),
         "class_now": np.array([row["class_now"] for row in rows], dtype=object),
         "margin": np.array([row["margin"] for row in rows], dtype=np.float64),
         "score": np.array([row["score"] for row in rows], dtype=np.float64),
     }
     with replacing(target, overwrite=overwrite) as temporary:
-        _write_arrow(temporary, target.suffix.lower(), columns)
+        _write_arrow(temporary, target.suffix.lower(), ids, columns)
     return target

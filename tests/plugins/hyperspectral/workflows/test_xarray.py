@@ -167,7 +167,7 @@ def test_datasets():
 @pytest.mark.parametrize("times", [None, 1])
 def test_a_variable_for_each_band_as_odc_stac_loads_them(times):
     """Lazy variables on one grid, with a time, a coordinate system and a value for no data."""
-    cube = TISSUE.cube.astype(np.int16)
+    cube = np.rint(1000 * TISSUE.cube).astype(np.int16)
     rows = 5.4e6 - 30 * (np.arange(48) + 0.5)
     columns = 5e5 + 30 * (np.arange(50) + 0.5)
     dims = ("y", "x") if times is None else ("time", "y", "x")
