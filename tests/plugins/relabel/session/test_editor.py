@@ -324,7 +324,7 @@ def test_labels_of_odd_names_and_ids(workspace):
     ids[5, 5], ids[6, 6], ids[7, 7] = 3, 7, 9
     labels = LabelImage.from_array(ids, names={3: "corn", 7: "corn", 9: " \n"})
     operations = label_import(labels, workspace).steps
-    assert [op.name for op in operations[:3]] == ["corn", "corn (2)", "class"]
+    assert [op.name for op in operations[:3]] == ["corn", "corn (2)", "class 9"]
     assert [op.class_id for op in operations[3:]] == [3, 7, 9]
     ids[8, 8] = 300
     with pytest.raises(ParameterError, match="class id 300 is too large"):
