@@ -158,7 +158,7 @@ def test_it_is_read_in_the_summary_of_one_screen(seeded, truth, capsys):
     words = [*STABLE, "--ambiguity", "a.npy", "--features", "spatial", "--labels-per-class", "2"]
     assert run([*words, "--class-sizes", "uniform"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 15
+    assert len(lines) <= 24  # with a line for each class whose size was asked for
     assert sum(" smaller classes " in line for line in lines) == 1
     share = 1 - np.nanmean(np.load("stability.npy"))
     assert f"stability     a second seed changes {share:.1%} of the pixels" in lines
