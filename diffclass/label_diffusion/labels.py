@@ -179,9 +179,10 @@ class Labels:
         """Return the labels of the nodes of these points.
 
         The weight of a node is the largest of its labels; of several classes each has a part of it,
-        in proportion to their sums of weights. A label of several groups is of the first.
+        in proportion to their sums of weights. A label of several groups is of the first. Labels
+        that are of the nodes already stay as they are.
         """
-        if nodes is None:
+        if nodes is None or self.n_points == len(nodes):
             return self
         n_classes, given = self.n_classes, self.given
         pairs, first, which = np.unique(

@@ -10,12 +10,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
+from diffclass.label_diffusion import LabelDiffusion, Labels, diffuse_labels
 from diffclass.label_diffusion.class_sizes import Prior
 from diffclass.label_diffusion.parameters import StoppingRule, last_time, sum_end
 from diffclass.operators.markov import MarkovOperator
@@ -28,7 +29,7 @@ from diffclass.relabel.session_maps import ClassMap, ClassSums, RefinedMaps
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import new_stroke
 from diffclass.relabel.time_sweep import TimeSweep
-from diffclass.targets import labels_per_class
+from diffclass.targets import decode_labels, labels_per_class
 
 Grouping = Callable[[np.ndarray], np.ndarray]
 
@@ -84,12 +85,8 @@ class Diffusions:
         if tau is None:
             found = self._by_rule(state, operator, prior)
         else:
-            found = diffuse_labels(
-                operator,
-                state.targets,
-                label_mode=state.first_mode,
-                tau=tau,
-                class_prior=prior,
+            found = self._diffused(
+                operator, state, label_mode=state.first_mode, tau=tau, class_prior=prior
             )
         return ClassMap(found, state.n_points, int(found.tau), is_refined=True)
 
@@ -99,9 +96,9 @@ class Diffusions:
         with warnings.catch_warnings():
             # the session's margin curve shows the coverage
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return diffuse_labels(
+            return self._diffused(
                 operator,
-                state.targets,
+                state,
                 label_mode=state.label_mode,
                 tau=replace(self._rule, by="auto"),
                 class_prior=prior,
@@ -113,20 +110,28 @@ class Diffusions:
         tau = self.tau_of(state)
         if not state.strokes:
             diffusion = None
-        elif state.first_mode != "absorbing" and state.warped_by is None:
+        elif self._is_linear(state):
             diffusion = self._sums.diffusion_of(state.pieces(), tau, self.horizon_of(state))
         else:
             diffusion = self._diffused_whole(state)
         return ClassMap(diffusion, state.n_points, tau)
 
+    def _is_linear(self, state: State) -> bool:
+        """Say whether a map is a sum of columns, a stroke each."""
+        is_free = state.first_mode != "absorbing" and state.warped_by is None
+        return is_free and not state.has_contradictions
+
     def _diffused_whole(self, state: State) -> LabelDiffusion:
         """Return the diffusion of all labels as they count, without columns."""
-        return diffuse_labels(
-            self.operator_of(state),
-            state.targets,
-            label_mode=state.first_mode,
-            tau=self.tau_of(state),
+        return self._diffused(
+            self.operator_of(state), state, label_mode=state.first_mode, tau=self.tau_of(state)
         )
+
+    def _diffused(self, operator: Operator, state: State, **how: Any) -> LabelDiffusion:
+        """Return what `diffuse_labels` finds of a state's labels, at what the walk is on."""
+        found, nodes = diffuse_labels(operator, state.targets, **how), self.operator.nodes
+        is_of_points = nodes is not None and len(found.codes) == nodes.n_points
+        return found.in_rows(nodes.first) if nodes is not None and is_of_points else found
 
     def tau_of(self, state: State) -> int:
         """Return the time of a state's map: the given one, or that of the margin rule, kept."""
@@ -138,9 +143,9 @@ class Diffusions:
         with warnings.catch_warnings():
             # the session's margin curve shows the coverage
             warnings.simplefilter("ignore", ConvergenceWarning)
-            chosen = diffuse_labels(
+            chosen = self._diffused(
                 self.operator_of(source),
-                source.targets,
+                source,
                 label_mode=source.first_mode,
                 tau=replace(self._rule, by="margin", max_time=self.max_time),
             )
@@ -156,8 +161,8 @@ class Diffusions:
         tau = self.tau_of(state)
         if state.first_mode != "summed" or not state.strokes:
             return Horizon(tau, is_sum=False)
-        label_ids = state.label_ids
-        codes = np.unique(label_ids[label_ids > 0], return_inverse=True)[1]
+        held_ids = state.held_ids
+        codes = np.unique(held_ids[held_ids > 0], return_inverse=True)[1]
         return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
 
     def operator_of(self, state: State) -> Operator:
@@ -171,7 +176,9 @@ class Diffusions:
             scores = self.provisional_map_of(source).posteriors
             if known != source.mapped_classes:  # the map has one that counts nowhere
                 scores = self._diffused_whole(source).posteriors
-            self._warps[source] = warped_operator(self.operator, scores, y=source.targets)
+            labels = Labels.of(source.targets).at_nodes(self.operator.nodes)
+            y = decode_labels(labels.classes, labels.codes_of_points)
+            self._warps[source] = warped_operator(self.operator, scores, y=y)
         if wanted == known:
             return self._warps[source]
         return self._warps[source].with_classes(

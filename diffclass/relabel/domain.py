@@ -5,7 +5,8 @@ points to what that walk is on, and lifts what was found there back to the point
 themselves both are the identity.
 
 On aggregates a state has the same strokes, of the aggregates they touch. An aggregate with points
-of several strokes belongs to all of them, and counts as labelled by the newest.
+of several strokes belongs to all of them, and counts as labelled by the newest. Where aggregates
+are the nodes of equal points, all labels of the points count, as they do for the classifier.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class CoarseStates:
     Costs a pass over the points per state; of the strokes only those that are new.
     """
 
-    def __init__(self, coarse: CoarseGraph):
-        self._coarse = coarse
+    def __init__(self, coarse: CoarseGraph, *, are_nodes: bool):
+        self._coarse, self._are_nodes = coarse, are_nodes
         self._strokes = StrokeMapping(self._restricted)
         self._newest: dict[State, State] = {}
         # one object for each state whose labels chose the time or warped the walk: results on the
@@ -53,7 +54,7 @@ class CoarseStates:
         return known
 
     def _made(self, state: State) -> State:
-        return replace(
+        found = replace(
             state,
             n_points=len(self._coarse),
             owners=PersistentArray.of(self._owners(state)),
@@ -61,6 +62,11 @@ class CoarseStates:
             chosen_for=self._source(state.chosen_for),
             warped_by=self._source(state.warped_by),
         )
+        if not self._are_nodes:
+            return found
+        ids = state.label_ids
+        differs = (ids > 0) & (ids != self._coarse.lift(found.held_ids))
+        return replace(found, of_points=state, has_contradictions=bool(differs.any()))
 
     def _source(self, state: State | None) -> State | None:
         if state is None:
@@ -142,12 +148,13 @@ class Aggregates:
 
     - `coarse`: m aggregates of n points
     - `diffusions`: on the walk on the aggregates
+    - `are_nodes`: whether they are the nodes of equal points
     """
 
-    def __init__(self, coarse: CoarseGraph, diffusions: Diffusions):
+    def __init__(self, coarse: CoarseGraph, diffusions: Diffusions, *, are_nodes: bool = False):
         self.diffusions = diffusions
         self._coarse = coarse
-        self._states = CoarseStates(coarse)
+        self._states = CoarseStates(coarse, are_nodes=are_nodes)
 
     def restrict(self, state: State) -> State:
         """Return the state of the aggregates."""

@@ -118,7 +118,8 @@ class Engine:
         )
         points: Domain = Points(diffusions)
         if operator.nodes is not None:
-            points = Aggregates(CoarseGraph(operator, operator.nodes.of_points), diffusions)
+            nodes = CoarseGraph(operator, operator.nodes.of_points)
+            points = Aggregates(nodes, diffusions, are_nodes=True)
         aggregates: Domain = points
         if coarse is not None:
             aggregates = Aggregates(coarse, Diffusions(coarse.operator, rule=rule))

@@ -98,6 +98,9 @@ class State:
     sizes: KnownSizes | None = None  # what is known of the classes' sizes; refined maps go by it
     warped_by: State | None = None  # the state whose posteriors warp the walk
     next_number: int = 1  # number of the next stroke
+    # the state of all points, where this is that of the nodes of equal ones
+    of_points: State | None = None
+    has_contradictions: bool = False  # whether equal points have labels of several classes
 
     @classmethod
     def without_labels(cls, n_points: int) -> State:
@@ -149,7 +152,15 @@ class State:
 
     @property
     def label_ids(self) -> np.ndarray:
-        """Class id of each labelled point, 0 elsewhere; uint8 of shape (n,), not writable."""
+        """Class id of each labelled point, 0 elsewhere; uint8 of shape (n,), not writable.
+
+        Of the state of nodes they are those of all points.
+        """
+        return self.held_ids if self.of_points is None else self.of_points.label_ids
+
+    @property
+    def held_ids(self) -> np.ndarray:
+        """The same of what the state is of: of nodes, the class of the newest stroke."""
         ids = self.strokes.classes()[self.owners.whole()]
         ids.setflags(write=False)
         return ids
@@ -169,6 +180,9 @@ class State:
         """
         first = first_of_block(self.next_number)
         recent = list(self.strokes.since(first))
+        if self.of_points is not None:  # strokes of one class may share nodes; each counts once
+            recent = [self._held_of(stroke) for stroke in recent]
+            recent = [stroke for stroke in recent if len(stroke)]
         classes = self.strokes.classes()
         classes[first:] = 0
         if not classes.any():
@@ -177,6 +191,10 @@ class State:
         old = [i for i in np.unique(classes).tolist() if i]
         points = [np.flatnonzero(ids == i).astype(np.int32) for i in old]
         return [new_stroke(0, i, some) for i, some in zip(old, points, strict=True)] + recent
+
+    def _held_of(self, stroke: Stroke) -> Stroke:
+        held = stroke.points[self.owners.at(stroke.points) == stroke.number]
+        return new_stroke(stroke.number, stroke.class_id, held)
 
     def label_ids_at(self, points: np.ndarray) -> np.ndarray:
         """Return the same at some points, which ascend; it costs nothing for the others."""
@@ -188,7 +206,7 @@ class State:
     @cached_property
     def labels_key(self) -> tuple[bytes, ...]:
         """Classes and points of all strokes, in order, as hashes; class sums depend on these."""
-        return self.strokes.fingerprints
+        return (self.of_points or self).strokes.fingerprints
 
     @property
     def labels_and_walk(self) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ Frame = tuple[np.ndarray, np.ndarray]
 class TimeSweep:
     """Class ids and margins at the times of the margin curve, and the curve itself.
 
-    - `y` int (n,): class ids, -1 where unlabelled
+    - `y` int (n,): class ids of what the operator is on or of all points, -1 where unlabelled
     - `label_mode` {"summed", "free", "absorbing"}
     - `max_time`: last time of the curve
 
@@ -41,7 +41,7 @@ class TimeSweep:
         max_time: int,
     ):
         self._operator = operator
-        self._labels = Labels.of(y)
+        self._labels = Labels.of(y).at_nodes(operator.unwarped.nodes)
         self._label_mode = label_mode
         self._times = curve_times(max_time)
         self._walk = self._start()

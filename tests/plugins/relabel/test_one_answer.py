@@ -285,6 +285,8 @@ def written(path, cube):
 @example(3, 13, 16, ".hdr", "spectral", None, True, True, "margin")  # bands of Sentinel-2
 @example(4, 20, 9, ".npy", "spectral", 30, False, False, None)
 @example(5, 200, 16, ".hdr", "spatial", None, True, True, None)
+@example(0, 1, 4, ".png", "spectral", None, False, False, None)  # equal pixels
+@example(98, 1, 4, ".png", "spectral", None, False, False, 12)  # with labels of two classes
 @pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 def test_named_options_are_those_of_the_scene(
     seed, n_bands, side, suffix, features, asked, constant, masked, tau
