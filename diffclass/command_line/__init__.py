@@ -33,11 +33,13 @@ if TYPE_CHECKING:
         seed_option,
         taken,
     )
+    from diffclass.command_line.recipes import changed_files, read_recipe, recipe
     from diffclass.command_line.results import check_picture, costs_of, give_report, present
     from diffclass.command_line.walk_options import NameIn, WalkOptions
 
 _HOMES = (
     "option_groups", "console", "results", "walk_options", "map_options", "doctor", "dispatch",
+    "recipes",
 )  # fmt: skip
 __all__ = [
     "BOUND_MISSED",
@@ -49,6 +51,7 @@ __all__ = [
     "NameIn",
     "RunOptions",
     "WalkOptions",
+    "changed_files",
     "check_picture",
     "command",
     "common_options",
@@ -62,6 +65,8 @@ __all__ = [
     "options",
     "overwrite_option",
     "present",
+    "read_recipe",
+    "recipe",
     "refuse_without_effect",
     "seed_option",
     "taken",

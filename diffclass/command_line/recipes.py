@@ -82,7 +82,7 @@ def read_recipe(report: Path) -> dict[str, Any]:
     return found
 
 
-def changed(known: Sequence[Mapping[str, Any]]) -> list[str]:
+def changed_files(known: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what has changed since files were hashed, a line for each."""
     from diffclass.identity import file_hash
 

@@ -22,6 +22,7 @@ from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import Decision, decide, map_scores, posteriors_of
 from diffclass.label_diffusion.parameters import DiffusionRules, StoppingRule
 from diffclass.label_diffusion.reach import Reach
+from diffclass.label_diffusion.score_prior import ScorePrior
 from diffclass.label_diffusion.written_sizes import (
     Measures,
     Prior,
@@ -43,6 +44,7 @@ __all__ = [
     "Measures",
     "Prior",
     "Reach",
+    "ScorePrior",
     "StoppingRule",
     "calibrate",
     "decide",

@@ -110,6 +110,17 @@ class ScorePrior:
     -----
     UserWarning
         Of columns that are no class of y, if it has labels: they become classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.label_diffusion import ScorePrior
+    >>> prior = ScorePrior([[0.9, 0.1], [0.2, 0.7], [0.5, 0.5]], np.array(["corn", "soy", -1]))
+    Traceback (most recent call last):
+    diffclass.exceptions.DataError: score_prior says nothing of an unlabelled point; leave it out
+    >>> prior = ScorePrior([[0.9, 0.1], [0.2, 0.7], [0.4, 0.6]], np.array(["corn", "soy", -1]))
+    >>> prior.classes[prior.hints]
+    array(['corn', 'soy', 'soy'], dtype='<U4')
     """
 
     def __init__(self, scores: Any, y: Any):
@@ -312,7 +323,8 @@ def _named_alike(columns: list[Any], labelled: np.ndarray) -> np.ndarray:
         ) from None
     if len(labelled):
         _say_others([name for name in columns if name not in is_class], labelled, is_class)
-    return encode_labels(names)[0][encode_labels(names)[1]]
+    classes, codes = encode_labels(names)
+    return classes[codes]
 
 
 def _say_others(others: list[Any], labelled: np.ndarray, is_class: dict[Any, Any]) -> None:

@@ -301,7 +301,7 @@ def classify(
 
 
 def _recipe(inputs: Sequence[Path], class_map: np.ndarray) -> dict[str, Any]:
-    from diffclass.command_line.recipes import recipe
+    from diffclass.command_line import recipe
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.records import input_files
 

@@ -15,14 +15,15 @@ from diffclass.command_line import (
     BOUND_MISSED,
     FILE,
     Console,
+    changed_files,
     command,
     common_options,
     option,
     options,
     overwrite_option,
+    read_recipe,
     version_line,
 )
-from diffclass.command_line.recipes import changed, read_recipe
 from diffclass.extensions import TABLE_COMMANDS, own_points
 
 _OUTPUTS = (
@@ -67,7 +68,7 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
 
     known = read_recipe(report)
     again = own_points(TABLE_COMMANDS)["classify"].load() if known["of"] == "table" else classify
-    differences = changed(known["inputs"])
+    differences = changed_files(known["inputs"])
     if version_line() != known["versions"]:
         differences.append(f"versions: {version_line()}; before: {known['versions']}")
     for line in differences:

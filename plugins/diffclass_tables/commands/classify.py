@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -104,13 +103,14 @@ def _in_memory_or_blocks(
 
 def _recipe(inputs: Sequence[Path], columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Return how to find the classes of all rows again."""
-    from diffclass.command_line.recipes import recipe
+    from diffclass.command_line import recipe
+    from diffclass.identity import content_hash
     from diffclass.progress import stage
 
     with stage("hashing"):
-        found = hashlib.sha256("\n".join(map(repr, columns["class"].tolist())).encode())
+        found = content_hash([repr(name) for name in columns["class"].tolist()])
         files = [path for path in inputs if path.is_file()]
-        return recipe(click.get_current_context(), files, found.hexdigest(), of="table")
+        return recipe(click.get_current_context(), files, found, of="table")
 
 
 @command(epilog="Example: diffclass classify embeddings.npy --labels labels.csv -o classes.csv")

@@ -22,8 +22,13 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores, draw_per_class
 from diffclass.exceptions import DataError, warn_user
 from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport, hints_worth, said_of_sizes
-from diffclass.label_diffusion import Measures, Prior, sizes_in_words, written_prior
-from diffclass.label_diffusion.score_prior import ScorePrior
+from diffclass.label_diffusion import (
+    Measures,
+    Prior,
+    ScorePrior,
+    sizes_in_words,
+    written_prior,
+)
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
 from diffclass_tables.rows import Rows
