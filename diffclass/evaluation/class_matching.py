@@ -279,13 +279,12 @@ def _by_names(given: Names, own: Names) -> Pairs:
     pairs = {i: i for name, ids in of_name[0].items() if of_name[1].get(name) == ids for i in ids}
     for key in (str, _plain):
         pairs |= _alike(given, own, key, pairs)
+    is_renumbered = any(i != j for i, j in pairs.items())
     pairs |= _called_by_number(given, own, pairs)
-    if any(i != j for i, j in pairs.items()):
+    if not pairs or is_renumbered:
         return pairs
-    for i in given:
-        if pairs and i in own and not (given[i] and own[i]):
-            pairs.setdefault(i, i)
-    return pairs
+    free = given.keys() & own.keys() - pairs.keys() - set(pairs.values())
+    return pairs | {i: i for i in sorted(free) if not (given[i] and own[i])}
 
 
 def _called_by_number(given: Names, own: Names, pairs: Pairs) -> dict[int, int]:

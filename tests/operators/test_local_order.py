@@ -92,4 +92,6 @@ def test_what_can_be_found_again_is_not_pickled(operator):
     operator.in_local_order  # noqa: B018
     copy = pickle.loads(pickle.dumps(operator))
     assert isinstance(copy, MarkovOperator)
-    assert set(vars(copy)) == {"affinity", "degrees", "density", "alpha", "processor"}
+    assert set(vars(copy)) == {
+        "affinity", "degrees", "density", "alpha", "processor", "nodes",
+    }  # fmt: skip

@@ -182,12 +182,15 @@ def test_without_anything_to_compare_labels_are_new(editor, tissue):
     assert found.asks
     by_ids = label_import(labels, editor.workspace, editor.session.classes, by="ids")
     assert [one.to for one in by_ids.classes] == [1, 2, 0]
+    with pytest.raises(DataError, match="no class name in common"):
+        label_import(labels, editor.workspace, editor.session.classes, by="names")
     editor.apply(found.operation)
     assert [info.name for info in editor.session.classes][:2] == ["nuclei", "cytoplasm"]
     assert len(editor.session.classes) == 5
     assert not set(np.unique(editor.labels.ids)) & {1, 2}
-    with pytest.raises(DataError, match="no class name in common"):
-        label_import(labels, editor.workspace, editor.session.classes, by="names")
+    # the new ones are called as the file's are: class 1, 2, 3
+    by_names = label_import(labels, editor.workspace, editor.session.classes, by="names")
+    assert [one.to for one in by_names.classes] == [4, 5, 3]
 
 
 def test_ids_and_names_of_new_classes_are_free_whatever_is_chosen(mapped, nearly):
