@@ -112,21 +112,37 @@ class BlockDiffusion:
         n_rows : int, default=1000000
             Points that are sorted at once. Each time costs one pass over ``order``.
         """
-        scratch, folder = self.operator.scratch, self.name.replace("diffusion", "maps")
-
-        def work() -> dict[str, Any]:
-            for part in in_parts("maps", _PARTS):
-                first_rows = self.part(part, 0)
-                shape = len(self.operator), *first_rows.shape[1:]
-                out = scratch.create(f"{folder}/{part}", shape, first_rows.dtype)
-                for start in range(0, len(out), n_rows):
-                    rows = slice(start, min(start + n_rows, len(out)))
-                    out[rows] = self._rows(part, order, rows)
-            return {}
-
         blocks = range(self.operator.n_blocks)
         written = (self.part(part, b) for part in _PARTS for b in blocks)
         made_from = {"order": content_hash(order), "diffusion": content_hash(self.facts, *written)}
+
+        def rows_of(part: str, rows: slice) -> np.ndarray:
+            return self._rows(part, order, rows)
+
+        return self._kept("maps", len(self.operator), rows_of, made_from, n_rows=n_rows)
+
+    def _kept(
+        self,
+        stage_name: str,
+        n_points: int,
+        rows_of: Callable[[str, slice], np.ndarray],
+        made_from: dict[str, Any],
+        *,
+        n_rows: int,
+    ) -> BlockMap:
+        """Write a map of some points, ``n_rows`` at once, unless an earlier run wrote the same."""
+        scratch, folder = self.operator.scratch, self.name.replace("diffusion", stage_name)
+
+        def work() -> dict[str, Any]:
+            for part in in_parts("maps", _PARTS):
+                like = self.part(part, 0)
+                shape = n_points, *like.shape[1:]
+                out = scratch.create(f"{folder}/{part}", shape, like.dtype)
+                for start in range(0, n_points, n_rows):
+                    rows = slice(start, min(start + n_rows, n_points))
+                    out[rows] = rows_of(part, rows)
+            return {}
+
         scratch.completed(folder, work, made_from=made_from, shown="")
         codes, probability, margin, posteriors = (
             scratch.load(f"{folder}/{part}") for part in _PARTS
@@ -151,27 +167,15 @@ class BlockDiffusion:
         of_nodes = self.in_order(order)
         if nodes is None:
             return of_nodes
-        scratch, folder = self.operator.scratch, self.name.replace("diffusion", "points")
-
-        def work() -> dict[str, Any]:
-            for part in _PARTS:
-                rows = getattr(of_nodes, part)
-                shape = nodes.n_points, *rows.shape[1:]
-                out = scratch.create(f"{folder}/{part}", shape, rows.dtype)
-                for start in range(0, len(out), _ROWS):
-                    some = slice(start, start + _ROWS)
-                    out[some] = rows[nodes.of_points[some]]
-            return {}
-
         made_from = {
             "nodes": content_hash(nodes.of_points),
             "map": content_hash(*(getattr(of_nodes, part) for part in _PARTS)),
         }
-        scratch.completed(folder, work, made_from=made_from, shown="")
-        codes, probability, margin, posteriors = (
-            scratch.load(f"{folder}/{part}") for part in _PARTS
-        )
-        return BlockMap(codes, probability, margin, posteriors, self.weighting)
+
+        def rows_of(part: str, rows: slice) -> np.ndarray:
+            return getattr(of_nodes, part)[nodes.of_points[rows]]
+
+        return self._kept("points", nodes.n_points, rows_of, made_from, n_rows=_ROWS)
 
     @property
     def facts(self) -> dict[str, Any]:

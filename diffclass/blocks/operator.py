@@ -204,26 +204,29 @@ def normalise(
 
     ``mass`` (n,) is the number of equal points at each place; see `diffclass.operators.markov`.
     """
-    mass = np.ones(len(arrays)) if mass is None else mass
-    for b in range(arrays.n_blocks):
-        arrays.save("operator/mass", b, mass[arrays.starts[b] : arrays.starts[b + 1]])
+    has_mass = mass is not None
+    if mass is not None:
+        for b in range(arrays.n_blocks):
+            arrays.save("operator/mass", b, mass[arrays.starts[b] : arrays.starts[b + 1]])
     if alpha:
-        arrays.on_each(engine, "operator: densities", find_densities)
-    arrays.on_each(engine, "operator: rows", make_operator_block, alpha)
+        arrays.on_each(engine, "operator: densities", find_densities, has_mass)
+    arrays.on_each(engine, "operator: rows", make_operator_block, alpha, has_mass)
     arrays.drop("operator/density", "operator/mass")
     return {}
 
 
-def find_densities(arrays: BlockArrays, b: int) -> None:
+def find_densities(arrays: BlockArrays, has_mass: bool, b: int) -> None:
     """Write the row sums of a block's affinities."""
-    pattern, K = _affinities(arrays, b)
-    density = with_row_sums(K)[1][pattern.own] / arrays.load("operator/mass", b)
+    pattern, K = _affinities(arrays, has_mass, b)
+    density = with_row_sums(K)[1][pattern.own]
+    if has_mass:
+        density = density / arrays.load("operator/mass", b)
     arrays.save("operator/density", b, density)
 
 
-def make_operator_block(arrays: BlockArrays, alpha: float, b: int) -> None:
+def make_operator_block(arrays: BlockArrays, alpha: float, has_mass: bool, b: int) -> None:
     """Write a block of the operator."""
-    pattern, K = _affinities(arrays, b)
+    pattern, K = _affinities(arrays, has_mass, b)
     K, degrees = with_row_sums(K)
     if alpha:
         density = arrays.at("operator/density", pattern.places)
@@ -238,8 +241,9 @@ def make_operator_block(arrays: BlockArrays, alpha: float, b: int) -> None:
     block.save(arrays, b)
 
 
-def _affinities(arrays: BlockArrays, b: int) -> tuple[BlockPattern, sp.csr_array]:
+def _affinities(arrays: BlockArrays, has_mass: bool, b: int) -> tuple[BlockPattern, sp.csr_array]:
     pattern = BlockPattern.load(arrays, b)
     K = pattern.matrix(np.array(arrays.load("affinities/values", b)))
-    mass = arrays.at("operator/mass", pattern.places)
-    return pattern, K if (mass == 1).all() else scaled_at_ends(K, mass)
+    if has_mass:
+        K = scaled_at_ends(K, arrays.at("operator/mass", pattern.places))
+    return pattern, K

@@ -40,35 +40,17 @@ class AbsorbingLabels:
         """Return some labels; points, codes and label_weight are (n_labels,).
 
         The weight is the probability that a walk stops there; heights are the values of the columns
-        at points of a certain class.
+        at points of a certain class. A point may have labels of several classes, whose weights sum
+        to 1 at most.
         """
-        if (points[1:] == points[:-1]).any():
-            return cls._of_several(
-                points, codes, label_weight, n_classes=n_classes, dtype=dtype, heights=heights
-            )
         stops = label_weight.astype(dtype)
-        stopped = np.zeros((len(points), n_classes), dtype)
-        stopped[np.arange(len(points)), codes] = stops * heights
-        return cls(points, stopped, (1 - stops)[:, None])
-
-    @classmethod
-    def _of_several(
-        cls,
-        points: np.ndarray,
-        codes: np.ndarray,
-        label_weight: np.ndarray,
-        *,
-        n_classes: int,
-        dtype: np.dtype,
-        heights: ArrayLike,
-    ) -> AbsorbingLabels:
-        """Return labels of which a point may have several; their weights there sum to 1 at most."""
-        points, which = np.unique(points, return_inverse=True)
-        stopped = np.zeros((len(points), n_classes), dtype)
-        np.add.at(stopped, (which, codes), (label_weight * heights).astype(dtype))
-        going_on = np.clip(1 - np.bincount(which, label_weight), 0, 1)
-        going_on[going_on < np.finfo(np.float32).eps] = 0  # by rounding
-        return cls(points, stopped, going_on.astype(dtype)[:, None])
+        places, which = np.unique(points, return_inverse=True)
+        stopped = np.zeros((len(places), n_classes), dtype)
+        np.add.at(stopped, (which, codes), stops * heights)
+        passing = 1 - np.bincount(which, stops)
+        if len(places) < len(points):
+            passing[passing < np.finfo(np.float32).eps] = 0  # by rounding of the sums
+        return cls(places, stopped, passing.astype(dtype)[:, None])
 
     def start(self, columns: np.ndarray) -> None:
         """Set the labels at time 0."""

@@ -134,9 +134,7 @@ def score_rows(
     order = np.flatnonzero(rows.valid)[np.argsort(-model.scores_, kind="stable")][:_LISTED]
     curve = None
     if truth is not None:
-        marked = np.array(
-            [str(value).lower() not in ("none", "0", "false") for value in truth.tolist()]
-        )
+        marked = np.array([str(value).lower() not in _UNMARKED for value in truth.tolist()])
         curve = detection_curve(marked[rows.valid], scores[rows.valid])
     report = AnomalousRowsReport(
         highest=tuple((_plain(rows.table.ids[i]), float(scores[i])) for i in order),

@@ -83,24 +83,6 @@ class Contents:
     unused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Attributes:
-    """Which attributes of its format a reader uses, and which mean something that it leaves out.
-
-    Attributes that only describe (authors, history, statistics) are neither. The guide's table is
-    made of these, and tests hold them to what the readers do.
-    """
-
-    format: str
-    used: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
-
-    def unused(self, stated: Iterable[str]) -> tuple[str, ...]:
-        """Return those that a file states and that are left out."""
-        there = set(stated)
-        return tuple(name for name in self.left_out if name in there)
-
-
 _SMALLEST, _LARGEST = 1e-12, 1e12  # beyond, single precision would overflow or vanish
 
 

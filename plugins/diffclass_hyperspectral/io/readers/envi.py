@@ -25,7 +25,6 @@ from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (
-    Attributes,
     Calibration,
     Color,
     Contents,
@@ -37,19 +36,9 @@ from diffclass_hyperspectral.io.readers.contents import (
 )
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
-ATTRIBUTES = Attributes(
-    "ENVI",
-    used=(
-        "lines", "samples", "bands", "header offset", "data type", "interleave", "byte order",
-        "wavelength", "wavelength units", "fwhm", "bbl", "data ignore value",
-        "reflectance scale factor", "data gain values", "data offset values",
-        "data reflectance gain values", "data reflectance offset values", "band names", "map info",
-        "coordinate system string", "class names", "class lookup",
-    ),
-    left_out=("geo points", "rpc info", "projection info"),
-)  # fmt: skip
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 INTERLEAVES = ("bsq", "bil", "bip")
+_LEFT_OUT = ("geo points", "rpc info", "projection info")
 _NEEDED = ("lines", "samples", "bands", "data type", "interleave")
 
 
@@ -301,7 +290,7 @@ def _unused(
     unused = [name for name, is_so in damaged.items() if is_so and fields.get(name)]
     if "coordinate system string" in fields:  # which says the same
         fields = {name: text for name, text in fields.items() if name != "projection info"}
-    return (*unused, *ATTRIBUTES.unused(fields))
+    return (*unused, *(name for name in _LEFT_OUT if name in fields))
 
 
 def _widths(header: Path, fields: dict[str, Any], *, n_bands: int) -> np.ndarray | None:
