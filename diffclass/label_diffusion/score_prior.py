@@ -119,8 +119,8 @@ class ScorePrior:
     Traceback (most recent call last):
     diffclass.exceptions.DataError: score_prior says nothing of an unlabelled point; leave it out
     >>> prior = ScorePrior([[0.9, 0.1], [0.2, 0.7], [0.4, 0.6]], np.array(["corn", "soy", -1]))
-    >>> prior.classes[prior.hints]
-    array(['corn', 'soy', 'soy'], dtype='<U4')
+    >>> prior.classes[prior.hints].tolist()
+    ['corn', 'soy', 'soy']
     """
 
     def __init__(self, scores: Any, y: Any):
