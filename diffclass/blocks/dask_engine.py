@@ -95,8 +95,8 @@ class DaskEngine:
         """Check the workers that are there; those that come later find out by their first task."""
         with self._calling():
             # it reads the tasks: what it has to load for that is loaded before workers look idle
-            self.client.run_on_scheduler(sources)
-            found = self.client.run(sources, on_error="return")
+            self.client.run_on_scheduler(_own_sources)
+            found = self.client.run(_own_sources, on_error="return")
         others = [
             worker
             for worker, content in found.items()
@@ -272,6 +272,11 @@ class DaskEngine:
             f"the scheduler at {self._address} is gone; start it and its workers, then go on with "
             "--resume"
         )
+
+
+def _own_sources() -> str:
+    """Return the digest of where it runs; being of this module, it loads what tasks are read by."""
+    return sources()
 
 
 def _key_of(task: Callable[..., Any]) -> str:

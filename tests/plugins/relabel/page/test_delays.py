@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -297,10 +298,11 @@ def test_what_was_done_with_a_refused_class_is_given_up(tab, log, editor, monkey
     tab.key("1")
     tab.dab(10, 10)
     tab.settle()
-    append = editor.log.append
+    append, all_is_done = editor.log.append, threading.Event()
 
     def full(*steps):
         if any((step.get("op") or {}).get("op") == "add_class" for step in steps):
+            all_is_done.wait(60)  # the refusal comes after it, however slow the page is
             raise OSError("no space left")
         append(*steps)
 
@@ -308,6 +310,7 @@ def test_what_was_done_with_a_refused_class_is_given_up(tab, log, editor, monkey
     tab.new_class("never")
     tab.dab(10, 20)
     tab.key("Control+z")  # of the stroke that is not done: it must not take back the first one
+    all_is_done.set()
     tab.find(".message", has_text="3 more that went with it").wait_for()
     tab.settle()
     assert [len(editor.session.strokes), log.class_at(10, 20)] == [1, None]

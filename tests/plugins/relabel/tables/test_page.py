@@ -282,6 +282,7 @@ def test_a_name_is_typed_to_its_end_while_other_rows_come(tab, editor, digits):
     for letter in "abcd":
         tab.page.keyboard.type(letter)
         tab.page.wait_for_timeout(300)
+    tab.wait("document.querySelector('.row-card:not(.answered)')")  # before, Enter answers nothing
     tab.key("Enter")
     tab.idle()
     assert editor.session.classes[-1].name == "abcd"
