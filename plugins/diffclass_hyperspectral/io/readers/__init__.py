@@ -1,5 +1,14 @@
 """Readers, one file per format or family; `read_image` finds the one that a file needs."""
 
+from diffclass_hyperspectral.io.readers import (
+    band_tags,
+    envi,
+    erdas,
+    matlab,
+    pictures,
+    stac,
+    xarray_cubes,
+)
 from diffclass_hyperspectral.io.readers.contents import (
     Color,
     Contents,
@@ -30,8 +39,21 @@ from diffclass_hyperspectral.io.readers.stac import items_of
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked, picture_axes
 from diffclass_hyperspectral.io.readers.zarr_stores import is_store
 
+DECLARED = (
+    envi.ATTRIBUTES,
+    band_tags.ATTRIBUTES,
+    xarray_cubes.ATTRIBUTES,
+    matlab.ATTRIBUTES,
+    stac.ATTRIBUTES,
+    erdas.ATTRIBUTES,
+    pictures.PHOTOGRAPHS,
+    pictures.LABELS,
+    envi.LIBRARY,
+)
+
 __all__ = [
     "DATA_ENDINGS",
+    "DECLARED",
     "NAMES_KEY",
     "Color",
     "Contents",

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.attributes import Attributes
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.wavelengths import (
     one_unit,
@@ -27,6 +28,26 @@ _GAINS = ("data gain values", "data offset values",
 _LISTS = ("wavelength", "fwhm", "bbl", *_GAINS)
 _NUMBERS = ("reflectance scale factor", "data ignore value")
 _ABOVE_0 = ("wavelength", "fwhm")
+PLACES = ("ground control points", "RPC", "GEOLOCATION")
+ATTRIBUTES = Attributes(
+    "GeoTIFF, VRT, JPEG 2000 and ERDAS IMAGINE",
+    honoured=dict.fromkeys(("transform", "coordinate system"), "place")
+    | dict.fromkeys(("GDAL's scale", "data gain values", "data reflectance gain values",
+                     "reflectance scale factor"), "scale")
+    | dict.fromkeys(("GDAL's offset", "data offset values", "data reflectance offset values"),
+                    "offset")
+    | dict.fromkeys(("GDAL's no-data value", "mask", "alpha band", "data ignore value"),
+                    "missing values")
+    | dict.fromkeys(("description", "band names"), "names of bands")
+    | dict.fromkeys(("wavelength", "wavelengths", "wavelength units", "central wavelength um"),
+                    "wavelengths")
+    | dict.fromkeys(("fwhm", "fwhm um"), "widths")
+    | {"bbl": "bad bands"}
+    | dict.fromkeys(("category names", "raster attribute table", "color table", "flag values",
+                     "flag meanings", "flag colors", "class names"),
+                    "names and colours of classes"),
+    left_out=dict.fromkeys(PLACES, "place"),
+)  # fmt: skip
 _FALSE = {"0", "0.0", "false"}
 
 
@@ -70,6 +91,7 @@ class BandTags:
     def facts(self, path: Path) -> dict[str, Any]:
         """Return what fields and tags state, as `Contents` has it, without place and classes."""
         facts = envi.facts_of(path, self.fields)
+        self.unused += ATTRIBUTES.unused(self._unknown())
         found = [self._wavelength(k) for k in range(len(self._bands))]
         known = [value for value in found if value is not None]
         if len(known) == len(found):
@@ -82,6 +104,14 @@ class BandTags:
             if facts[key] is None and stated_at_all and name not in self.unused:
                 self.unused.append(name)
         return facts
+
+    def _unknown(self) -> dict[str, str]:
+        """Return tags but those that tell how a file was laid out that this one is a copy of."""
+        tags: dict[str, str] = {}
+        for one in (*self._of_bands, self._of_file):
+            tags |= one
+        return {name: text for name, text in tags.items()
+                if name not in envi.LAYOUT and "#" not in name}  # fmt: skip
 
     def number(self, name: str) -> float | None:
         """Return a field of one number."""

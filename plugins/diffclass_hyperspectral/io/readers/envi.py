@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from diffclass.attributes import Attributes, say_unused
 from diffclass.exceptions import DataError, warn_user
 from diffclass.libraries import reading, require, require_file
 from diffclass.mapped_files import release_pages
@@ -38,7 +39,31 @@ from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths
 
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 INTERLEAVES = ("bsq", "bil", "bip")
-_LEFT_OUT = ("geo points", "rpc info", "projection info")
+LAYOUT = ("samples", "lines", "bands", "header offset", "file type", "data type", "interleave",
+          "byte order", "file compression")  # fmt: skip
+ATTRIBUTES = Attributes(
+    "ENVI",
+    honoured=dict.fromkeys(LAYOUT, "size and type of the values")
+    | dict.fromkeys(("major frame offsets", "minor frame offsets"), "refused unless they are 0")
+    | dict.fromkeys(("wavelength", "wavelength units"), "wavelengths")
+    | dict.fromkeys(("map info", "coordinate system string"), "place")
+    | dict.fromkeys(("data gain values", "data reflectance gain values",
+                     "reflectance scale factor"), "scale")
+    | dict.fromkeys(("data offset values", "data reflectance offset values"), "offset")
+    | dict.fromkeys(("class names", "class lookup"), "names and colours of classes")
+    | {"fwhm": "widths", "bbl": "bad bands", "data ignore value": "missing values",
+       "band names": "names of bands"},
+    left_out={"geo points": "place", "rpc info": "place", "projection info": "place",
+              "read procedures": "values"},
+)  # fmt: skip
+LIBRARY = Attributes(
+    "ENVI spectral library",
+    honoured=dict.fromkeys(LAYOUT, "size and type of the values")
+    | dict.fromkeys(("wavelength", "wavelength units"), "wavelengths")
+    | {"spectra names": "names", "bbl": "bad bands", "data ignore value": "missing values",
+       "reflectance scale factor": "scale"},
+    left_out={"data gain values": "scale", "data offset values": "offset", "fwhm": "widths"},
+)  # fmt: skip
 _NEEDED = ("lines", "samples", "bands", "data type", "interleave")
 
 
@@ -78,6 +103,7 @@ def read_library(
         if str(fields.get("file type", "")).strip().lower() != "envi spectral library":
             raise DataError(f"{header}: no spectral library; its file type says otherwise")
         _check_size(header, path, envi.gen_params(fields))
+        say_unused(header, LIBRARY.format, LIBRARY.unused(fields))
         found = envi.open(readable, os.fspath(path.absolute()))
         listed = [from_ascii(name) for name in found.names]
         full = names_of_fields({**fields, "spectra names": listed}, "spectra names")
@@ -290,7 +316,7 @@ def _unused(
     unused = [name for name, is_so in damaged.items() if is_so and fields.get(name)]
     if "coordinate system string" in fields:  # which says the same
         fields = {name: text for name, text in fields.items() if name != "projection info"}
-    return (*unused, *(name for name in _LEFT_OUT if name in fields))
+    return (*unused, *ATTRIBUTES.unused(fields))
 
 
 def _widths(header: Path, fields: dict[str, Any], *, n_bands: int) -> np.ndarray | None:

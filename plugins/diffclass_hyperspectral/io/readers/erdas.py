@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents
 
 MAGIC = (b"HEAD74", b"HEADER")
 _HEADER_BYTES = 128
+_CELLS = slice(120, 128)  # width and height of a pixel on the map
+ATTRIBUTES = Attributes("ERDAS 7", honoured={}, left_out={"map coordinates": "place"})
 
 
 def read(path: Path) -> Contents:
@@ -23,7 +26,11 @@ def read(path: Path) -> Contents:
     with reading(path, "an ERDAS LAN/GIS image"):
         image = erdas.open(os.fspath(path.absolute()))
         _check_size(path, image)
-        return Contents(_plain(image), "ERDAS")
+        with path.open("rb") as stream:
+            head = stream.read(_HEADER_BYTES)
+        cells = np.frombuffer(head[_CELLS], ">f4" if image.byte_order == 1 else "<f4")
+        stated = {"map coordinates": cells if cells.all() else None}
+        return Contents(_plain(image), "ERDAS", unused=ATTRIBUTES.unused(stated))
 
 
 def _check_magic(path: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers import envi
-from diffclass_hyperspectral.io.readers.band_tags import BandTags
+from diffclass_hyperspectral.io.readers.band_tags import ATTRIBUTES, PLACES, BandTags
 from diffclass_hyperspectral.io.readers.contents import (
     Calibration,
     Contents,
@@ -65,7 +65,7 @@ def read(path: Path, *, ignored: float | np.ndarray | None = None) -> Contents:
             "map_info": map_info(raster),
             "class_names": class_names,
             "class_colors": class_colors,
-            "unused": tuple(tags.unused),
+            "unused": (*tags.unused, *ATTRIBUTES.unused(_other_places(raster))),
         }
         return scaled(
             path,
@@ -99,6 +99,14 @@ def _calibration(
         gains = np.full(len(bands), 1 / factor)
         return replace(own, gains=gains, offsets=np.zeros(len(bands)))
     return own if stated is None else stated
+
+
+def _other_places(raster: Any) -> dict[str, Any]:
+    """Return what states places of a raster that has no grid."""
+    if map_info(raster) is not None:
+        return {}
+    stated = (raster.gcps[0], raster.rpcs, raster.tags(ns="GEOLOCATION"))
+    return {name: value or None for name, value in zip(PLACES, stated, strict=True)}
 
 
 def _band_names(raster: Any) -> tuple[str, ...] | None:

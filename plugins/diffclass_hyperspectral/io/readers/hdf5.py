@@ -23,7 +23,7 @@ from diffclass_hyperspectral.io.readers.hdf5_blocks import (
     text_of,
 )
 from diffclass_hyperspectral.io.readers.hdf5_products import read_product
-from diffclass_hyperspectral.io.readers.matlab import NUMERIC, Listing, pick
+from diffclass_hyperspectral.io.readers.matlab import NUMERIC, Listing, contents_of
 
 
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
@@ -40,7 +40,7 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
         if "/" not in (variable or "") and _names_its_dimensions(file):
             return read_netcdf(path, variable=variable, n_axes=n_axes)
         listing = _listing(path, file, is_reversed=False)
-        return Contents(pick(listing, variable, n_axes=n_axes), "HDF5")
+        return contents_of(listing, "HDF5", variable, n_axes=n_axes)
 
 
 def read_matlab(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
@@ -55,7 +55,7 @@ def read_matlab(path: Path, *, variable: str | None = None, n_axes: int = 3) -> 
         if product is not None:
             return product
         listing = _listing(path, file, is_reversed=True)
-        return Contents(pick(listing, variable, n_axes=n_axes), "MATLAB 7.3")
+        return contents_of(listing, "MATLAB 7.3", variable, n_axes=n_axes)
 
 
 def read_netcdf(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
@@ -91,7 +91,7 @@ def _listing(path: Path, file: Any, *, is_reversed: bool) -> Listing:
         return stored[()].T if is_reversed else stored[()]
 
     file.visititems(note)
-    return Listing(path, shapes, load)
+    return Listing(path, shapes, load, lambda name: file[name].attrs if name in file else {})
 
 
 def _is_of_matlab(name: str, item: Any) -> bool:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass.exceptions import DataError, ExtensionError, ParameterError, option_name, warn_user
+from diffclass.attributes import say_unused
+from diffclass.exceptions import DataError, ExtensionError, ParameterError, option_name
 from diffclass.extensions import READERS, extension_names, load_extension
 from diffclass.libraries import reading, require_file
 from diffclass.remote_paths import RemotePath, place_of
@@ -107,11 +108,7 @@ def read_image(
         Of attributes that the file states and the reader does not use.
     """
     contents = _read(path, variable=variable, n_axes=n_axes)
-    if contents.unused:
-        warn_user(
-            f"{name_of(path)}: states {', '.join(contents.unused)}, which the reader of "
-            f"{contents.format} does not use"
-        )
+    say_unused(name_of(path), contents.format, contents.unused)
     return contents
 
 

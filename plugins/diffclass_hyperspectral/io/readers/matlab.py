@@ -12,16 +12,29 @@ from __future__ import annotations
 import struct
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError, option_name
 from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+
+_WAVELENGTHS = ("wavelengths", "wavelength", "wavelengths_nm")
+ATTRIBUTES = Attributes(
+    "MATLAB, NumPy .npz, HDF5 and Zarr: arrays beside the cube, and its attributes",
+    honoured=dict.fromkeys(_WAVELENGTHS, "wavelengths")
+    | {"nRow, nCol": "rows and columns of a matrix of pixels"},
+    left_out={
+        "scale_factor": "scale", "add_offset": "offset", "_FillValue": "missing values",
+        "missing_value": "missing values", "fwhm": "widths", "bbl": "bad bands",
+    },
+)  # fmt: skip
 
 NUMERIC = frozenset(
     ["double", "single", "logical"]
@@ -31,18 +44,22 @@ NUMERIC = frozenset(
 
 @dataclass(frozen=True)
 class Listing:
-    """The shapes of the numeric arrays of one file, and what loads one, axes as in MATLAB."""
+    """The shapes of the numeric arrays of one file, and what loads one, axes as in MATLAB.
+
+    Of formats whose arrays have attributes, also what returns these.
+    """
 
     path: Path
     shapes: dict[str, tuple[int, ...]]
     load: Callable[[str], np.ndarray]
+    attributes: Callable[[str], Mapping[str, Any]] | None = None
 
 
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
     """Read the named array of a ``.mat`` file, or the only one with ``n_axes`` axes."""
     with reading(path, "a MATLAB .mat file"):
         listing = Listing(path, _shapes(path), lambda name: _load(path, name))
-        return Contents(pick(listing, variable, n_axes=n_axes), "MATLAB")
+        return contents_of(listing, "MATLAB", variable, n_axes=n_axes)
 
 
 def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
@@ -61,17 +78,51 @@ def _load(path: Path, name: str) -> np.ndarray:
         return np.asarray(loadmat(path, variable_names=[name])[name])
 
 
-def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
-    """Load the array that is meant, as (rows, columns, bands) or (rows, columns).
+def contents_of(listing: Listing, form: str, variable: str | None, *, n_axes: int) -> Contents:
+    """Return the array that is meant, with the wavelengths beside it.
 
     A scene may also be a (bands, pixels) matrix with scalars ``nRow`` and ``nCol`` in the same
     file, pixels in column-major order, as unmixing data sets have it.
     """
+    name, data = _picked(listing, variable, n_axes=n_axes)
+    stated = {} if listing.attributes is None else dict(listing.attributes(name))
+    if n_axes == 2:
+        return Contents(data, form, unused=ATTRIBUTES.unused(stated))
+    beside = {_bare(other): other for other in listing.shapes if other != name}
+    wavelengths = _wavelengths(listing, beside, data.shape[2:])
+    unused = [other for other in _WAVELENGTHS if other in beside and wavelengths is None]
+    stated |= {bare: listing.load(other) for bare, other in beside.items()
+               if ATTRIBUTES.unused({bare: "stated"})}  # fmt: skip
+    return Contents(
+        data, form, wavelengths=wavelengths, unused=(*unused, *ATTRIBUTES.unused(stated))
+    )
+
+
+def _bare(name: str) -> str:
+    """Return the name of an array without that of its group."""
+    return name.rpartition("/")[2]
+
+
+def _wavelengths(
+    listing: Listing, beside: Mapping[str, str], n_bands: tuple[int, ...]
+) -> np.ndarray | None:
+    """Return wavelengths that stand in an array of a number for each band, or None."""
+    for name in _WAVELENGTHS:
+        shape = listing.shapes.get(beside.get(name, ""), ())
+        if shape and (max(shape),) == n_bands == (int(np.prod(shape)),):
+            values = np.asarray(listing.load(beside[name])).ravel().astype(np.float64)
+            usable = np.isfinite(values).all() and (values > 0).all()
+            return in_nanometres(values, None) if usable else None
+    return None
+
+
+def _picked(listing: Listing, variable: str | None, *, n_axes: int) -> tuple[str, np.ndarray]:
+    """Load the array that is meant, as (rows, columns, bands) or (rows, columns); with its name."""
     if variable is not None:
-        return _named(listing, variable, n_axes=n_axes)
+        return variable, _named(listing, variable, n_axes=n_axes)
     fitting = [name for name, shape in listing.shapes.items() if _fits(shape, n_axes)]
     if len(fitting) == 1:
-        return listing.load(fitting[0])
+        return fitting[0], listing.load(fitting[0])
     if len(fitting) > 1:
         option = "variable" if n_axes == 3 else "label_variable"
         raise DataError(
@@ -85,7 +136,7 @@ def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
         raise DataError(
             f"{listing.path}: no numeric array with {n_axes} axes; {_all(listing)}{cure}"
         )
-    return matrix
+    return "", matrix
 
 
 def _fits(shape: tuple[int, ...], n_axes: int) -> bool:

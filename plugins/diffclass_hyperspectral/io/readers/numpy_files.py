@@ -11,8 +11,7 @@ import numpy as np
 
 from diffclass.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.matlab import Listing, pick
-from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+from diffclass_hyperspectral.io.readers.matlab import Listing, contents_of
 
 
 def read_array(path: Path) -> Contents:
@@ -27,7 +26,6 @@ _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-_WAVELENGTHS = ("wavelengths", "wavelength", "wavelengths_nm")
 
 
 def read_archive(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
@@ -35,8 +33,8 @@ def read_archive(path: Path, *, variable: str | None = None, n_axes: int = 3) ->
     with reading(path, "a NumPy .npz archive"), np.load(path, allow_pickle=False) as archive:
         kinds = _checked(archive)
         numeric = {name: shape for name, (shape, kind) in kinds.items() if kind in "biuf"}
-        data = pick(Listing(path, numeric, archive.__getitem__), variable, n_axes=n_axes)
-        return Contents(data, "NumPy", wavelengths=_wavelengths(archive, kinds, data.shape))
+        listing = Listing(path, numeric, archive.__getitem__)
+        return contents_of(listing, "NumPy", variable, n_axes=n_axes)
 
 
 def _checked(archive: np.lib.npyio.NpzFile) -> dict[str, tuple[tuple[int, ...], str]]:
@@ -57,16 +55,3 @@ def _checked(archive: np.lib.npyio.NpzFile) -> dict[str, tuple[tuple[int, ...], 
             raise ValueError(f"{entry.filename} claims more bytes than it can hold")
         kinds[entry.filename.removesuffix(".npy")] = (shape, dtype.kind)
     return kinds
-
-
-def _wavelengths(
-    archive: np.lib.npyio.NpzFile,
-    kinds: dict[str, tuple[tuple[int, ...], str]],
-    shape: tuple[int, ...],
-) -> np.ndarray | None:
-    for name in _WAVELENGTHS:
-        found_shape, kind = kinds.get(name, ((), ""))
-        if kind and found_shape == shape[2:] and kind in "iuf":
-            values = archive[name].astype(np.float64)
-            return in_nanometres(values, None) if np.isfinite(values).all() else None
-    return None

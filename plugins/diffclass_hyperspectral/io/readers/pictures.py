@@ -7,15 +7,26 @@ colours that viewers show.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents, colors_of, names_of_json
 
 # The text chunk in which `write_class_map` keeps class names, as JSON {id: name}.
 NAMES_KEY = "diffclass class names"
+LABELS = Attributes(
+    "PNG of labels",
+    honoured={"palette": "colours of classes", NAMES_KEY: "names of classes"},
+    left_out={"transparency": "missing values"},
+)
+PHOTOGRAPHS = Attributes(
+    "JPEG and PNG photographs",
+    honoured={"transparency": "missing values", "orientation": "rows and columns"},
+)
 
 
 def read_labels(path: Path) -> Contents:
@@ -35,7 +46,16 @@ def read_labels(path: Path) -> Contents:
             "PNG",
             class_names=None if names is None else names_of_json(names),
             class_colors=colors_of(image.getpalette("RGB") or []) if image.mode == "P" else None,
+            unused=LABELS.unused({**image.info, "transparency": _transparent(image)}),
         )
+
+
+def _transparent(image: Any) -> list[int]:
+    """Return the values but 0, which is unlabelled anyway, that a picture calls transparent."""
+    found = image.info.get("transparency", b"")
+    if isinstance(found, bytes):  # the opacity of each
+        return [i for i, opacity in enumerate(found) if i and not opacity]
+    return [found] if found else []
 
 
 _GREY = ("1", "L", "LA", "I", "I;16", "I;16B", "F")
@@ -57,10 +77,11 @@ def read_photograph(path: Path, *, variable: str | None = None, n_axes: int = 3)
         with_alpha = upright.mode in _ALPHA or "transparency" in upright.info
         if upright.mode in ("I", "I;16", "I;16B", "F"):
             return Contents(np.array(upright)[:, :, None], kind, band_names=("grey",))
+        unused = PHOTOGRAPHS.unused(image.info)
         wanted = ("LA" if is_grey else "RGBA") if with_alpha else ("L" if is_grey else "RGB")
         values = np.array(upright.convert(wanted)).reshape(upright.height, upright.width, -1)
         if with_alpha:
             alpha, values = values[..., -1], values[..., :-1].astype(np.float32)
             values[alpha == 0] = np.nan
         names = ("grey",) if is_grey else ("red", "green", "blue")
-        return Contents(values, kind, band_names=names)
+        return Contents(values, kind, band_names=names, unused=unused)

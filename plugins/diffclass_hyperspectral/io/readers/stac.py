@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading, require
 from diffclass.remote_paths import place_of
@@ -144,6 +145,14 @@ def _chosen(item: Any, name: Path, variable: str | None) -> list[str]:
 
 
 _GROUPS = ("raster:bands", "eo:bands", "bands")
+ATTRIBUTES = Attributes(
+    "STAC",
+    honoured={
+        "name": "names of bands", "center_wavelength": "wavelengths",
+        "full_width_half_max": "widths", "scale": "scale", "offset": "offset",
+        "nodata": "missing values", "roles": "which assets are bands",
+    },
+)  # fmt: skip
 
 
 def _facts(asset: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
@@ -164,6 +173,15 @@ def _common(item: Any, asset: Any) -> dict[str, Any]:
     """Return what is stated of all bands of an asset."""
     fields = item.properties | asset.extra_fields
     return {_bare(key): fields[key] for key in _COMMON if fields.get(key) is not None}
+
+
+def _others(item: Any, asset: Any, facts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what else is stated of an asset, its item or its bands."""
+    fields = item.properties | asset.extra_fields
+    found = {key: value for key, value in fields.items() if key not in (*_COMMON, *_GROUPS)}
+    for one in facts:
+        found |= one
+    return found
 
 
 _COMMON = ("nodata", "raster:scale", "raster:offset", "eo:center_wavelength",
@@ -187,6 +205,7 @@ def _band(item: Any, key: str) -> Band:
     asset = item.assets[key]
     facts, unused = _facts(asset)
     common = _common(item, asset)
+    unused += ATTRIBUTES.unused(_others(item, asset, facts))
     stated = [common | one for one in facts or [{}]]
     names = tuple(str(one["name"]) for one in facts if "name" in one)
     return Band(

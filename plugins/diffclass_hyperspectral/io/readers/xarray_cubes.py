@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError, option_name, warn_user
 from diffclass.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import joint_name
@@ -36,7 +37,12 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.contents import Contents, classes_of_flags, is_ignored
+from diffclass_hyperspectral.io.readers.contents import (
+    Calibration,
+    Contents,
+    classes_of_flags,
+    is_ignored,
+)
 from diffclass_hyperspectral.io.readers.wavelengths import (
     in_nanometres,
     one_unit,
@@ -55,8 +61,26 @@ _STANDARD_NAMES = {"radiation_wavelength", "sensor_band_central_radiation_wavele
 _BANDS = {"band", "bands", "channel", "channels", "spectral"} | _WAVELENGTHS
 _Transform = tuple[float, float, float, float, float, float]
 _NO_NAME = re.compile(r"(phony_)?dim_?\d+\Z")  # of writers that know none
-_WIDTHS = {"fwhm", "bandwidth"}
+_WIDTHS = {"fwhm", "bandwidth", "full_width_half_max"}
 _GOOD = {"good_wavelengths", "good_bands", "bbl", "band_mask"}
+_OF_BANDS = _WAVELENGTHS | _WIDTHS | _GOOD
+_FILLS = ("_FillValue", "missing_value", "nodata")
+_LIMITS = ("valid_range", "valid_min", "valid_max")
+_PLACE = "coordinates of each pixel"
+ATTRIBUTES = Attributes(
+    "xarray, NetCDF and Zarr",
+    honoured=dict.fromkeys(("x", "y", "grid_mapping", "crs"), "place")
+    | dict.fromkeys((*_FILLS, *_LIMITS), "missing values")
+    | dict.fromkeys(("scale_factor", "scales"), "scale")
+    | dict.fromkeys(("add_offset", "offsets"), "offset")
+    | dict.fromkeys((*sorted(_WAVELENGTHS), "wavelength_units", "wavelength_unit"), "wavelengths")
+    | dict.fromkeys(sorted(_WIDTHS), "widths")
+    | dict.fromkeys(sorted(_GOOD), "bad bands")
+    | dict.fromkeys(("flag_values", "flag_meanings", "flag_colors", "class_names"),
+                    "names and colours of classes")
+    | {"_Unsigned": "type of the values", "long_name": "names of bands"},
+    left_out={"flag_masks": "classes as bits", _PLACE: "place"},
+)  # fmt: skip
 
 
 def is_xarray(source: object) -> bool:
@@ -83,6 +107,7 @@ def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Conten
     axes = picture_axes(array, n_axes=n_axes)
     _say_other_bands(array, axes[2:])
     facts: dict[str, Any] = {"format": "xarray", "map_info": _map_info(array, axes)}
+    facts["unused"] = _unused(array, axes, is_placed=facts["map_info"] is not None)
     if n_axes == 2:
         names, colors = classes_of_flags(array.attrs)
         stored = np.asarray(_squeezed(array, axes).transpose(*axes).to_numpy())
@@ -92,18 +117,67 @@ def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Conten
             class_colors=colors or None, **facts,
         )  # fmt: skip
     band = axes[2]
+    array = _with_lists(array, band)
     wavelengths = _wavelengths(array, band)
+    widths = _widths(array, band, wavelengths)
+    facts["unused"] += _damaged(array, band, wavelengths, widths)
     data, ignored, scale = _values(path, array, axes)
     return Contents(
         data,
         ignore_value=ignored,
         scale_factor=scale,
         wavelengths=wavelengths,
-        widths=_widths(array, band, wavelengths),
+        widths=widths,
         band_mask=_good(array, band),
         band_names=_names(array, band),
         **facts,
     )
+
+
+def _with_lists(array: Any, band: Hashable) -> Any:
+    """Return the array with coordinates for those of its attributes that have one of each band."""
+    lists = {}
+    for name, values in array.attrs.items():
+        numbers = np.asarray(values)
+        if str(name).lower() not in _OF_BANDS or name in array.coords:
+            continue
+        if numbers.shape == (array.sizes[band],) and numbers.dtype.kind in "biuf":
+            unit = array.attrs.get("wavelength_units", array.attrs.get("wavelength_unit"))
+            is_good = str(name).lower() in _GOOD
+            lists[name] = (band, numbers, {} if is_good or unit is None else {"units": unit})
+    return array.assign_coords(lists)
+
+
+def _unused(array: Any, axes: tuple[Hashable, ...], *, is_placed: bool) -> tuple[str, ...]:
+    """Return what is stated of values and place that does not count."""
+    stated = dict(array.attrs)
+    for name, coordinate in array.coords.items():
+        if coordinate.dims == axes[2:]:
+            stated.setdefault(str(name), "stated")
+        is_of_pixels = coordinate.ndim == 2 and set(coordinate.dims) == set(axes[:2])
+        if is_of_pixels and not is_placed and str(name).lower() in _ROWS | _COLUMNS:
+            stated[_PLACE] = "stated"
+    counted = _nodata(array)
+    fills = {name: _fill(array, name) for name in _FILLS}
+    others = [name for name, value in fills.items() if counted is not None and value is not None
+              and not np.isnan(value) and not np.isclose(value, counted)]  # fmt: skip
+    if _limits(array) is not None and (len(axes) == 2 or not _limits_count(array)):
+        others += [name for name in _LIMITS if name in array.attrs]
+    of_bands = {name for name in stated if name.lower() in _OF_BANDS}  # see `_damaged`
+    return (*others, *ATTRIBUTES.unused({n: v for n, v in stated.items() if n not in of_bands}))
+
+
+def _damaged(
+    array: Any, band: Hashable, wavelengths: np.ndarray | None, widths: np.ndarray | None
+) -> tuple[str, ...]:
+    """Return what is stated of bands but not as a usable number for each."""
+    names = {str(name): coordinate.dims for name, coordinate in array.coords.items()}
+    lists = [str(name) for name in array.attrs if str(name).lower() in _OF_BANDS]
+    lost = [name for name in lists if names.get(name) != (band,)]
+    for known, values in ((_WAVELENGTHS, wavelengths), (_WIDTHS, widths)):
+        lost += [name for name, dims in names.items()
+                 if name.lower() in known and dims == (band,) and values is None]  # fmt: skip
+    return tuple(dict.fromkeys(lost))
 
 
 def picture_axes(array: Any, *, n_axes: int = 3) -> tuple[Hashable, ...]:
@@ -176,7 +250,12 @@ def picked(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Any:
     mapping = _mapping_name(array)
     if mapping in source.data_vars:  # where the file was not opened with decode_coords="all"
         array = array.assign_coords({mapping: source[mapping]})
-    return array
+    lists = [
+        name
+        for name, one in source.data_vars.items()
+        if str(name).lower() in _OF_BANDS and one.ndim == 1 and one.dims[0] in array.dims
+    ]
+    return array.assign_coords({name: source[name] for name in lists})
 
 
 def _chosen(dataset: Any, variable: str | None, n_axes: int) -> Any:
@@ -223,13 +302,29 @@ def _named(dataset: Any, arrays: dict[str, Any], variable: str) -> Any:
 def _stacked(dataset: Any, bands: list[Any]) -> Any:
     """Return a dataset of one picture per band as a cube."""
     cube = dataset[[band.name for band in bands]].to_dataarray("band")
-    cube.attrs = dict(bands[0].attrs)
+    cube.attrs = {name: value for name, value in bands[0].attrs.items()
+                  if str(name).lower() not in _OF_BANDS}  # fmt: skip
+    cube.attrs |= _of_each(bands)
     found = [_one_wavelength(band) for band in bands]
     known = [value for value in found if value is not None]
     centres = one_unit(known) if len(known) == len(found) else None
     if centres is not None:
         cube = cube.assign_coords(wavelength=("band", centres, {"units": "nm"}))
     return cube
+
+
+def _of_each(bands: list[Any]) -> dict[str, Any]:
+    """Return scales, offsets and missing values of pictures, where they differ."""
+    each = {
+        "scales": [float(_per_band(band, _SCALES, 1.0, 1)[0]) for band in bands],
+        "offsets": [float(_per_band(band, _OFFSETS, 0.0, 1)[0]) for band in bands],
+    }
+    found = {name: values for name, values in each.items() if len(set(values)) > 1}
+    fills = [_nodata(band) for band in bands]
+    if len({repr(value) for value in fills}) > 1:
+        values = [np.nan if value is None else value for value in fills]
+        return found | {"_FillValue": None, "missing_value": None, "nodata": np.array(values)}
+    return found
 
 
 def _one_wavelength(band: Any) -> tuple[float, str | None] | None:
@@ -251,51 +346,89 @@ def _values(
 ) -> tuple[BlockArray, float | None, float]:
     """Return the cube, its no-data value and what stored values are divided by."""
     cube = _squeezed(array, axes).transpose(*axes)
-    gain, offset = (
-        _number(array, name, d) for name, d in (("scale_factor", 1.0), ("add_offset", 0.0))
+    n_bands, stored = cube.shape[2], _stored_type(array)
+    gains, offsets = (
+        _per_band(array, names, d, n_bands) for names, d in ((_SCALES, 1.0), (_OFFSETS, 0.0))
     )
-    ignored, stored = _nodata(array), _stored_type(array)
-    is_plain = offset == 0 and gain > 0
-    if not (np.isfinite([gain, offset]).all() and gain):
-        raise DataError(f"{path}: scale_factor {gain:g}, add_offset {offset:g}; correct them")
+    calibration = Calibration(gains, offsets, _nodata(array))
+    calibration.check(path)
+    of_each = array.attrs.get("nodata") if np.ndim(array.attrs.get("nodata")) else None
+    limits = _limits(array) if _limits_count(array) else None
+    factor = calibration.scale_factor if of_each is None and limits is None else None
 
     def read_rows(start: int, stop: int) -> np.ndarray:
         block = np.asarray(cube.isel({axes[0]: slice(start, stop)}).to_numpy()).view(stored)
-        if is_plain:
+        if factor is not None:
             return block
-        values = block.astype(np.float32) * np.float32(gain) + np.float32(offset)
-        values[is_ignored(block, ignored)] = np.nan
+        values = calibration.apply(block)
+        if of_each is not None:
+            values[is_ignored(block, of_each)] = np.nan
+        if limits is not None:
+            values[(block < limits[0]) | (block > limits[1])] = np.nan
         return values
 
     source = Path(str(array.encoding.get("source", "")))
     chunks = None if cube.chunks is None else cube.chunks[0]
     data = BlockArray(
         cube.shape,
-        stored if is_plain else np.float32,
+        np.float32 if factor is None else stored,
         read_rows=read_rows,
         path=source if source.is_file() else path,
         step=1 if chunks is None else max(chunks),
     )
-    return (data, ignored, 1 / gain) if is_plain else (data, None, 1.0)
+    return (data, None, 1.0) if factor is None else (data, calibration.ignored, factor)
 
 
-def _number(array: Any, name: str, default: float) -> float:
-    values = np.unique(np.asarray(array.attrs.get(name, default), dtype=float))
-    if len(values) != 1:
+_SCALES, _OFFSETS = ("scales", "scale_factor"), ("offsets", "add_offset")
+
+
+def _per_band(array: Any, names: tuple[str, str], default: float, n_bands: int) -> np.ndarray:
+    """Return a number for each band (n_bands,): listed, as rioxarray does, or that of all."""
+    stated = next((array.attrs[name] for name in names if name in array.attrs), default)
+    values = np.asarray(stated, dtype=float).ravel()
+    if len(values) != n_bands and len(set(values.tolist())) != 1:
         raise DataError(
-            f"{name_of(array)}: {name} differs from band to band; open it with xarray and "
-            "mask_and_scale=True"
+            f"{name_of(array)}: {len(values)} values of {names[0]} for {n_bands} bands; open it "
+            "with xarray and mask_and_scale=True"
         )
-    return float(values[0])
+    return values if len(values) == n_bands else np.full(n_bands, values[0])
 
 
 def _nodata(array: Any) -> float | None:
-    for name in ("_FillValue", "missing_value", "nodata"):
-        value = array.attrs.get(name)
-        if value is not None and np.ndim(value) == 0:
-            same = np.asarray(value).dtype == array.dtype
-            return float(np.asarray(value).view(_stored_type(array)) if same else value)
-    return None
+    """Return the value for no data; NaN, which is so in every file, only if no other is stated."""
+    found = [value for name in _FILLS if (value := _fill(array, name)) is not None]
+    return next((value for value in found if not np.isnan(value)), next(iter(found), None))
+
+
+def _fill(array: Any, name: str) -> float | None:
+    value = array.attrs.get(name)
+    if value is None or np.ndim(value):
+        return None
+    return _stored_number(array, value)
+
+
+def _stored_number(array: Any, value: Any) -> float:
+    """Return a number of an attribute, unsigned where the values are."""
+    same = np.asarray(value).dtype == array.dtype
+    return float(np.asarray(value).view(_stored_type(array)) if same else value)
+
+
+def _limits(array: Any) -> tuple[float, float] | None:
+    """Return the least and the largest stored value that is a measurement, where some are not."""
+    stated = array.attrs.get("valid_range")
+    if stated is None or np.shape(stated) != (2,):
+        stated = [array.attrs.get("valid_min", -np.inf), array.attrs.get("valid_max", np.inf)]
+    low, high = (_stored_number(array, value) for value in stated)
+    kind = np.asarray(stated[0]).dtype
+    bounds = np.iinfo(kind) if kind.kind in "iu" else None
+    is_whole = bounds is not None and low <= bounds.min + 1 and high >= bounds.max
+    return None if is_whole or (low, high) == (-np.inf, np.inf) else (low, high)
+
+
+def _limits_count(array: Any) -> bool:
+    """Tell whether limits are of stored values: whole numbers are not where xarray has scaled."""
+    stated = [np.asarray(array.attrs[name]).dtype for name in _LIMITS if name in array.attrs]
+    return all((one.kind == "f") == (array.dtype.kind == "f") for one in stated)
 
 
 def _stored_type(array: Any) -> np.dtype[Any]:

@@ -109,12 +109,14 @@ def test_widths_of_a_cube_have_a_unit(name, values, unit):
     np.testing.assert_allclose(open_scene(cube).widths, WIDTHS)
     backwards = open_scene(cube.isel(band=[3, 1]))
     np.testing.assert_allclose(backwards.widths, [WIDTHS[3], WIDTHS[1]])
-    assert open_scene(cube.drop_vars("wavelength")).widths is None
+    with pytest.warns(UserWarning, match=f"states {name}, which"):
+        assert open_scene(cube.drop_vars("wavelength")).widths is None
 
 
 @pytest.mark.parametrize("values", [[6.5, 7, 8, 0], [6.5, 7, np.nan, 9], list("abcd")])
 def test_widths_of_a_cube_that_are_none(values):
-    scene = open_scene(dataset().assign_coords(fwhm=("band", values)), variable="reflectance")
+    with pytest.warns(UserWarning, match="states fwhm, which"):
+        scene = open_scene(dataset().assign_coords(fwhm=("band", values)), variable="reflectance")
     np.testing.assert_allclose(scene.wavelengths, NM)
     assert scene.widths is None
 

@@ -198,7 +198,7 @@ def test_dimensions_that_say_too_little():
         make_cube().assign_coords(wavelength=("band", [1.0, 2, 3, np.nan, 5, 6, 7, 8])),
         "wavelength",
     )
-    fails(make_cube().assign_attrs(scale_factor=0), "scale_factor")
+    fails(make_cube().assign_attrs(scale_factor=0), "the gain 0")
 
 
 # --- where the pixels lie ------------------------------------------------------------------------
