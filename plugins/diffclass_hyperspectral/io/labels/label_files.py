@@ -10,15 +10,13 @@ import os
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass_hyperspectral.io.georeference import LookupTable, georeference_of
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list, read_pixel_list
 from diffclass_hyperspectral.io.labels.vector_labels import VECTOR, is_vector, read_vector_labels
-from diffclass_hyperspectral.io.readers import Contents, is_xarray, name_of, read_image
+from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
 
 
 def read_labels(
@@ -91,7 +89,7 @@ def read_labels(
 
 
 def say_what_is_odd(labels: LabelImage, *, of_shapes: bool) -> None:
-    """Warn of classes of shapes that have no pixel, and of equal names of two classes."""
+    """Warn of classes of shapes without a pixel, equal names of two, and what may be no class."""
     counts = labels.counts() if of_shapes else {}
     lost = [repr(entry.name) for entry in labels.table if counts.get(entry.id) == 0]
     if lost:
@@ -108,6 +106,7 @@ def say_what_is_odd(labels: LabelImage, *, of_shapes: bool) -> None:
                 f"{labels.path}: classes {' and '.join(map(str, several))} are called {name!r}; "
                 "they stay apart"
             )
+    _say_largest(labels)
 
 
 def labels_of_file(
@@ -124,7 +123,6 @@ def labels_of_file(
         return read_pixel_list(path, _given(grid, path), class_field=variable, known=known)
     contents = read_image(path, variable=variable, n_axes=2)
     labels = LabelImage.from_contents(contents, name_of(path))
-    _say_largest(labels, contents)
     if georeference_of(labels.map_info) is None:
         return labels
     table = getattr(grid, "lookup_table", None)  # of a scene in its sensor's geometry
@@ -133,14 +131,13 @@ def labels_of_file(
     return _on_sensor(labels.on(table), table)
 
 
-def _say_largest(labels: LabelImage, contents: Contents) -> None:
+def _say_largest(labels: LabelImage) -> None:
     """Warn of a class that is the largest number of its type, far from others, and may be none."""
-    if contents.data.dtype.kind != "u" or contents.ignore_value is not None:
+    largest = labels.largest
+    if largest is None or largest not in labels.table or largest - 1 in labels.table:
         return
-    largest = int(np.iinfo(contents.data.dtype).max)
-    is_named = largest in (contents.class_names or ())
-    n_pixels = 0 if is_named or largest not in labels.table else labels.counts()[largest]
-    if n_pixels and largest - 1 not in labels.table:
+    n_pixels = labels.counts()[largest]
+    if n_pixels:
         warn_user(
             f"{labels.path}: {n_pixels / labels.ids.size:.1%} of the pixels are {largest}, the "
             "largest number that the file can hold, and count as a class; if they have none, "

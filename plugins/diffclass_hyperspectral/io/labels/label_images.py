@@ -21,7 +21,7 @@ from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.georeference import turn_onto
 from diffclass_hyperspectral.io.labels.class_table import UNUSED, ClassTable
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
-from diffclass_hyperspectral.io.readers import Color, Contents
+from diffclass_hyperspectral.io.readers import Color, Contents, is_ignored
 
 
 class Grid(Protocol):
@@ -56,6 +56,9 @@ class LabelImage:
         As the ENVI header has it.
     is_numbered : bool
         Whether the ids are made up, as the file has names alone.
+    largest : int or None
+        The largest number of an unsigned type, if the file declares no value for no data and no
+        name of that number.
 
     See Also
     --------
@@ -76,6 +79,7 @@ class LabelImage:
     format: str = "array"
     map_info: tuple[str, ...] | None = None
     is_numbered: bool = False
+    largest: int | None = None
 
     @classmethod
     def from_array(
@@ -126,6 +130,7 @@ class LabelImage:
             path=place,
             format=contents.format,
             map_info=contents.map_info,
+            largest=_undeclared_largest(contents),
         )
 
     def placed(self, map_info: tuple[str, ...] | None) -> LabelImage:
@@ -190,6 +195,14 @@ class LabelImage:
         return replace(self, ids=np.ascontiguousarray(self.ids[turn]), map_info=grid.map_info)
 
 
+def _undeclared_largest(contents: Contents) -> int | None:
+    dtype = contents.data.dtype
+    if dtype.kind != "u" or contents.ignore_value is not None:
+        return None
+    largest = int(np.iinfo(dtype).max)
+    return None if largest in (contents.class_names or ()) else largest
+
+
 def _single_band(array: np.ndarray, path: Path) -> np.ndarray:
     _picture_shape(array.shape, path)
     return array[:, :, 0] if array.ndim == 3 else array
@@ -238,8 +251,7 @@ def _as_ids(
         raise DataError(f"{path}: holds {array.dtype} values; class ids are whole numbers")
     values = np.ma.getdata(array).copy()
     values[marks(array)] = 0
-    if ignore_value is not None:
-        values[values == ignore_value] = 0
+    values[is_ignored(values, ignore_value)] = 0
     _check_ids(values, path, first_row)
     ids = values.astype(np.int32)
     ids.flags.writeable = False

@@ -22,6 +22,7 @@ from diffclass_hyperspectral.io.labels import (
     say_what_is_odd,
 )
 from diffclass_hyperspectral.io.readers import images_among, is_store
+from diffclass_hyperspectral.io.tiles.said_once import said_once
 from diffclass_hyperspectral.io.tiles.tiled_scenes import Tile, TiledScene, placement_of
 
 _MOST_NAMED = 3
@@ -74,6 +75,13 @@ def read_tile_labels(
     >>> labels.shape, np.argwhere(labels.ids).tolist()
     ((24, 3), [[1, 2], [21, 2]])
     """
+    with said_once():
+        return _labels(source, tiles, variable, known)
+
+
+def _labels(
+    source: Any, tiles: TiledScene, variable: str | None, known: ClassTable | None
+) -> LabelImage:
     of_shapes = isinstance(source, str | os.PathLike) and is_vector(source)
     if isinstance(source, str | os.PathLike) and _is_folder(source):
         parts = _from_folder(Path(source), tiles, variable, known)
@@ -252,7 +260,8 @@ def _joined(
     name = Path(source) if isinstance(source, str | os.PathLike) else Path("labels")
     table = _joined_tables([labels for labels, _ in parts])
     is_numbered = any(labels.is_numbered for labels, _ in parts)
-    return LabelImage(ids, table, name, "tiles", scene.map_info, is_numbered)
+    largest = next((one.largest for one, _ in parts if one.largest is not None), None)
+    return LabelImage(ids, table, name, "tiles", scene.map_info, is_numbered, largest)
 
 
 def _placed(

@@ -43,6 +43,7 @@ from diffclass_hyperspectral.io.scenes import (
     unit_factor,
     value_levels,
 )
+from diffclass_hyperspectral.io.tiles.said_once import said_once
 
 _ROWS_BETWEEN = 16  # of a stack: more than the guide of smoothing reaches
 _MOST_GAPS = 64  # pixels of a mosaic for each pixel with a tile; emptier ones are stacked
@@ -162,11 +163,12 @@ def open_tiles(
     >>> joint.is_mosaic, joint.scene.shape, int(joint.scene.valid.sum())
     (False, (24, 3, 2), 24)
     """
-    scenes = [
-        source if isinstance(source, Scene) else open_scene(source, variable=variable)
-        for given in sources
-        for source in items_of(given)
-    ]
+    with said_once():
+        scenes = [
+            source if isinstance(source, Scene) else open_scene(source, variable=variable)
+            for given in sources
+            for source in items_of(given)
+        ]
     if not scenes:
         raise ParameterError("no scene is given; name one or more files")
     if len(scenes) == 1:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyogrio.raw
 import pytest
+import rasterio
 import shapely
 
 from diffclass.command_line.main import run
@@ -533,3 +534,31 @@ def test_scenes_without_a_common_grid(tmp_path, capsys):
     a, b = (np.load(tmp_path / f"m_{name}.npy") for name in "ab")
     assert a.shape == b.shape == (30, 28)
     assert set(np.unique(a)) & set(np.unique(b))  # clusters are shared
+
+
+def test_what_is_odd_about_all_tiles_is_said_once(tmp_path):
+    """It was one line for each tile; a class 255 was told by its share of each."""
+    saved_tiles(tmp_path)
+    paths = sorted((tmp_path / "tiles").glob("*.tif"))
+    (tmp_path / "labels").mkdir()
+    for path in paths:
+        with rasterio.open(path, "r+") as raster:
+            raster.update_tags(calibration_gain="0.5")
+            size = dict(zip(("height", "width"), raster.shape, strict=True))
+            profile = size | {"crs": raster.crs, "transform": raster.transform, "dtype": "uint8"}
+        ids = np.full((1, *size.values()), 255, dtype=np.uint8)
+        ids[0, 0] = 1
+        copy = tmp_path / "labels" / path.name
+        with rasterio.open(copy, "w", driver="GTiff", count=1, **profile) as labels:
+            labels.write(ids)
+            labels.update_tags(fill_value=0)
+    more = f"and {len(paths) - 1} more"
+    with pytest.warns(UserWarning, match="calibration") as caught:
+        tiles = open_tiles(paths)
+    (line,) = [str(one.message) for one in caught]
+    assert f"{paths[0]} {more}: states calibration gain, which" in line
+    with pytest.warns(UserWarning, match="are 255") as caught:
+        labels = read_tile_labels(tmp_path / "labels", tiles)
+    unknown, largest = sorted(str(one.message) for one in caught)
+    assert f"{more}: states fill value, which" in unknown
+    assert f"{(labels.ids == 255).mean():.1%} of the pixels are 255" in largest
