@@ -43,8 +43,9 @@ def test_the_error_is_the_dense_one_on_512_points(make, alpha):
     X, _ = make(512, noise=0.02, random_state=0)
     curve = semigroup_bandwidth(X, alpha=alpha)
     assert curve.in_reach.all()
-    dense = [dense_error(X, epsilon, alpha) for epsilon in curve.epsilons]
-    np.testing.assert_allclose(curve.values, dense, atol=1e-3)
+    some = slice(0, None, 4)  # a dense norm takes long
+    dense = [dense_error(X, epsilon, alpha) for epsilon in curve.epsilons[some]]
+    np.testing.assert_allclose(curve.values[some], dense, atol=1e-3)
 
 
 def test_a_graph_that_reaches_far_enough_is_as_good_as_the_full_kernel():

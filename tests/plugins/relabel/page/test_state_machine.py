@@ -27,8 +27,8 @@ from ..delays import FarTab
 from ..processes import Relabel
 from ..proxies import Tunnel
 
-OPERATIONS = int(os.environ.get("DIFFCLASS_OPERATIONS", "2000"))
-STEPS = 400  # acts in one session
+OPERATIONS = int(os.environ.get("DIFFCLASS_OPERATIONS", "1000"))
+STEPS = 250  # acts in one session
 SOON = 20  # acts after which pages and twin are compared
 ROWS, COLUMNS = 48, 50
 
