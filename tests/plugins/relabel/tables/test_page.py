@@ -80,6 +80,8 @@ def test_from_nothing_to_95_percent_with_one_key_for_each_answer(tab, editor, di
     n = answers_until(tab, editor, truth, 0.95, 40)
     assert accuracy(editor, truth) >= 0.95
     assert n <= 40
+    tab.wait("diffclass.state.refined && !diffclass.state.stale")  # else the map may yet change
+    tab.idle()
     np.testing.assert_array_equal(tab.map, engine_map(editor))
 
 
