@@ -1,8 +1,9 @@
 """Commands of one name for scenes and for tables: the first file that is named decides.
 
-A table is a file of rows: ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.h5ad``, or a NumPy
-file whose arrays have at most two axes. Two-dimensional NumPy files are class maps where maps are
-asked for: of ``evaluate``, and with ``--for-validation``; those with one axis are classes of rows.
+A table is a file of rows: ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.h5ad``, ``.txt`` and
+``.data`` without a header of ENVI, or a NumPy file whose arrays have at most two axes.
+Two-dimensional NumPy files are class maps where maps are asked for: of ``evaluate``, and with
+``--for-validation``; those with one axis are classes of rows.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import click
 __all__ = ["is_table"]
 
 _ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".h5ad")
+_TEXTS = (".txt", ".data")
 _NUMPY = (".npy", ".npz")
 _OF_MAPS = ("evaluate",)
 _CSV_OF_SCENES = ("embed", "suggest")  # write it of scenes too, so that it tells nothing
@@ -26,7 +28,16 @@ _CSV_OF_SCENES = ("embed", "suggest")  # write it of scenes too, so that it tell
 def is_table(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file's ending, or a NumPy file's number of axes, makes it a table of rows."""
     place = Path(path)
-    return place.suffix.lower() in _ENDINGS or _axes(place) in (1, 2)
+    return _has_rows(place) or _axes(place) in (1, 2)
+
+
+def _has_rows(place: Path) -> bool:
+    """Tell whether a file's ending makes it a table of rows."""
+    suffix = place.suffix.lower()
+    if suffix in _TEXTS:
+        return not any(header.is_file() for header in
+                       (place.with_suffix(".hdr"), Path(f"{place}.hdr")))  # fmt: skip
+    return suffix in _ENDINGS
 
 
 def _axes(place: Path) -> int | None:
@@ -77,7 +88,7 @@ def takes_a_table(command: str, arguments: Sequence[str], known: Sequence[click.
     if first is None:
         return False
     place = Path(first)
-    if place.suffix.lower() in _ENDINGS:
+    if _has_rows(place):
         return True
     axes = _axes(place)
     if axes is None:  # of no NumPy file that can be read, what else is named tells

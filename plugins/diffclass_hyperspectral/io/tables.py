@@ -10,22 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.libraries import require_file
 from diffclass.output import replacing
-
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-
-
-def is_table(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's ending, or a NumPy file's number of axes, makes it a table of points."""
-    place = Path(path)
-    if place.suffix.lower() in _DELIMITERS:
-        return True
-    if place.suffix.lower() != ".npy":
-        return False
-    try:
-        return np.load(place, mmap_mode="r", allow_pickle=False).ndim == 2
-    except Exception:  # opening it as a scene says what is wrong
-        return False
+from diffclass.text_dialects import TextDialect, dialect_of
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[np.ndarray, list[str]]:
@@ -60,37 +47,29 @@ def write_table(
 
 
 def _read_text(place: Path) -> tuple[np.ndarray, list[str]]:
+    require_file(place)
+    dialect = dialect_of(place)
     try:
-        with place.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.reader(file, delimiter=_DELIMITERS[place.suffix.lower()])
-            lines = [cells for cells in rows if cells]
-    except FileNotFoundError:
-        raise DataError(f"{place}: there is no such file") from None
-    except (UnicodeDecodeError, csv.Error) as error:
+        lines = list(dialect.rows(place))
+    except csv.Error as error:
         raise DataError(f"{place} is not a table ({error})") from None
-    names = [cell.strip() for cell in lines.pop(0)] if lines and not _is_numeric(lines[0]) else None
+    if dialect.names is not None:
+        lines = lines[1:]
     if not lines:
         raise DataError(f"{place} holds no row of numbers")
-    width = len(lines[0] if names is None else names)
-    points = np.empty((len(lines), width))
+    points = np.empty((len(lines), dialect.n_columns))
     for i, cells in enumerate(lines):
-        if len(cells) != width:
-            raise DataError(f"{place}: row {i + 1} has {len(cells)} cells, others {width}")
-        points[i] = [_number(cell, place, i + 1, j + 1) for j, cell in enumerate(cells)]
-    return points, names or [str(j + 1) for j in range(width)]
+        if len(cells) != dialect.n_columns:
+            raise DataError(
+                f"{place}: row {i + 1} has {len(cells)} cells, others {dialect.n_columns}"
+            )
+        points[i] = [_number(cell, place, i + 1, j + 1, dialect) for j, cell in enumerate(cells)]
+    return points, list(dialect.names or map(str, range(1, dialect.n_columns + 1)))
 
 
-def _is_numeric(cells: list[str]) -> bool:
+def _number(cell: str, place: Path, row: int, column: int, dialect: TextDialect) -> float:
     try:
-        [float(cell) for cell in cells if cell.strip()]
-    except ValueError:
-        return False
-    return True
-
-
-def _number(cell: str, place: Path, row: int, column: int) -> float:
-    try:
-        return float(cell) if cell.strip() else np.nan
+        return float(cell.replace(dialect.decimal_point, ".")) if cell.strip() else np.nan
     except ValueError:
         raise DataError(
             f"{place}: {cell!r} in row {row}, column {column} is not a number; leave that "

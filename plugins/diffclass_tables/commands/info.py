@@ -15,8 +15,8 @@ from diffclass_tables.commands._rows import RowOptions, table_argument
 def info(table: Path, *, part: RowOptions, console: Console) -> None:
     """Show what TABLE holds: rows, ids, features, other columns.
 
-    Tables are .csv, .tsv, .parquet, .feather (numeric columns, or one of vectors), .npy (rows,
-    columns), .npz (a table with columns, or a sparse matrix of SciPy) and .h5ad files.
+    Tables are .csv, .tsv, .txt, .data, .parquet, .feather (numeric columns, or one of vectors),
+    .npy (rows, columns), .npz (a table with columns, or a sparse matrix of SciPy) and .h5ad files.
     """
     from diffclass_tables.features import usual_metric
 

@@ -1,6 +1,7 @@
-"""Tables of columns, by ``pyarrow``: CSV, TSV, Parquet and Feather.
+"""Tables of columns, by ``pyarrow``: texts such as CSV, Parquet and Feather.
 
-Of CSV a first line of names is optional, and empty cells are missing values; see `text_dialects`.
+Of CSV a first line of names is optional, and empty cells are missing values; see
+`diffclass.text_dialects`.
 Its labels and ids are read by `diffclass.names`: texts as they are written, such as "007", "1.10"
 and "true", unless all are whole numbers. The index that pandas writes beside the columns of a frame
 is ids, not features.
@@ -8,6 +9,8 @@ is ids, not features.
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +21,8 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
 from diffclass.names import WHOLE_NUMBER, read_names
-from diffclass_tables.io import text_dialects
+from diffclass.text_dialects import BLANKS, TextDialect, dialect_of
+from diffclass.text_dialects import ENDINGS as TEXTS
 from diffclass_tables.io.tables import (
     INDEX,
     ROW,
@@ -30,7 +34,8 @@ from diffclass_tables.io.tables import (
 )
 
 EXTRA = "tables"
-ENDINGS = (*text_dialects.ENDINGS, ".parquet", ".feather")
+ENDINGS = (*TEXTS, ".parquet", ".feather")
+_FORMATS = {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet", ".feather": "Feather"}
 _BLOCK = 2**20  # bytes of text that are read at once, if rows are not longer
 _LONGEST = 2**16, 2**30  # of a cell, of a row: bytes
 _UNNAMED = "__index_level_0__"  # what pandas calls an index in Parquet
@@ -69,9 +74,7 @@ def read(
     )
     return Table(
         path=path,
-        format={".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet"}.get(
-            path.suffix.lower(), "Feather"
-        ),
+        format=_FORMATS.get(path.suffix.lower(), "text"),
         n_rows=stored.num_rows,
         values=_values(path, stored, found) if found else None,
         features=in_words(found),
@@ -98,8 +101,8 @@ def read_columns(path: Path, *, as_text: Sequence[str] = ()) -> Any:
     else:
         stored = _read_text(path, as_text)
     names = stored.column_names
-    unnamed = "" if ending in text_dialects.ENDINGS else _UNNAMED
-    if INDEX in names or unnamed not in (names[:1] if ending in text_dialects.ENDINGS else names):
+    unnamed = "" if ending in TEXTS else _UNNAMED
+    if INDEX in names or unnamed not in (names[:1] if ending in TEXTS else names):
         return stored
     renamed = stored.rename_columns([INDEX if name == unnamed else name for name in names])
     return renamed.replace_schema_metadata(stored.schema.metadata)
@@ -107,20 +110,23 @@ def read_columns(path: Path, *, as_text: Sequence[str] = ()) -> Any:
 
 def _read_text(path: Path, as_text: Sequence[str]) -> Any:
     arrow = require("pyarrow.csv", extra=EXTRA)
-    dialect = text_dialects.dialect_of(path)
+    dialect = dialect_of(path)
+    is_blank = dialect.delimiter == BLANKS
     longest = min(_LONGEST[0] * dialect.n_columns, _LONGEST[1])
     names = dialect.names or [str(i + 1) for i in range(dialect.n_columns)]
     only = ["" if name == INDEX and INDEX not in names else name for name in as_text]
     stored = arrow.read_csv(
-        path,
+        _with_commas(path, dialect) if is_blank else path,
         read_options=arrow.ReadOptions(
             column_names=names,
-            skip_rows=dialect.n_skipped,
+            skip_rows=0 if is_blank else dialect.n_skipped,
             skip_rows_after_names=int(dialect.names is not None),
-            encoding=dialect.encoding,
+            encoding="utf8" if is_blank else dialect.encoding,
             block_size=max(_BLOCK, min(longest, path.stat().st_size + 1)),
         ),
-        parse_options=arrow.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+        parse_options=arrow.ParseOptions(
+            delimiter="," if is_blank else dialect.delimiter, newlines_in_values=True
+        ),
         convert_options=arrow.ConvertOptions(
             decimal_point=dialect.decimal_point,
             strings_can_be_null=not only,
@@ -136,6 +142,13 @@ def _read_text(path: Path, as_text: Sequence[str]) -> Any:
         row = stored.num_rows - 1
         raise DataError(f"{path}: a quote in row {row} is not closed and takes all that follows")
     return stored
+
+
+def _with_commas(path: Path, dialect: TextDialect) -> io.BytesIO:
+    """Return a table whose columns blanks stand between as one with commas."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(dialect.rows(path))
+    return io.BytesIO(text.getvalue().encode())
 
 
 def _n_quotes(path: Path) -> int:
@@ -183,7 +196,7 @@ def as_written(path: Path, stored: Any, name: str, *, are_ids: bool = False) -> 
     None are marks of `diffclass.names`, of ids empty cells alone.
     """
     column = stored.column(name)
-    if path.suffix.lower() not in text_dialects.ENDINGS:
+    if path.suffix.lower() not in TEXTS:
         return as_array(column)
     column = read_columns(path, as_text=[name]).column(name).combine_chunks()
     if are_ids:

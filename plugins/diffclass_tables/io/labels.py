@@ -80,7 +80,8 @@ def read_row_labels(
         if place.suffix.lower() in arrow_tables.ENDINGS:
             return _by_id(place, table, variable)
         raise DataError(
-            f"{place}: labels of rows are .csv, .tsv, .parquet, .feather, .npy or .npz files"
+            f"{place}: labels of rows are .csv, .tsv, .txt, .data, .parquet, .feather, .npy or "
+            ".npz files"
         )
 
 

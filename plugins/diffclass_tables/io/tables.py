@@ -175,8 +175,8 @@ def open_table(
     ----------
     path : path-like
         ``.npy`` (rows, columns), on a memory map; ``.npz``: a table, and arrays with an entry for
-        each row as columns, or a sparse matrix of `scipy`; ``.csv``, ``.tsv``, ``.parquet``,
-        ``.feather``: numeric columns, or one of vectors; ``.h5ad``.
+        each row as columns, or a sparse matrix of `scipy`; ``.csv``, ``.tsv``, ``.txt``,
+        ``.data``, ``.parquet``, ``.feather``: numeric columns, or one of vectors; ``.h5ad``.
     columns : str, optional
         Features: names or patterns of columns, as "x*,y", or of one column of vectors; of ``.npz``
         the name of the array, of ``.h5ad`` "X" or an entry of obsm. By default the column of

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from diffclass.command_line.dispatch import is_table
 from diffclass.exceptions import DataError
 from diffclass_tables.io import open_table, read_row_labels
 from diffclass_tables.io.results import write_suggestions
@@ -133,3 +134,53 @@ def test_lists_are_no_classes(folder):
     np.save("t.npy", X[:2])
     with pytest.raises(DataError, match="column 'class': holds lists"):
         read_row_labels("l.parquet", open_table("t.npy"))
+
+
+LINES = zip(X, CLASSES, strict=True)
+IRIS = "".join(",".join(f"{value:.2f}" for value in row) + f",{kind}\n" for row, kind in LINES)
+HOUSING = "".join("  " + "   ".join(f"{value:.2f}" for value in row) + "\n" for row in X)
+SEEDS = "".join(
+    "\t".join(f"{v:.2f}" for v in row) + "\t" * (1 + i % 2) + "1\n" for i, row in enumerate(X)
+)
+GERMAN = "".join(f"A1{i % 3} {i} A{i % 4} {2 * i} B\n" for i in range(60))
+CARS = "".join(f'{i}.0   {i + 1}   3.5\t"chevrolet malibu {i}"\n' for i in range(60))
+
+
+@pytest.mark.parametrize("ending", [".data", ".txt"])
+@pytest.mark.parametrize(
+    ("text", "n_features", "n_columns"),
+    [
+        (IRIS + "\n", 4, 5),  # with an empty line at its end, as it is delivered
+        (HOUSING, 4, 4),
+        ("a b c d\n" + HOUSING, 4, 4),
+        ("# by hand\n" + HOUSING, 4, 4),
+        (SEEDS, 5, 5),
+        (GERMAN, 2, 5),
+        (CARS, 3, 4),
+        (HOUSING.replace(".", ","), 4, 4),
+        (IRIS.replace(",", ";"), 4, 5),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*(row of data|decimal commas|left out)")
+def test_texts_of_collections(text, n_features, n_columns, ending, folder):
+    path = folder / f"t{ending}"
+    path.write_text(text)
+    table = open_table(path)
+    assert (table.n_rows, table.values.shape[1]) == (60, n_features)
+    assert len(table.column_names) == n_columns
+    if n_features == 4:
+        np.testing.assert_allclose(table.values, X.round(2))
+
+
+def test_sentences_are_no_columns(folder):
+    (folder / "t.txt").write_text("red fox\nbig dog\nold cat\n" * 20)
+    with pytest.warns(UserWarning, match="row of data"):
+        table = open_table("t.txt", columns=None)
+    assert table.column_names == ("1",)
+
+
+def test_a_text_is_a_table_unless_a_header_of_envi_lies_beside_it(folder):
+    (folder / "t.data").write_text(HOUSING)
+    assert is_table("t.data")
+    (folder / "t.hdr").write_text("ENVI\n")
+    assert not is_table("t.data")

@@ -178,13 +178,13 @@ def test_wrong_edges(text, says, folder, fails):
 
 def test_wrong_sources(graphs, fails, folder):
     np.savez("arrays.npz", a=np.zeros(3))
-    (folder / "k.txt").write_text("0 1")
+    (folder / "k.doc").write_text("0 1")
     (folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n")
     for source, code, says in (
         ("arrays.npz", 3, "cannot be read as a graph"),
         ("bad.mtx", 3, "cannot be read as a graph"),
         ("none.npz", 3, "no such file"),
-        ("k.txt", 2, "graphs are .npz"),
+        ("k.doc", 2, "graphs are .npz"),
         ("obsp/distances", 2, "is for .h5ad"),
     ):
         words = ("--labels=labels.csv", "--graph", source, "-o", "c.csv")

@@ -217,12 +217,12 @@ def test_wrong_sources(table, folder):
     np.save("objects.npy", np.array(["a", None] * 3, dtype=object), allow_pickle=True)
     np.save("two.npy", X)
     np.save("short.npy", np.zeros(5))
-    (folder / "l.txt").write_text("cat")
+    (folder / "l.doc").write_text("cat")
     for source, kind, says in (
         ("objects.npy", DataError, "cannot be read as labels"),
         ("two.npy", DataError, r"shape \(6, 2\)"),
         ("short.npy", DataError, r"shape \(5,\)"),
-        ("l.txt", DataError, "labels of rows are"),
+        ("l.doc", DataError, "labels of rows are"),
         ("none.csv", DataError, "no such file"),
         ("colour", ParameterError, "neither a file nor a column"),
     ):

@@ -20,13 +20,15 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.libraries import reading
+from diffclass.text_dialects import BLANKS, cells_of, read_text, table_in
 from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
 
 _PLACES = ("row", "column")
-_ENDINGS = (".csv", ".tsv", ".txt")
-_DELIMITERS = ",;\t"
+_ENDINGS = (".csv", ".tsv", ".txt", ".data")
+_DELIMITERS = (",", ";", "\t", BLANKS)
+_SAMPLE = 2**16  # letters
 _WHOLE = re.compile(r"(\d+)(\.0+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"(-?\d+),(0+)", re.ASCII)
 
@@ -36,8 +38,8 @@ def is_pixel_list(path: str | os.PathLike[str]) -> bool:
     place = Path(path)
     if place.suffix.lower() not in _ENDINGS or not place.is_file():
         return False
-    with place.open(encoding=_encoding(place), errors="replace", newline="") as file:
-        return _delimiter(file.readline()) is not None
+    body, _ = table_in(read_text(place, most=_SAMPLE, errors="replace"))
+    return _delimiter(body) is not None
 
 
 def read_pixel_list(
@@ -67,16 +69,10 @@ def read_pixel_list(
     return labels.placed(grid.map_info)
 
 
-def _encoding(place: Path) -> str:
-    with place.open("rb") as stream:
-        is_wide = stream.read(2) in (b"\xff\xfe", b"\xfe\xff")
-    return "utf-16" if is_wide else "utf-8-sig"
-
-
-def _delimiter(first_line: str) -> str | None:
+def _delimiter(text: str) -> str | None:
     """Return what divides a line of names in which row and column are, or None."""
     for delimiter in _DELIMITERS:
-        names = next(csv.reader([first_line], delimiter=delimiter), [])
+        names = next(cells_of(text.partition("\n")[0], delimiter), [])
         if set(_PLACES) <= {name.strip().lower() for name in names}:
             return delimiter
     return None
@@ -104,15 +100,14 @@ def _read(place: Path) -> tuple[dict[str, np.ndarray], list[int]]:
 def _lines(place: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the names of the columns, and number and cells of each line."""
     with reading(place, "a list of pixels"):
-        try:
-            with place.open(encoding=_encoding(place), newline="") as file:
-                text = file.read()
-        except UnicodeDecodeError:
-            raise DataError(f"{place}: is not written in UTF-8; save it so") from None
-        file_like = io.StringIO(text, newline="")
-        rows = csv.reader(file_like, delimiter=_delimiter(text.partition("\n")[0]) or ",")
+        body, before = table_in(read_text(place))
+        delimiter = _delimiter(body) or ","
+        if delimiter == BLANKS:
+            lines = list(enumerate(cells_of(body, delimiter), len(before) + 1))
+            return lines[0][1], lines[1:]
+        rows = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
         names = [name.strip() for name in next(rows, [])]
-        return names, [(rows.line_num, cells) for cells in rows if cells]
+        return names, [(len(before) + rows.line_num, cells) for cells in rows if cells]
 
 
 def _texts(cells: list[str]) -> np.ndarray:

@@ -61,7 +61,7 @@ def test_names_keep_what_divides_columns(tmp_path):
     with pytest.raises(DataError, match="two columns are called 'row'"):
         read_labels(listed(tmp_path, "1,0,2,b", header="row,row,column,class"), grid=GRID)
     (tmp_path / "points.csv").write_bytes("row,column,class\n0,0,\u00e9\n".encode("latin-1"))
-    with pytest.raises(DataError, match="not written in UTF-8"):
+    with pytest.raises(DataError, match="no text in UTF-8"):
         read_labels(tmp_path / "points.csv", grid=GRID)
 
 

@@ -363,3 +363,14 @@ def test_a_library_are_labels_of_the_command(tmp_path, tissue):
     found = read_labels(tmp_path / "map.tif")
     assert [entry.name for entry in found.table if entry.id] == ["a", "b", "c"]
     assert (found.ids == tissue.truth)[tissue.truth > 0].mean() > 0.6
+
+
+@pytest.mark.filterwarnings("ignore:.*(separated by|decimal commas)")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_columns_as_spreadsheets_write_them(tmp_path, encoding):
+    text = "wavelength (nm);gras;bläck\n450,5;0,1;0,2\n550,5;0,3;0,4\n"
+    (tmp_path / "s.csv").write_text(text, encoding=encoding)
+    library = read_library(tmp_path / "s.csv")
+    assert library.names == ("gras", "bläck")
+    np.testing.assert_allclose(library.wavelengths, [450.5, 550.5])
+    np.testing.assert_allclose(library.spectra, [[0.1, 0.3], [0.2, 0.4]])

@@ -1,7 +1,8 @@
 """How a table is written as text: its encoding, separators, decimal sign, and first line.
 
 Programs write such tables in many ways, and the file does not say which. It is told from the first
-lines: cells are separated by what gives all lines the same number of them. The first line holds
+lines: cells are separated by what gives all lines the same number of them; in ``.txt`` and
+``.data`` that may be blanks, if a column of numbers results. The first line holds
 names where words stand over numbers, where an empty cell stands over a full column (the index of
 pandas), or where its numbers are no row: 0, 1, 2, ... or an ascending list such as wavelengths. It
 is a row of data where a word of it stands in its column again. What was assumed against the usual
@@ -14,18 +15,22 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 
 import numpy as np
 
 from diffclass.exceptions import DataError, warn_user
 
+__all__ = ["BLANKS", "ENDINGS", "TextDialect", "cells_of", "dialect_of", "read_text", "table_in"]
+
 _USUAL = {".csv": ",", ".tsv": "\t"}
-ENDINGS = tuple(_USUAL)
+ENDINGS = (*_USUAL, ".txt", ".data")
+BLANKS = " "  # any number of blanks and tabs
+_WORDS = re.compile(r'"[^"]*"|\S+')
 _CANDIDATES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _SAMPLE = 2**20  # letters
 _MOST_LINES = 1000
@@ -51,6 +56,7 @@ class TextDialect:
     ----------
     encoding : str
     delimiter, decimal_point : str
+        `BLANKS` for any number of them.
     n_skipped : int
         Lines before the table that are empty or begin with "#".
     names : tuple of str or None
@@ -68,14 +74,29 @@ class TextDialect:
     n_columns: int
     pads: bool
 
+    def rows(self, path: Path) -> Iterator[list[str]]:
+        """Yield the cells of each line of the file that is so written; names first, if any."""
+        lines = read_text(path).splitlines(keepends=True)[self.n_skipped :]
+        return cells_of("".join(lines), self.delimiter)
+
 
 def dialect_of(path: Path) -> TextDialect:
-    """Tell how a text file is written, or raise `DataError` where that cannot be told.
+    r"""Tell how a text file is written, or raise `DataError` where that cannot be told.
 
     Warns
     -----
     UserWarning
         Once for a file, of what was assumed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "points.txt"
+    ...     n = path.write_text("x   y\n1.5 2.0\n2.5 3.0\n")
+    ...     found = dialect_of(path)
+    >>> found.delimiter == BLANKS, found.names
+    (True, ('x', 'y'))
     """
     facts = path.stat()
     return _told(path, facts.st_size, facts.st_mtime_ns)
@@ -83,28 +104,60 @@ def dialect_of(path: Path) -> TextDialect:
 
 @lru_cache(maxsize=64)
 def _told(path: Path, _: int, __: int) -> TextDialect:
-    text, encoding = _sample(path)
-    lines = text.splitlines(keepends=True)
-    before = list(takewhile(lambda line: not line.strip() or line.startswith("#"), lines))
-    body = "".join(lines[len(before) :])
+    body, before = table_in(read_text(path, most=_SAMPLE))
     if not body:
         raise DataError(f"{path}: holds no row of numbers")
     delimiter, rows = _cells(path, body)
     _say_remarks(path, [line for line in before if line.strip()], delimiter, len(rows[0]))
-    if delimiter != _USUAL[path.suffix.lower()]:
+    if delimiter != _USUAL.get(path.suffix.lower(), delimiter):
         warn_user(f"{path}: columns are separated by {_CANDIDATES[delimiter]}")
     pads = len(rows[0]) > 1 and all(cell[:1] == " " for row in rows for cell in row[1:])
     rows = [[cell.strip() for cell in row] for row in rows]
     point = _decimal_point(path, rows)
     is_named = _first_line_is_names(path, rows, point)
     names = tuple(rows[0]) if is_named else None
+    encoding = "utf16" if _encoding(path) == "utf-16" else "utf8"
     return TextDialect(encoding, delimiter, point, len(before), names, len(rows[0]), pads)
+
+
+def table_in(text: str) -> tuple[str, list[str]]:
+    r"""Return a text without the lines at its top that are empty or begin with "#", and these.
+
+    Examples
+    --------
+    >>> table_in("# made by hand\n\na,b\n1,2\n")
+    ('a,b\n1,2\n', ['# made by hand\n', '\n'])
+    """
+    lines = text.splitlines(keepends=True)
+    before = list(takewhile(lambda line: not line.strip() or line.startswith("#"), lines))
+    return "".join(lines[len(before) :]), before
+
+
+def cells_of(text: str, delimiter: str) -> Iterator[list[str]]:
+    r"""Yield the cells of each line of a text that are no empty ones.
+
+    Parameters
+    ----------
+    text : str
+    delimiter : str
+        `BLANKS` for any number of them.
+
+    Examples
+    --------
+    >>> list(cells_of(" 1.5   2\n\n 3 'a'\n", BLANKS))
+    [['1.5', '2'], ['3', "'a'"]]
+    """
+    if delimiter != BLANKS:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        return (cells for cells in rows if any(cell.strip() for cell in cells))
+    lines = (_WORDS.findall(line) for line in text.splitlines())
+    return ([cell.strip('"') for cell in cells] for cells in lines if cells)
 
 
 def _say_remarks(path: Path, remarks: list[str], delimiter: str, n_columns: int) -> None:
     """Say that lines are left out, or refuse one that may be names or a row."""
     for line in remarks:
-        if len(next(csv.reader([line], delimiter=delimiter))) == n_columns:
+        if len(next(cells_of(line.lstrip("#"), delimiter), [])) == n_columns:
             raise DataError(
                 f"{path}: begins with {line.strip()[:40]!r}; are these names, a row or a remark? "
                 "Take the # away, or the line"
@@ -114,14 +167,43 @@ def _say_remarks(path: Path, remarks: list[str], delimiter: str, n_columns: int)
         warn_user(f"{path}: {len(remarks)} {what} with # at the top, left out")
 
 
-def _sample(path: Path) -> tuple[str, str]:
-    """Return the first lines of a file, and its encoding."""
+def _encoding(path: Path) -> str:
     with path.open("rb") as file:
-        start = file.read(4 * _SAMPLE)
+        is_wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    return "utf-16" if is_wide else "utf-8-sig"
+
+
+def read_text(path: Path, *, most: int | None = None, errors: str = "strict") -> str:
+    r"""Return a text, in UTF-8 or UTF-16, or its first lines.
+
+    Parameters
+    ----------
+    path : Path
+    most : int, optional
+        Letters; the last line is whole.
+    errors : {"strict", "replace"}
+        What is done with bytes that are no text.
+
+    Raises
+    ------
+    DataError
+        Where there are such bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     n = path.write_text("a,b\n1,2\n", encoding="utf-16")
+    ...     read_text(path), read_text(path, most=5)
+    ('a,b\n1,2\n', 'a,b')
+    """
+    encoding = _encoding(path)
+    with path.open("rb") as file:
+        start = file.read(-1 if most is None else 4 * most)
         is_all = not file.read(1)
-    encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
-        text = start.decode(encoding)
+        text = start.decode(encoding, errors)
     except UnicodeDecodeError as error:
         if is_all or error.start < len(start) - 4:
             raise DataError(
@@ -130,20 +212,24 @@ def _sample(path: Path) -> tuple[str, str]:
         text = start[: error.start].decode(encoding)
     if "\0" in text:
         raise DataError(f"{path}: holds zero bytes, which no text has; save the file as UTF-8")
-    if not is_all or len(text) > _SAMPLE:
-        text = text[: max(text.rfind("\n", 0, _SAMPLE), text.find("\n"), 0) or None]
-    return text, "utf8" if encoding == "utf-8-sig" else "utf16"
+    if most is not None and (not is_all or len(text) > most):
+        text = text[: max(text.rfind("\n", 0, most), text.find("\n"), 0) or None]
+    return text
 
 
 def _cells(path: Path, text: str) -> tuple[str, list[list[str]]]:
     """Return the delimiter, and the cells of the first rows."""
-    usual = _USUAL[path.suffix.lower()]
+    usual = _USUAL.get(path.suffix.lower())
     tables = {mark: _parsed(path, text, mark) for mark in _CANDIDATES}
     even = [mark for mark, rows in tables.items() if _width(rows) > 1]
-    if usual in even and len(even) > 1:
+    if usual is None:
+        tables[BLANKS] = list(islice(cells_of(text, BLANKS), _MOST_LINES))
+        even += [BLANKS] if _has_numbers(tables[BLANKS]) else []
+    if (usual is None or usual in even) and len(even) > 1:
         even.sort(key=lambda mark: (-_share_of_numbers(tables[mark]), mark != usual))
+    usual = usual or ","
     if not even and min(map(len, tables[usual])) == 1:
-        even = [mark for mark, rows in tables.items() if min(map(len, rows)) > 1]
+        even = [mark for mark in _CANDIDATES if min(map(len, tables[mark])) > 1]
     if not even:
         _refuse_blanks(path, tables[usual])
     chosen = even[0] if even else usual
@@ -153,13 +239,10 @@ def _cells(path: Path, text: str) -> tuple[str, list[list[str]]]:
 def _parsed(path: Path, text: str, delimiter: str) -> list[list[str]]:
     found = []
     try:
-        for cells in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            if any(cell.strip() for cell in cells):
-                found.append(cells)
-            if len(found) == _MOST_LINES:
-                break
+        for cells in islice(cells_of(text, delimiter), _MOST_LINES):
+            found.append(cells)
     except csv.Error as error:  # a cell of a whole row, by a delimiter that it does not have
-        if delimiter == _USUAL[path.suffix.lower()]:
+        if delimiter == _USUAL.get(path.suffix.lower(), ","):
             raise DataError(f"{path}: cannot be read as a table ({error}); mend the file") from None
         return [[""]]
     return found or [[""]]
@@ -168,6 +251,16 @@ def _parsed(path: Path, text: str, delimiter: str) -> list[list[str]]:
 def _width(rows: list[list[str]]) -> int:
     widths = set(map(len, rows))
     return widths.pop() if len(widths) == 1 else 0
+
+
+def _has_numbers(rows: list[list[str]]) -> bool:
+    """Tell whether rows have as many cells each, and one column of numbers below the first row."""
+    if _width(rows) < 2 or len(rows) < 2:
+        return False
+    return any(
+        all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in column)
+        for column in zip(*rows[1:], strict=True)
+    )
 
 
 def _share_of_numbers(rows: list[list[str]]) -> float:
@@ -184,7 +277,7 @@ def _refuse_blanks(path: Path, rows: list[list[str]]) -> None:
     if _width(parts) > 1 and 2 * sum(map(_is_number, cells)) >= len(cells):
         raise DataError(
             f"{path}: begins with {rows[0][0][:40]!r}; write commas between columns, or tabs in "
-            ".tsv"
+            ".tsv, or call the file .txt"
         )
 
 
