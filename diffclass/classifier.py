@@ -22,6 +22,7 @@ from diffclass._validation import (
     warn_of_scales,
 )
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning, warn_user
+from diffclass.identity import differences
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
     Calibration,
@@ -43,11 +44,11 @@ from diffclass.label_diffusion.parameters import (
     checked_tau,
 )
 from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
-from diffclass.neighbors import NeighborSearch
+from diffclass.neighbors import ExactSearch, NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.processor import Processor, processor_of
 from diffclass.operators.warped import Operator, Warp, warped_operator
-from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors
+from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors, graph_parameters
 from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
 __all__ = ["DiffusionClassifier"]
@@ -308,8 +309,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             the classes; those of an array are the classes of y in their order or, without labels,
             0, 1, ... See `diffclass.label_diffusion.score_prior`.
         graph : PointGraph, optional
-            ``graph_`` of a classifier with the same parameters and other labels, fitted to the same
-            X: it is not built again. (Hashes of the values tell whether X is the same.)
+            ``graph_`` of a classifier with the same parameters of the graph and other labels,
+            fitted to the same X: it is not built again. (Hashes of the values tell whether X is the
+            same.)
         **others
             Are refused with a TypeError; ``sample_weight`` is not known here.
 
@@ -324,7 +326,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             If X is not finite, y or groups has another length, y has no label, or the graph is of
             other points.
         ParameterError
-            If a parameter is out of range, or a graph is given whose kernel depends on labels.
+            If a parameter is out of range, or a graph is given that was built with other
+            parameters, or whose kernel depends on labels.
 
         Warns
         -----
@@ -662,6 +665,23 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             raise DataError(
                 "graph is of other points than X, or X has been changed since; leave it out"
             )
+        if self.affinity == "precomputed":
+            asked = graph_parameters(self.alpha)
+        else:
+            asked = graph_parameters(self.alpha, kernel, self._neighborhood)
+        known = dict(graph.parameters or {})
+        if isinstance(graph.search, ExactSearch):  # which no seed changes
+            known["random_state"] = asked["random_state"]
+        others = differences(known, asked)
+        if others:
+            raise ParameterError(
+                f"graph was built with other parameters ({', '.join(others)}); leave it out, or "
+                "give the classifier those of the graph"
+            )
+
+    @property
+    def _neighborhood(self) -> Neighborhood:
+        return Neighborhood(self.n_neighbors, self.search, self.random_state, self.device)
 
     def _graph(
         self, X: Any, y: Any, labels: Labels, rules: DiffusionRules, processor: Processor
@@ -669,7 +689,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
         kernel = self._checked_kernel()
-        how = Neighborhood(self.n_neighbors, self.search, self.random_state, self.device)
+        how = self._neighborhood
         first, scores = None, None
         if kernel.uses_scores:
             first = find_neighbors(X, SharedNeighbors(), how)

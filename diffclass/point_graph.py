@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from diffclass._number_range import AS_THEY_ARE, NumberRange
 from diffclass._validation import Graph, RandomState, check_points
@@ -165,6 +165,8 @@ class PointGraph:
         In which distances are computed; scales are in its unit.
     content : str or None
         Hash of the points, or of the precomputed affinity; see `is_of`. None: not known.
+    parameters : dict of str to str, or None
+        What it was made with besides the points, by name, in words. None: not known.
 
     See Also
     --------
@@ -188,6 +190,7 @@ class PointGraph:
     scales: np.ndarray | None = None
     number_range: NumberRange = AS_THEY_ARE
     content: str | None = None
+    parameters: dict[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"<PointGraph: {self.operator!r}, kernel {type(self.kernel).__name__}>"
@@ -254,7 +257,8 @@ class PointGraph:
     def from_affinity(cls, affinity: Graph, *, alpha: float = 0.0) -> PointGraph:
         """Return the graph of a precomputed affinity; see `MarkovOperator.from_affinity`."""
         content = content_hash(affinity if sp.issparse(affinity) else check_points(affinity))
-        return cls(MarkovOperator.from_affinity(affinity, alpha=alpha), content=content)
+        operator = MarkovOperator.from_affinity(affinity, alpha=alpha)
+        return cls(operator, content=content, parameters=graph_parameters(alpha))
 
     def is_of(self, X: ArrayLike) -> bool:
         """Return whether the graph is of just these points, or of this precomputed affinity.
@@ -426,6 +430,7 @@ class FoundNeighbors:
     number_range: NumberRange
     content: str
     nodes: Nodes | None
+    how: Neighborhood
 
     def point_graph(
         self,
@@ -448,8 +453,9 @@ class FoundNeighbors:
             if scales is None:
                 scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)
         return PointGraph(
-            operator, fitted, self.search, self.placing, scales, self.number_range, self.content
-        )
+            operator, fitted, self.search, self.placing, scales, self.number_range, self.content,
+            graph_parameters(alpha, kernel, self.how),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -503,7 +509,36 @@ def find_neighbors(
         number_range=number_range,
         content=content,
         nodes=nodes,
+        how=how,
     )
+
+
+def graph_parameters(
+    alpha: float, kernel: Kernel | None = None, how: Neighborhood | None = None
+) -> dict[str, str]:
+    """Return in words what a graph is made with besides its points, or besides its affinity.
+
+    The device does not count.
+    """
+    found = {"alpha": repr(float(alpha))}
+    if kernel is not None and how is not None:
+        found |= {"kernel": _described(kernel), "random_state": repr(how.random_state)}
+        by = "n_neighbors" if how.search is None else "search"  # which has a number of its own
+        found[by] = _described(getattr(how, by))
+    return found
+
+
+def _described(value: Any) -> str:
+    """Return a text that tells kernels, searches and their parameters apart by their values."""
+    if isinstance(value, np.ndarray):
+        return f"array {content_hash(value)[:12]}"
+    if not isinstance(value, BaseEstimator):
+        return repr(value)
+    parameters = value.get_params(deep=False)
+    if isinstance(value, OverKernel):
+        parameters["kernel"] = value._inner
+    inside = ", ".join(f"{name}={_described(own)}" for name, own in parameters.items())
+    return f"{type(value).__name__}({inside})"
 
 
 def _labels_at(nodes: Nodes, y: ArrayLike) -> np.ndarray:

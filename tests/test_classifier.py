@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -23,6 +24,7 @@ from diffclass import (
     DataError,
     DiffusionClassifier,
     ParameterError,
+    PointGraph,
     ScaleWarning,
     StoppingRule,
     UnreachedWarning,
@@ -32,9 +34,9 @@ from diffclass import (
 )
 from diffclass.datasets import make_tissue_scene
 from diffclass.evaluation import PartlyLabelledKFold
-from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant
+from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant, SharedNeighbors
 from diffclass.label_diffusion import Labels, calibrate, map_scores
-from diffclass.neighbors import NNDescentSearch
+from diffclass.neighbors import ExactSearch, NNDescentSearch
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
@@ -408,6 +410,47 @@ def test_an_earlier_graph_is_used_for_other_labels(blobs, monkeypatch):
         DiffusionClassifier(kernel=LocalDiscriminant()).fit(X, y, graph=earlier.graph_)
     with pytest.raises(ParameterError, match="graph"):
         DiffusionClassifier().fit(X, y, graph=earlier)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"n_neighbors": 9}, "n_neighbors (12, now 9)"),
+        ({"alpha": 1.0}, "alpha (0.0, now 1.0)"),
+        ({"kernel": Gaussian()}, "kernel (SharedNeighbors("),
+        ({"kernel": SharedNeighbors(power=1.0)}, "kernel (SharedNeighbors("),
+        ({"kernel": Correlation(threshold=0.1)}, "now Correlation("),
+        ({"kernel": SharedNeighbors(Directed(np.arange(120.0)[:, None]))}, "now SharedNeighbors("),
+        ({"search": ExactSearch(9)}, "search (None, now ExactSearch(n_neighbors=9"),
+        ({"search": KNeighborsTransformer(metric="cosine")}, "cosine"),
+    ],
+)
+def test_a_graph_of_other_parameters_is_refused(blobs, change, named):
+    X, y, _ = blobs
+    graph = DiffusionClassifier(random_state=0).fit(X, y).graph_
+    with pytest.raises(ParameterError, match=re.escape(named)):
+        DiffusionClassifier(**change).fit(X, y, graph=graph)
+    own = DiffusionClassifier(**change).fit(X, y).graph_
+    DiffusionClassifier(**change).fit(X, y, graph=own)
+    with pytest.raises(ParameterError, match="kernel"):  # which operators have by default
+        DiffusionClassifier().fit(X, y, graph=PointGraph.from_points(X))
+
+
+def test_a_graph_of_the_same_parameters_in_other_words_is_taken(blobs):
+    X, y, _ = blobs
+    graph = DiffusionClassifier(random_state=0).fit(X, y).graph_
+    for kernel in ("shared", SharedNeighbors(Gaussian()), SharedNeighbors()):
+        model = DiffusionClassifier(kernel=kernel, tau=4, random_state=1)  # the search is exact
+        assert model.fit(X, y, graph=graph).graph_ is graph
+    wide = np.random.default_rng(0).normal(size=(4200, 12)).astype(np.float32)
+    labels = np.where(np.arange(4200) < 20, np.arange(4200) % 2, -1)
+    graph = DiffusionClassifier(random_state=0).fit(wide, labels).graph_
+    with pytest.raises(ParameterError, match="random_state"):
+        DiffusionClassifier(random_state=1).fit(wide, labels, graph=graph)
+    K = PointGraph.from_points(X).operator.affinity
+    known = DiffusionClassifier(affinity="precomputed").fit(K, y).graph_
+    with pytest.raises(ParameterError, match="alpha"):
+        DiffusionClassifier(affinity="precomputed", alpha=1.0).fit(K, y, graph=known)
 
 
 def test_correlation(blobs):

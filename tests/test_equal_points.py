@@ -1,6 +1,7 @@
 """Equal points are one node with a mass: the dense walk over all copies, and equal results."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ from diffclass import (
     markov_operator,
     suggest,
 )
-from diffclass.blocks import BlockClassifier
+from diffclass.blocks import BlockClassifier, BlockOperator
+from diffclass.blocks.cell_bins import Cells
 from diffclass.coarsening import coarsen
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import (
@@ -305,18 +307,54 @@ def test_rows_that_a_kernel_takes_for_equal_are_one_node():
     np.testing.assert_array_equal(A.mass, 3)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_equal_points_in_blocks(alpha):
-    X, site = copied()
-    X, y = X.astype(np.float32), labels_of(site)
-    how = {"alpha": alpha, "tau": 20, "random_state": 0}
-    found = BlockClassifier(**how).fit(X, y)
-    expected = DiffusionClassifier(**how).fit(X, y)
+BLOCKS = [
+    {"alpha": 1.0, "tau": 20},
+    {},
+    {"alpha": 1.0},
+    {"alpha": 0.5, "tau": "margin"},
+    {"class_prior": [0.2, 0.5, 0.3]},
+    {"class_prior": ([0.5, 0, 0], [0.7, 1, 0.3])},
+]
+
+
+@pytest.mark.parametrize("how", BLOCKS)
+@pytest.mark.parametrize("n_levels", [0, 3, 6])
+@pytest.mark.parametrize("block_points", [1000, 60])
+def test_equal_points_in_blocks(how, n_levels, block_points, monkeypatch):
+    """The map of blocks is that in memory, whatever the masses are and wherever labels are."""
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", block_points)
+    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", block_points // 2)
+    monkeypatch.setattr(BlockOperator, "joined", lambda operator, n_blocks: operator)
+    # so far that no neighbour is missed, and the tables may be small
+    monkeypatch.setattr("diffclass.blocks.partition.MOST_OVERLAP", 100)
+    reaching = Cells.with_reach
+    monkeypatch.setattr(Cells, "with_reach", lambda *near: replace(reaching(*near), reach=1.0))
+    if n_levels:
+        random = np.random.default_rng(n_levels)
+        level = random.integers(n_levels, size=(900, 3))
+        X = level**2 / 4
+        site = np.unique(X, axis=0, return_inverse=True)[1]
+        y = np.where(random.random(900) < 0.03, (level[:, :2] > n_levels / 2).sum(axis=1), -1)
+    else:
+        X, site = copied()
+        y = labels_of(site)
+    X = X.astype(np.float32)
+    found = BlockClassifier(random_state=0, **how).fit(X, y)
+    expected = DiffusionClassifier(label_mode="absorbing", random_state=0, **how).fit(X, y)
+    assert (found.facts_["n_blocks"] > 1) == (block_points == 60 and n_levels == 6)
+    assert found.tau_ == expected.tau_
+    assert found.diffusion_.weighting == expected.diffusion_.weighting
     np.testing.assert_array_equal(found.transduction_, expected.transduction_)
-    np.testing.assert_allclose(found.margin_, expected.margin_, atol=1e-5)
+    np.testing.assert_allclose(found.margin_, expected.margin_, atol=1e-4)
+    for part in ("margin", "coverage", "cut"):
+        curves = (getattr(model.margin_curve_, part) for model in (found, expected))
+        np.testing.assert_allclose(*curves, atol=1e-5)
+    assert found.calibration_.map_temperature == pytest.approx(
+        expected.calibration_.map_temperature, rel=1e-6
+    )
     first = np.unique(site, return_index=True)[1]
     for values in (found.margin_, found.raw_label_distributions_):
-        np.testing.assert_array_equal(values, values[first][site])
+        np.testing.assert_array_equal(values, values[first][site.ravel()])
 
 
 @settings(max_examples=20, deadline=None)

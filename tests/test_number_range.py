@@ -117,3 +117,23 @@ def test_blocks_keep_the_differences_of_double_precision(factor, offset):
     found = BlockClassifier(random_state=0).fit(factor * POINTS + offset, LABELS)
     np.testing.assert_array_equal(found.transduction_, expected.transduction_)
     np.testing.assert_allclose(found.margin_, expected.margin_, atol=1e-4)
+
+
+@pytest.mark.parametrize("exponent", [-140, -80, 0, 70, 120])
+@pytest.mark.parametrize("given", ["array", "file", "map"])
+def test_blocks_take_single_precision_at_any_scale(tmp_path, exponent, given):
+    expected = BlockClassifier(random_state=0).fit(POINTS.astype(np.float32), LABELS)
+    points = np.ldexp(POINTS.astype(np.float32), exponent)
+    if given != "array":
+        np.save(tmp_path / "points.npy", points)
+        points = tmp_path / "points.npy"
+    if given == "map":
+        points = np.load(points, mmap_mode="r")
+    found = BlockClassifier(random_state=0).fit(points, LABELS)
+    if exponent > -126:  # below, numbers have lost digits
+        np.testing.assert_array_equal(found.transduction_, expected.transduction_)
+        np.testing.assert_allclose(found.margin_, expected.margin_, atol=1e-4)
+    known = DiffusionClassifier(label_mode="absorbing", random_state=0).fit(
+        np.ldexp(POINTS.astype(np.float32), exponent), LABELS
+    )
+    np.testing.assert_array_equal(found.transduction_, known.transduction_)

@@ -108,11 +108,12 @@ def mass(block: WalkBlock, values: np.ndarray) -> np.ndarray:
     return np.einsum("x,xi->i", block.degrees, values)
 
 
-def maps(values: np.ndarray, weights: np.ndarray) -> Maps:
-    """Return the map of each weighting, and the sum of its margins."""
+def maps(block: WalkBlock, values: np.ndarray, weights: np.ndarray) -> Maps:
+    """Return the map of each weighting, and the sum of its margins over the points."""
     decisions = [decide(values, weight) for weight in weights]
     codes = np.stack([decision.codes.astype(np.int16) for decision in decisions], axis=1)
-    return codes, np.array([decision.margin.sum() for decision in decisions])
+    margins, mass = [decision.margin for decision in decisions], block.mass
+    return codes, np.array([m.sum() if mass is None else mass @ m for m in margins])
 
 
 def first_map(held: Maps) -> np.ndarray:
@@ -131,7 +132,9 @@ def map_sums(
     own, margins = held
     codes = block.with_ghosts(own, pieces).astype(np.intp)
     columns = [np.ascontiguousarray(column) for column in codes.T]
-    return MapSums.of(block.own_rows, block.degrees, columns, margins, before, n_classes)
+    return MapSums.of(
+        block.own_rows, block.degrees, columns, margins, before, n_classes, mass=block.mass
+    )
 
 
 def save_map(values: np.ndarray, place: tuple[BlockArrays, str, int], weight: np.ndarray) -> None:

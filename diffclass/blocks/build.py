@@ -34,6 +34,7 @@ def build_operator(
     random_state: RandomState = None,
     block_points: int = 500_000,
     mass: np.ndarray | None = None,
+    content: str | None = None,
 ) -> tuple[BlockOperator, dict[str, Any]]:
     """Build the operator of the points of a file, block by block.
 
@@ -61,6 +62,8 @@ def build_operator(
         About so many points per block, at most 1.5 times as many; see `plan.block_points_within`.
     mass : ndarray of shape (n,), optional
         How many equal points each of these stands for; 1 by default.
+    content : str, optional
+        `diffclass.identity.content_hash` of the points, where it is known already.
 
     Returns
     -------
@@ -109,7 +112,8 @@ def build_operator(
     check_positive(block_points, "block_points", integer=True)
     given = graph_identity(n_neighbors, kernel, alpha, random_state)
     n, _ = check_file(path)
-    made_from = given | {"points": content_hash(np.load(path, mmap_mode="r"))}
+    content = content or content_hash(np.load(path, mmap_mode="r"))
+    made_from = given | {"points": content}
     facts: dict[str, Any] = {"n_points": n}
 
     def cells() -> dict[str, Any]:
@@ -140,18 +144,20 @@ def build_operator(
     facts |= scratch.completed(
         "graph", lambda: join_neighbors(arrays, engine), made_from=after("neighbors")
     )
-    arrays.drop("cells/representatives", "neighbors/places", "neighbors/lengths")
+    parts = ("places", "lengths", "tied", "tied_lengths")
+    arrays.drop("cells/representatives", *(f"neighbors/{part}" for part in parts))
     facts |= scratch.completed("affinities", affinities, made_from=after("graph"))
     arrays.drop("graph/distances")
     at_places = None if mass is None else mass[scratch.load("cells/order")]
-    facts |= scratch.completed(
+    made = scratch.completed(
         "operator",
         lambda: normalise(arrays, engine, alpha, at_places),
         made_from=after("affinities") | ({} if mass is None else {"mass": content_hash(mass)}),
     )
     parts = ("graph/places", "graph/indptr", "graph/indices", "affinities/values")
     arrays.drop(*parts)
-    return BlockOperator(scratch, arrays.starts), facts | {"n_blocks": arrays.n_blocks}
+    operator = BlockOperator(scratch, arrays.starts, has_mass=made["has_mass"])
+    return operator, facts | {"n_blocks": arrays.n_blocks}
 
 
 def graph_identity(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._number_range import in_single_precision
+from diffclass._number_range import fits, in_single_precision
 from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
@@ -39,6 +39,7 @@ from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.early_stopping import MarginCurve
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.parameters import Tau, checked_tau
+from diffclass.mapped_files import release_pages
 from diffclass.neighbors import Nodes
 from diffclass.operators.local_order import inverse
 from diffclass.targets import decode_labels
@@ -167,7 +168,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : path-like or array of shape (n, p)
             A ``.npy`` file of float32 that the workers see too. An array is written to the scratch
-            folder, unless it is a memory map with the content of such a file.
+            folder in single precision, unless it is a memory map with the content of such a file;
+            so are points whose squared differences single precision does not hold, in another unit.
         y : array-like of shape (n,)
             Labels; -1, None and NaN mean unlabelled.
         label_weight, groups : array-like of shape (n,), optional
@@ -203,9 +205,9 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         rules = self._rules(labels)
         self.classes_ = labels.classes
         scratch = self._scratch()
-        path = self._file_of(X, scratch)
+        path, content = self._file_of(X, scratch)
         labels.check_number(check_file(path)[0], of="X")
-        path, nodes = _nodes_of(path, scratch)
+        path, nodes = _nodes_of(path, content, scratch)
         if nodes is not None:
             labels = labels.at_nodes(nodes)
             rules = self._rules(labels)
@@ -220,6 +222,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
                 path, scratch=scratch, engine=builder, n_neighbors=self.n_neighbors,
                 kernel=self.kernel, alpha=self.alpha, random_state=self.random_state,
                 block_points=plan.block_points, mass=None if nodes is None else nodes.mass,
+                content=content if nodes is None else None,
             )  # fmt: skip
         if plan.is_joined:
             operator = operator.joined(engine.n_workers)
@@ -309,19 +312,23 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         memory = plan.builder_bytes * self.n_workers
         return local_cluster(self.n_workers, memory=memory, folder=scratch.folder / "workers")
 
-    def _file_of(self, X: Any, scratch: Scratch) -> Path:
-        if isinstance(X, str | os.PathLike):
-            return Path(X)
-        if isinstance(X, np.memmap) and X.filename is not None and _is_file_of(X):
-            return Path(X.filename)
+    def _file_of(self, X: Any, scratch: Scratch) -> tuple[Path, str]:
+        """Return the file of the points in single precision, and the hash of these."""
+        path = _own_file(X)
+        if path is not None:
+            check_file(path)
+            X = np.load(path, mmap_mode="r")
+            if _fits(X):
+                return path, content_hash(X)
         points = in_single_precision(check_points(X))
+        content = content_hash(points)
 
         def work() -> dict[str, Any]:
             scratch.save("points/points", points)
             return {}
 
-        scratch.completed("points", work, made_from={"points": content_hash(points)})
-        return scratch.path("points/points")
+        scratch.completed("points", work, made_from={"points": content})
+        return scratch.path("points/points"), content
 
     @property
     def is_joined_(self) -> bool:
@@ -350,10 +357,23 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
 _ROWS = 65_536  # that are copied at once
 
 
-def _nodes_of(path: Path, scratch: Scratch) -> tuple[Path, Nodes | None]:
+def _fits(points: np.ndarray) -> bool:
+    """Return whether single precision holds the squared differences of points on a file.
+
+    Those that are no numbers are refused where they are read.
+    """
+    starts = range(0, len(points), _ROWS)
+    ends = [np.stack([rows.min(axis=0), rows.max(axis=0)])
+            for rows in (points[start : start + _ROWS] for start in starts)]  # fmt: skip
+    release_pages(points)
+    found = np.concatenate(ends)
+    return not np.isfinite(found).all() or fits(found, np.float32)
+
+
+def _nodes_of(path: Path, content: str, scratch: Scratch) -> tuple[Path, Nodes | None]:
     """Return a file of the distinct points, and which points are equal; the same file without."""
     points = np.load(path, mmap_mode="r")
-    nodes = Nodes.of(points) if points.ndim == 2 else None
+    nodes = Nodes.of(points)
     if nodes is None:
         return path, None
 
@@ -363,8 +383,7 @@ def _nodes_of(path: Path, scratch: Scratch) -> tuple[Path, Nodes | None]:
             out[start : start + _ROWS] = points[nodes.first[start : start + _ROWS]]
         return {}
 
-    made_from = {"points": content_hash(points)}
-    scratch.completed("distinct", work, made_from=made_from, shown="")
+    scratch.completed("distinct", work, made_from={"points": content}, shown="")
     return scratch.path("distinct/points"), nodes
 
 
@@ -395,15 +414,21 @@ def _lost_edges(facts: dict[str, Any]) -> str:
     )
 
 
-def _is_file_of(X: np.memmap) -> bool:
-    """Whether a memory map holds what its ``.npy`` file of float32 does.
+def _own_file(X: Any) -> Path | None:
+    """Return the ``.npy`` file of float32 of which X is the path, or a memory map.
 
-    A view of the file or a changed copy-on-write map does not, nor where the file was replaced.
+    A view of the file or a changed copy-on-write map is not, nor where the file was replaced.
     """
+    if isinstance(X, str | os.PathLike):
+        return Path(X)
+    if not isinstance(X, np.memmap) or X.filename is None:
+        return None
     try:
         whole = np.load(str(X.filename), mmap_mode="r")
     except (OSError, ValueError):
-        return False
+        return None
     if whole.shape != X.shape or not whole.dtype == X.dtype == np.float32:
-        return False
-    return content_hash(X) == content_hash(whole)
+        return None
+    parts = (slice(start, start + _ROWS) for start in range(0, len(X), _ROWS))
+    is_same = all(X[rows].tobytes() == whole[rows].tobytes() for rows in parts)
+    return Path(X.filename) if is_same else None

@@ -250,7 +250,8 @@ def diffuse_in_blocks(
     ParameterError
         If labels are to count in another way.
     DataError
-        If the labels are those of another number of points.
+        If the labels are those of another number of points, or the operator's files are not those
+        that were written.
     ClusterError
         If the cluster cannot go on.
 
@@ -291,6 +292,7 @@ def diffuse_in_blocks(
     """
     check_label_mode(rules.label_mode)
     labels.check_number(len(operator))
+    operator.check()
     engine = SerialEngine() if engine is None else engine
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
@@ -336,7 +338,8 @@ def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -
     with stage("calibration"):
         values = chosen.values_by_folds(walk_without, _one_by_one)
         held_out = HeldOutLabels.of(chosen, values)
-        return calibrated(*_map_around(found, labels, engine), held_out)
+        posteriors, around, mass = _map_around(found, labels, engine)
+        return calibrated(posteriors, around, held_out, mass)
 
 
 def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
@@ -346,8 +349,8 @@ def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
 
 def _map_around(
     found: BlockDiffusion, labels: Labels, engine: Engine
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return posteriors of some points, and what the map says some steps away from them."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return posteriors of some points, what the map says some steps away, and their mass."""
     operator, n_classes = found.operator, labels.n_classes
     scratch, blocks = operator.scratch, range(operator.n_blocks)
     places = counted_points(operator.all(f"{found.name}/codes") >= 0)
@@ -359,7 +362,7 @@ def _map_around(
         columns = graph.exchanged(block_tasks.walked, columns, values=(1,), row_bytes=4 * n_classes)
     around = normalised_scores(graph.rows_at(columns, places))
     scratch.drop_stage(name)
-    return operator.at(f"{found.name}/posteriors", places), around
+    return operator.at(f"{found.name}/posteriors", places), around, operator.mass_at(places)
 
 
 def _class_columns(arrays: BlockArrays, name: str, b: int, n_classes: int) -> np.ndarray:

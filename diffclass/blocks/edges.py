@@ -108,14 +108,19 @@ def _edges_of(arrays: BlockArrays, b: int) -> tuple[np.ndarray, np.ndarray, np.n
 
 def _directed_edges(arrays: BlockArrays, b: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return sources, targets and squared lengths of the edges from a block's points."""
+    tied, tied_lengths = (
+        np.array(arrays.load(f"neighbors/{part}", b)) for part in ("tied", "tied_lengths")
+    )
     targets = np.array(arrays.load("neighbors/places", b))
     lengths = np.array(arrays.load("neighbors/lengths", b))
     targets, lengths = _with_joined(arrays, b, targets, lengths)
     exists = targets != NO_NEIGHBOR
     rows = np.arange(arrays.starts[b], arrays.starts[b + 1], dtype=arrays.place_dtype)
     sources = np.broadcast_to(rows[:, None], targets.shape)[exists]
-    lengths = lengths[exists]
-    return sources, targets[exists], lengths * lengths
+    sources = np.concatenate([sources, tied[:, 0]])
+    targets = np.concatenate([targets[exists], tied[:, 1]])
+    lengths = np.concatenate([lengths[exists], tied_lengths])
+    return sources, targets, lengths * lengths
 
 
 def _with_joined(

@@ -31,6 +31,7 @@ class WalkBlock:
     affinity: sp.csr_array
     inverse_degrees: np.ndarray  # (n_rows,), in the dtype of the affinity
     degrees: np.ndarray  # (n_own,)
+    mass: np.ndarray | None  # (n_own,), how many equal points each is; None where all are 1
     within: tuple[int, ...]  # number of columns within 0, 1, ... edges of the block
     arrival: np.ndarray  # column of each ghost, in the order of their places
     labels: AbsorbingLabels  # those among the columns, ascending
@@ -42,6 +43,7 @@ class WalkBlock:
         K, labels = self.affinity, self.labels
         arrays = [K.indptr, K.indices, K.data, self.inverse_degrees, self.degrees, self.arrival]
         arrays += [labels.points, labels.stopped]
+        arrays += [] if self.mass is None else [self.mass]
         return sum(array.nbytes for array in arrays)
 
     @property
@@ -94,6 +96,7 @@ class WalkBlock:
             affinity=affinity,
             inverse_degrees=(1 / degrees).astype(affinity.dtype),
             degrees=block.degrees,
+            mass=operator.mass_of(b),
             within=tuple(np.cumsum([len(block), *map(len, layers)]).tolist()),
             arrival=arrival,
             labels=_labels(operator, b, name, ghosts[order], arrival),

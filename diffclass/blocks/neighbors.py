@@ -1,7 +1,8 @@
 """Neighbours of all points, searched block by block by the searches of `diffclass.neighbors`.
 
 Each block is searched together with its overlap points (see `cell_bins`), so that a point has one
-list from each block in which it was searched. The nearest points of all lists are its neighbours.
+list from each block in which it was searched. The nearest points of all lists are its neighbours,
+those as far as the last of them in or out together, as in a search of all points.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.engine import Engine
 from diffclass.neighbors import default_search
-from diffclass.neighbors.search import row_distances
+from diffclass.neighbors.search import TIED, row_distances
 
 _QUERIES = 256
 _LEAST_CROSSING = 0.95  # of the edges between blocks, relative to what is found within them
@@ -34,7 +35,9 @@ def find_neighbors(
 
     For each block b it writes "neighbors/places.b", of shape (n_own, k), and "neighbors/lengths.b",
     the distances, ascending. Where fewer are found, and for points that are joined to others (see
-    `partition`), the place is `NO_NEIGHBOR`.
+    `partition`), the place is `NO_NEIGHBOR`. Further neighbours, as far as the k-th, are in
+    "neighbors/tied.b", of shape (n_tied, 2): place of the point, place of the neighbour; their
+    distances are in "neighbors/tied_lengths.b".
 
     It returns recall: share of the true neighbours that were found, measured on 256 points;
     crossing_recall: share of the true edges between blocks that were found, measured on about
@@ -48,7 +51,7 @@ def find_neighbors(
         arrays.save("neighbors/searched_in", b, np.array(searched_in))
     arrays.on_each(engine, "neighbors: merging", merge_lists, k)
     recalls = _measured_recalls(arrays, engine, k, seed)
-    parts = ("own", "overlap", "found", "found_lengths", "searched_in")
+    parts = ("own", "overlap", "found", "found_lengths", "left_out", "searched_in")
     arrays.drop(*(f"neighbors/{part}" for part in parts))
     return recalls
 
@@ -60,14 +63,16 @@ def search_block(arrays: BlockArrays, n_neighbors: int, seed: int, b: int) -> se
     X = np.concatenate([arrays.at("cells/points", places) for places in (own, overlap)])
     places = np.concatenate([own, overlap]).astype(arrays.place_dtype)
     found = np.empty((len(places), 0), dtype=places.dtype)
-    lengths = np.empty(found.shape, dtype=X.dtype)
+    lengths, left_out = np.empty(found.shape, dtype=X.dtype), np.full(len(places), np.inf)
     if len(places) > 1:
         search = default_search(X, n_neighbors, random_state=seed + b)
         found, lengths = _lists(search.fit_transform(X), places)
+        left_out = search.left_out_
     arrays.save("neighbors/own", b, own)
     arrays.save("neighbors/overlap", b, overlap)
     arrays.save("neighbors/found", b, found)
     arrays.save("neighbors/found_lengths", b, lengths)
+    arrays.save("neighbors/left_out", b, left_out.astype(lengths.dtype))
     return {b, *(np.searchsorted(arrays.starts, overlap, side="right") - 1).tolist()}
 
 
@@ -87,10 +92,11 @@ def _searched(arrays: BlockArrays, places: np.ndarray) -> np.ndarray:
 
 
 def merge_lists(arrays: BlockArrays, k: int, b: int) -> None:
-    """Keep the k nearest of all lists of each point of a block."""
-    n_own = arrays.starts[b + 1] - arrays.starts[b]
-    places = np.full((n_own, k), NO_NEIGHBOR, dtype=arrays.place_dtype)
-    lengths = np.full((n_own, k), np.inf, dtype=np.float32)
+    """Keep the k nearest of all lists of each point of a block, and those as far as the k-th."""
+    n_own, width = arrays.starts[b + 1] - arrays.starts[b], 2 * k + 1
+    places = np.full((n_own, width), NO_NEIGHBOR, dtype=arrays.place_dtype)
+    lengths = np.full((n_own, width), np.inf, dtype=np.float32)
+    left_out = np.full(n_own, np.inf, dtype=np.float32)
     for a in arrays.load("neighbors/searched_in", b).tolist():
         rows, part = _rows_of(arrays, a, b)
         found = arrays.load("neighbors/found", a)[part]
@@ -98,10 +104,35 @@ def merge_lists(arrays: BlockArrays, k: int, b: int) -> None:
         places[rows], lengths[rows] = _nearest(
             np.concatenate([places[rows], found], axis=1),
             np.concatenate([lengths[rows], found_lengths], axis=1),
-            k,
+            width,
         )
-    arrays.save("neighbors/places", b, places)
-    arrays.save("neighbors/lengths", b, lengths)
+        beyond = arrays.load("neighbors/left_out", a)[part]
+        left_out[rows] = np.minimum(left_out[rows], beyond)
+    drop = ~_kept(lengths, left_out, k)
+    places[drop], lengths[drop] = NO_NEIGHBOR, np.inf
+    tied, columns = np.nonzero(np.isfinite(lengths[:, k:]))
+    targets = places[tied, k + columns]
+    edges = np.stack([arrays.starts[b] + tied, targets], axis=1).astype(places.dtype)
+    arrays.save("neighbors/places", b, places[:, :k])
+    arrays.save("neighbors/lengths", b, lengths[:, :k])
+    arrays.save("neighbors/tied", b, edges)
+    arrays.save("neighbors/tied_lengths", b, lengths[tied, k + columns])
+
+
+def _kept(lengths: np.ndarray, left_out: np.ndarray, k: int) -> np.ndarray:
+    """Return which of the 2 k + 1 nearest stay, as of `diffclass.neighbors.search.Search`.
+
+    ``lengths`` (m, 2 k + 1) ascend; points at ``left_out`` (m,) or farther are not all known, and
+    there are more than 2 k up to there.
+    """
+    if k == 0:
+        return np.zeros(lengths.shape, dtype=bool)
+    kth = np.minimum(lengths[:, k - 1], left_out)
+    as_near = lengths <= kth[:, None] * TIED
+    are_in = (as_near.sum(axis=1) <= 2 * k) & (kth * TIED < left_out)
+    keep = np.where(are_in[:, None], as_near, lengths * TIED < kth[:, None])
+    keep[~keep.any(axis=1), :k] = True  # all are equally near
+    return keep
 
 
 def _rows_of(arrays: BlockArrays, a: int, b: int) -> tuple[np.ndarray, slice]:
@@ -141,7 +172,9 @@ def _measured_recalls(arrays: BlockArrays, engine: Engine, k: int, seed: int) ->
     chosen = np.union1d(drawn, _searched(arrays, border))
     true, squared = _true_neighbors(arrays, engine, chosen, k)
     lengths = np.square(arrays.at("neighbors/lengths", chosen))
-    near = lengths <= squared[:, k - 1 : k] * (1 + 1e-5)
+    kth = squared[:, k - 1 : k]
+    near = lengths <= kth * (1 + 1e-5)
+    near |= np.isinf(lengths) & (squared[:, :k] * (1 + 1e-5) >= kth)  # those that are left out
     recall = float(near[np.isin(chosen, drawn)].mean())
     # the k-th neighbour is one of several where the next one is as far
     sure = squared[:, :k] * (1 + 1e-5) < squared[:, -1:]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.edges import BlockPattern
 from diffclass.blocks.engine import Engine
-from diffclass.blocks.scratch import Scratch
+from diffclass.blocks.scratch import Scratch, ScratchError
+from diffclass.identity import content_hash
 from diffclass.operators.markov import (
     MarkovOperator,
     divided_by_density,
@@ -131,9 +132,12 @@ class BlockOperator(BlockArrays):
     ----------
     written_starts : tuple of int, optional
         Starts of the blocks on files, if these blocks join several of them: see `joined`.
+    has_mass : bool, default=False
+        Whether points stand for several equal ones; see `mass_of`.
     """
 
     written_starts: tuple[int, ...] = ()
+    has_mass: bool = False
 
     @property
     def written(self) -> BlockArrays:
@@ -144,6 +148,41 @@ class BlockOperator(BlockArrays):
     def dtype(self) -> np.dtype:
         """float32 or float64, that of the affinities."""
         return self.written.load("operator/data", 0).dtype
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, n, or more where some stand for several equal ones."""
+        if not self.has_mass:
+            return len(self)
+        return int(sum(self.written.load("operator/mass", b).sum() for b in self._written_blocks))
+
+    @property
+    def _written_blocks(self) -> range:
+        return range(self.written.n_blocks)
+
+    def mass_of(self, b: int) -> np.ndarray | None:
+        """Return how many equal points each of a block stands for; None where all are 1."""
+        if not self.has_mass:
+            return None
+        parts = self.parts_of(b)
+        return np.concatenate([self.written.load("operator/mass", part) for part in parts])
+
+    def mass_at(self, places: np.ndarray) -> np.ndarray | None:
+        """Return how many equal points those at some places, ascending, stand for."""
+        return self.written.at("operator/mass", places) if self.has_mass else None
+
+    def check(self) -> None:
+        """Raise `ScratchError` unless its files are those that were written, with these starts.
+
+        Of an operator that this process has just made it is known.
+        """
+        facts = self.scratch.checked("operator")
+        if (facts["starts"], facts["has_mass"]) != (list(self.written.starts), self.has_mass):
+            raise ScratchError(
+                f"{self.scratch.folder} holds an operator of other blocks (starts "
+                f"{facts['starts']}, equal points: {facts['has_mass']}); name these, or call "
+                "build_operator again"
+            )
 
     def parts_of(self, b: int) -> range:
         """Return the numbers of the blocks on files that a block joins."""
@@ -173,7 +212,7 @@ class BlockOperator(BlockArrays):
 
     def with_starts(self, starts: tuple[int, ...]) -> BlockOperator:
         """Return the operator in other blocks, at some of the starts of those on files."""
-        return BlockOperator(self.scratch, starts, self.written.starts)
+        return replace(self, starts=starts, written_starts=self.written.starts)
 
     @classmethod
     def from_operator(
@@ -187,14 +226,29 @@ class BlockOperator(BlockArrays):
         starts : sequence of int
             As the attribute.
         scratch : Scratch
+            It holds no other operator.
         """
-        K, cut = operator.affinity, cls(scratch, tuple(int(start) for start in starts))
-        for b, (start, stop) in enumerate(itertools.pairwise(starts)):
-            block = OperatorBlock.from_rows(
-                K[start:stop], operator.degrees[start:stop], start=start
-            )
-            block.save(cut, b)
+        K, degrees, mass = operator.affinity, operator.degrees, operator.mass
+        ends = tuple(int(start) for start in starts)
+        cut = cls(scratch, ends, has_mass=mass is not None)
+
+        def work() -> dict[str, Any]:
+            for b, (start, stop) in enumerate(itertools.pairwise(ends)):
+                block = OperatorBlock.from_rows(K[start:stop], degrees[start:stop], start=start)
+                block.save(cut, b)
+            return cut._with_mass(mass)
+
+        parts = [K, degrees] if mass is None else [K, degrees, mass]
+        made_from = {"operator": content_hash(*parts), "starts": ends}
+        scratch.completed("operator", work, made_from=made_from, shown="")
         return cut
+
+    def _with_mass(self, mass: np.ndarray | None) -> dict[str, Any]:
+        """Write the mass (n,) at each place, and return the facts of the operator's stage."""
+        if mass is not None:
+            for b in range(self.n_blocks):
+                self.save("operator/mass", b, mass[self.starts[b] : self.starts[b + 1]])
+        return {"starts": self.starts, "has_mass": mass is not None}
 
 
 def normalise(
@@ -205,14 +259,12 @@ def normalise(
     ``mass`` (n,) is the number of equal points at each place; see `diffclass.operators.markov`.
     """
     has_mass = mass is not None
-    if mass is not None:
-        for b in range(arrays.n_blocks):
-            arrays.save("operator/mass", b, mass[arrays.starts[b] : arrays.starts[b + 1]])
+    facts = BlockOperator(arrays.scratch, arrays.starts)._with_mass(mass)
     if alpha:
         arrays.on_each(engine, "operator: densities", find_densities, has_mass)
     arrays.on_each(engine, "operator: rows", make_operator_block, alpha, has_mass)
-    arrays.drop("operator/density", "operator/mass")
-    return {}
+    arrays.drop("operator/density")
+    return facts
 
 
 def find_densities(arrays: BlockArrays, has_mass: bool, b: int) -> None:

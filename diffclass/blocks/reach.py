@@ -42,7 +42,7 @@ class LabelDistance:
 
     def coverage(self) -> np.ndarray:
         """Return, for t = 0, 1, ..., the share of the reachable points within t distance."""
-        counts = self._graph.gather(self._graph.apply(_counts, self.get()))
+        counts = self._graph.gather(self._graph.each(_counts, self.get()))
         longest = max(map(len, counts))
         return coverage_of(np.sum([np.pad(c, (0, longest - len(c))) for c in counts], axis=0))
 
@@ -64,8 +64,9 @@ def _relaxed(
     return own, bool((own != before).any())
 
 
-def _counts(distance: np.ndarray) -> np.ndarray:
-    return np.bincount(distance[distance >= 0])
+def _counts(block: WalkBlock, distance: np.ndarray) -> np.ndarray:
+    reached = distance >= 0
+    return np.bincount(distance[reached], None if block.mass is None else block.mass[reached])
 
 
 def fill_unreached(

@@ -201,6 +201,15 @@ class Scratch:
             record.write(marker)
         return record.facts
 
+    def checked(self, name: str) -> dict[str, Any]:
+        """Return the facts of a complete stage, whose files are as they were written.
+
+        `ScratchError` if it is not complete, or damaged.
+        """
+        record = StageRecord.read(self._marker(name))
+        record.check(self.folder, name, record.made_from)
+        return record.facts
+
     def identity_of(self, name: str) -> str:
         """Return what tells a complete stage from others of its name."""
         return StageRecord.read(self._marker(name)).identity

@@ -63,7 +63,7 @@ class BlockWalk(LabelWalk[_Kept]):
         save_labels(operator.scratch, name, labels)
         self.graph, self.time = BlockGraph(operator, engine, name=name, depth=depth), 0
         self.labels, self.dtype = labels, operator.dtype
-        self.n_points, self.n_classes = len(operator), labels.n_classes
+        self.n_points, self.n_classes = operator.n_points, labels.n_classes
         self._row_bytes = self.n_classes * self.dtype.itemsize
         self._last: _Kept | None = None
         self._checkpoints: dict[str, _Kept] = {}
@@ -124,8 +124,17 @@ class BlockWalk(LabelWalk[_Kept]):
 
     def counted(self, values: Handles) -> np.ndarray:
         """Return the values of every `counted_every`-th point."""
-        every = np.arange(0, self.n_points, counted_every(self.n_points))
-        return self.graph.rows_at(values, every)
+        return self.graph.rows_at(values, self._counted_places)
+
+    @property
+    def counted_mass(self) -> np.ndarray | None:
+        """The number of equal points at each counted one; None where all are 1."""
+        return self.graph.operator.mass_at(self._counted_places)
+
+    @property
+    def _counted_places(self) -> np.ndarray:
+        n = len(self.graph.operator)
+        return np.arange(0, n, counted_every(n))
 
     def map_of(self, values: Handles, class_weight: np.ndarray) -> Handles:
         """Return the map with certain weights of the classes."""
@@ -170,7 +179,7 @@ class BlockWalk(LabelWalk[_Kept]):
         graph.drop("values")
 
     def _maps(self, values: Handles, weights: np.ndarray) -> Handles:
-        return self.graph.apply(block_tasks.maps, values, [weights] * len(values))
+        return self.graph.each(block_tasks.maps, values, values=(weights,))
 
     def _map_sums(self, maps: Handles, before: Handles | None) -> MapSums:
         none = [None] * len(maps)

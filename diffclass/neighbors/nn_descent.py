@@ -84,6 +84,9 @@ class NNDescentSearch(Search):
     result does not depend on the number of threads.
     New points start in the cells nearest to them and walk over the lists of indexed points. Their
     own lists are long enough to find 98.5 %, but at most 16 times the usual length.
+    Of neighbours as far as the n_neighbors-th, so many are known as lists are long, n_neighbors + 4
+    or more: where a list ends with them they are left out, although there may be fewer than in
+    `ExactSearch`, which keeps up to twice n_neighbors.
 
     References
     ----------

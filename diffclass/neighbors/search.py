@@ -19,7 +19,7 @@ from diffclass.exceptions import DataError
 from diffclass.neighbors.nodes import Nodes
 from diffclass.progress import checkpoint
 
-_TIED = 1 + 1e-12  # ratio of distances that are equal but for rounding in double precision
+TIED = 1 + 1e-12  # ratio of distances that are equal but for rounding in double precision
 _QUERIES, _POINTS = 524_288, 524_288  # of one launch, so that none takes long
 
 
@@ -75,7 +75,9 @@ class Search(TransformerMixin, BaseEstimator):
         k = min(self.n_neighbors, n_searched - 1)
         if k and n_searched == len(self._X):
             of_each, wider = self._nearest_of_each, self._wider_of_each
-            return self._with_ties(self._X, k, n_searched - 1, of_each, wider)
+            graph, self.left_out_ = self._with_ties(self._X, k, n_searched - 1, of_each, wider)
+            return graph
+        self.left_out_ = np.full(len(self._X), np.inf)
         found = self._searched[self._nearest_of_each(self._X[self._searched], k)]
         is_joined = self._representative != np.arange(len(self._X))
         place = np.searchsorted(self._searched, self._representative)
@@ -97,7 +99,7 @@ class Search(TransformerMixin, BaseEstimator):
         if len(self._searched) == len(self._X):
             return self._with_ties(
                 X, k, len(self._X), self._nearest, lambda X, rows, k: self._nearest(X[rows], k)
-            )
+            )[0]
         return self._distances(X, self._searched[self._nearest(X, k)])
 
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -142,29 +144,33 @@ class Search(TransformerMixin, BaseEstimator):
         most: int,
         nearest: Callable[[np.ndarray, int], np.ndarray],
         wider: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
-    ) -> sp.csr_array:
+    ) -> tuple[sp.csr_array, np.ndarray]:
         """Return the distances to the k nearest points and those as far as the k-th; see above.
 
-        ``nearest`` and ``wider`` find more than k, of all points X (m, d) and of some rows; there
-        are at most ``most``.
+        Also, for each row, the distance of those that were left out since there are too many;
+        infinite for none. ``nearest`` and ``wider`` find more than k, of all points X (m, d) and of
+        some rows; there are at most ``most``.
         """
-        found = nearest(X, min(k + 1, most))
+        found, left_out = nearest(X, min(k + 1, most)), np.full(len(X), np.inf)
         graph = self._distances(X, found[:, :k])
         if found.shape[1] == k or k == 0:
-            return graph
-        is_tied = self._lengths(X, found[:, k:]) <= self._lengths(X, found[:, k - 1 : k]) * _TIED
+            return graph, left_out
+        is_tied = self._lengths(X, found[:, k:]) <= self._lengths(X, found[:, k - 1 : k]) * TIED
         tied = np.flatnonzero(is_tied[:, 0])
         if not len(tied):
-            return graph
+            return graph, left_out
         columns = wider(X, tied, min(2 * k + 1, most))
         lengths = self._lengths(X[tied], columns)
         kth = np.partition(lengths, k - 1, axis=1)[:, k - 1 : k]
-        as_near, nearer = lengths <= kth * _TIED, lengths * _TIED < kth
+        as_near, nearer = lengths <= kth * TIED, lengths * TIED < kth
         n_near = as_near.sum(axis=1)
         are_all = (n_near < columns.shape[1]) | (columns.shape[1] == most)
-        keep = np.where((are_all & (n_near <= 2 * k))[:, None], as_near, nearer)
+        are_in = are_all & (n_near <= 2 * k)
+        left_out[tied[~are_in]] = kth[~are_in, 0]
+        keep = np.where(are_in[:, None], as_near, nearer)
         some = keep.any(axis=1)  # else the k that were found stay
-        return _with_rows(graph, tied[some], columns[some], lengths[some], keep[some])
+        graph = _with_rows(graph, tied[some], columns[some], lengths[some], keep[some])
+        return graph, left_out
 
     def _lengths(self, X: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the distances (m, k) of points (m, d) to indexed ones, in the order of these."""

@@ -97,7 +97,7 @@ def directed_neighbors() -> sp.csr_array:
 
 
 def write_lists(scratch: Scratch, starts: tuple[int, ...], graph: sp.csr_array) -> None:
-    """Write the rows of a graph as lists of equal lengths, filled up with nobody."""
+    """Write the rows of a graph: lists of five, filled up with nobody, and the rest as edges."""
     longest = np.diff(graph.indptr).max()
     found = np.full((graph.shape[0], longest), NO_NEIGHBOR, dtype=np.int32)
     lengths = np.full(found.shape, np.inf, dtype=np.float32)
@@ -106,8 +106,13 @@ def write_lists(scratch: Scratch, starts: tuple[int, ...], graph: sp.csr_array) 
         found[x, : row.stop - row.start] = graph.indices[row]
         lengths[x, : row.stop - row.start] = graph.data[row]
     for b, (start, stop) in enumerate(itertools.pairwise(starts)):
-        scratch.save(f"neighbors/places.{b}", found[start:stop])
-        scratch.save(f"neighbors/lengths.{b}", lengths[start:stop])
+        scratch.save(f"neighbors/places.{b}", found[start:stop, :5])
+        scratch.save(f"neighbors/lengths.{b}", lengths[start:stop, :5])
+        rows, columns = np.nonzero(found[start:stop, 5:] != NO_NEIGHBOR)
+        rows, columns = rows + start, columns + 5
+        tied = np.stack([rows, found[rows, columns]], axis=1).astype(np.int32)
+        scratch.save(f"neighbors/tied.{b}", tied)
+        scratch.save(f"neighbors/tied_lengths.{b}", lengths[rows, columns])
         scratch.save(f"cells/representatives.{b}", np.arange(start, stop))
 
 

@@ -10,9 +10,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from diffclass.blocks import BlockClassifier, BlockOperator, ScratchError, build
+from diffclass import markov_operator
+from diffclass.blocks import (
+    BlockClassifier,
+    BlockOperator,
+    Scratch,
+    ScratchError,
+    build,
+    diffuse_in_blocks,
+)
 from diffclass.exceptions import DataError
 from diffclass.kernels import Gaussian, SharedNeighbors
+from diffclass.label_diffusion import DiffusionRules, Labels
 
 
 @pytest.fixture(autouse=True)
@@ -205,3 +214,28 @@ def test_no_folder_can_be_there(blobs, tmp_path, kind):
         (tmp_path / "kept").symlink_to(tmp_path / "nowhere" / "else")
     with pytest.raises(ScratchError, match="there can be no folder"):
         fitted(X, y, scratch=tmp_path / "kept")
+
+
+def test_an_operator_made_by_hand_is_what_was_written(blobs, tmp_path):
+    """Not of other blocks, not damaged, not of a folder without one."""
+    X, y, _ = blobs
+    labels = Labels.of(y)
+    whole = markov_operator(X)
+    written = BlockOperator.from_operator(whole, [0, 300, 900], Scratch(tmp_path))
+    rules = DiffusionRules.of(labels)
+    diffuse_in_blocks(BlockOperator(Scratch(tmp_path), (0, 300, 900)), labels, rules)
+    diffuse_in_blocks(written.joined(1), labels, rules, name="joined")
+    for starts in ((0, 400, 900), (0, 900)):
+        with pytest.raises(ScratchError, match="an operator of other blocks"):
+            diffuse_in_blocks(BlockOperator(Scratch(tmp_path), starts), labels, rules)
+    with pytest.raises(ScratchError, match="holds a run with other"):
+        BlockOperator.from_operator(markov_operator(X[::-1]), [0, 300, 900], Scratch(tmp_path))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ScratchError, match=r"operator\.json"):
+        diffuse_in_blocks(BlockOperator(Scratch(tmp_path / "empty"), (0, 900)), labels, rules)
+    path = tmp_path / "operator" / "indices.1.npy"
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 64
+    path.write_bytes(content)
+    with pytest.raises(ScratchError, match="is damaged"):
+        diffuse_in_blocks(written, labels, rules)
