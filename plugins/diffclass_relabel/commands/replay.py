@@ -21,7 +21,7 @@ from diffclass.command_line import (
     overwrite_option,
     present,
 )
-from diffclass_hyperspectral.commands._results import place_maps
+from diffclass_hyperspectral.commands._results import place_maps, say_lost_names
 from diffclass_hyperspectral.commands._scenes import ONE_MAP, ScenePart, output_names
 from diffclass_hyperspectral.io.file_names import is_for_each
 
@@ -98,7 +98,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     """
     from diffclass.progress import stage
     from diffclass_relabel.queries import export
-    from diffclass_relabel.session import replayed
+    from diffclass_relabel.session import class_table, replayed
 
     inputs, report = [*given.scenes, session, *part.files], present(given.report)
     over_table = is_table(given.scenes[0])
@@ -125,6 +125,8 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
         with stage("writing"):
             for what, path in given.images.items():
                 export(editor, what, path, overwrite=given.overwrite)
+                if what in ("map", "labels") and not over_table:
+                    say_lost_names(console, path, class_table(editor.session.classes))
             for path in report:
                 export(editor, "report", path, overwrite=given.overwrite)
     facts = _facts(editor, console)

@@ -25,10 +25,11 @@ from diffclass_relabel.session import SessionEditor, class_table
 from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspace, sizes_text
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
+_CLASSES = _IMAGES | {".npy": "NumPy, ids alone"}
 # what the page offers; equivalent endings (.hdr, .dat) work too
 FORMATS: dict[Result, dict[str, str]] = {
-    "labels": _IMAGES,
-    "map": _IMAGES,
+    "labels": _CLASSES,
+    "map": _CLASSES,
     "polygons": {".gpkg": "GeoPackage", ".geojson": "GeoJSON"},
     "picture": {".png": "PNG with legend"},
     "margin": _IMAGES,
@@ -36,7 +37,7 @@ FORMATS: dict[Result, dict[str, str]] = {
     "spectra": {".sli": "ENVI library", ".csv": "CSV"},
     "report": {".json": "JSON"},
     "model": {".model": "for other scenes"},
-    "prediction": _IMAGES,
+    "prediction": _CLASSES,
 }
 BLOCK_NOTE = (
     "the map is one of blocks of {side} x {side} pixels; classify_options and the exported labels "

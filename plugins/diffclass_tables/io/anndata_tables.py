@@ -14,11 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.attributes import Attributes, say_unused
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
 from diffclass_tables.io.tables import INDEX, Table, checked_values, in_words, unique_ids
 
 EXTRA = "anndata"
+ATTRIBUTES = Attributes(
+    "AnnData",
+    honoured={
+        "X": "features", "obsm": "features", "obs": "columns", "obs_names": "ids",
+        "obsp": "graphs",
+    },
+    left_out={"highly_variable of var": "which columns of X are features"},
+)  # fmt: skip
+_CHOSEN = "highly_variable"
 _USUAL = "X_pca"  # what scanpy looks for neighbours in
 
 
@@ -53,7 +63,10 @@ def _features(path: Path, columns: str | None, obsm: Mapping[str, Any]) -> tuple
     name = name.removeprefix("obsm/")
     if name != "X" and name not in obsm:
         raise ParameterError(f"{path}: no {name!r}; it has {in_words(['X', *obsm])}")
-    values = _elements(path, ("X",)).get("X") if name == "X" else obsm[name]
+    stored = _elements(path, ("X", "var")) if name == "X" else {}
+    values = stored.get("X") if name == "X" else obsm[name]
+    if _CHOSEN in getattr(stored.get("var"), "columns", ()):
+        say_unused(path, "AnnData", tuple(ATTRIBUTES.left_out))
     if values is None:
         raise DataError(f"{path}: X is empty; name an entry of obsm with --columns")
     if hasattr(values, "to_numpy"):  # obsm may hold frames

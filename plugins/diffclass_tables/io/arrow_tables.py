@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.attributes import Attributes, say_unused
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
 from diffclass.names import WHOLE_NUMBER, read_names
@@ -34,6 +35,10 @@ from diffclass_tables.io.tables import (
 )
 
 EXTRA = "tables"
+ATTRIBUTES = Attributes(
+    "Parquet and Feather: metadata of the file and its columns",
+    honoured={"index_columns of pandas": "ids"},
+)
 ENDINGS = (*TEXTS, ".parquet", ".feather")
 _FORMATS = {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet", ".feather": "Feather"}
 _BLOCK = 2**20  # bytes of text that are read at once, if rows are not longer
@@ -65,6 +70,7 @@ def read(
     apart = [*apart, *(name for name in (id_name, index) if name is not None)]
     wanted = None if columns is None else chosen_names(path, names, columns, apart)
     found = _features(path, stored, wanted, apart) if has_features else []
+    _say_unused(path, stored, found)
     kept = {*found, id_name}
     left_out = tuple(name for name in names if name not in kept)
     ids = (
@@ -172,6 +178,16 @@ def _usual_ids(stored: Any, index: str | None) -> str | None:
     called = [name for name in names if name.lower() == "id"]
     others = [index] if index is not None else names[:1] if names[0] == ROW else []
     return next(iter(called + [name for name in others if _is_unique(stored.column(name))]), None)
+
+
+def _say_unused(path: Path, stored: Any, features: list[str]) -> None:
+    """Tell what the metadata of the file, or of its features, says of values."""
+    fields = [stored.schema, *(stored.schema.field(name) for name in features)]
+    stated = {name: value for one in fields for name, value in (one.metadata or {}).items()}
+    texts = {name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+             for name, value in stated.items()}  # fmt: skip
+    form = _FORMATS.get(path.suffix.lower(), "text")
+    say_unused(path, form, ATTRIBUTES.unused(texts))
 
 
 def _is_unique(column: Any) -> bool:

@@ -178,7 +178,7 @@ def write_class_map(
     path : path-like
         The ending chooses the format: ``.img .dat .bsq .bil .bip .raw .bin`` (ENVI data with a
         ``.hdr`` beside), ``.hdr`` (with an ``.img`` beside), ``.tif`` (palette, names and
-        coordinates), ``.png``, ``.npy`` (ids alone), ``.gpkg`` or ``.geojson``
+        coordinates), ``.png``, ``.npy`` (ids alone, without names), ``.gpkg`` or ``.geojson``
         (a polygon for each connected piece, with its ``class``, ``class_name``, ``color``,
         ``pixels``, ``area`` in square metres and mean ``probability``; GeoJSON in WGS 84).
     class_ids : array or Raster of shape (rows, columns)

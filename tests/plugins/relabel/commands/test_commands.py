@@ -97,7 +97,9 @@ def test_the_same_scene_in_another_file(session, scene_folder, tmp_path, capsys)
     assert run(["replay", str(session.log.path), *arguments]) == 0
     shown = session.update()
     assert np.array_equal(np.load(tmp_path / "m.npy"), np.where(shown.ids == NO_DATA, 0, shown.ids))
-    assert "operations" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "operations" in said.out
+    assert "m.npy: holds ids alone" in said.err
 
 
 @pytest.fixture
