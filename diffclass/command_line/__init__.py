@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from diffclass.command_line.recipes import changed_files, read_recipe, recipe
     from diffclass.command_line.results import check_picture, costs_of, give_report, present
-    from diffclass.command_line.walk_options import NameIn, WalkOptions
+    from diffclass.command_line.walk_options import LABEL_MODE, WalkOptions
 
 _HOMES = (
     "option_groups", "console", "results", "walk_options", "map_options", "doctor", "dispatch",
@@ -46,9 +46,9 @@ __all__ = [
     "BYTES",
     "FILE",
     "INTERRUPTED",
+    "LABEL_MODE",
     "Console",
     "MapOptions",
-    "NameIn",
     "RunOptions",
     "WalkOptions",
     "changed_files",

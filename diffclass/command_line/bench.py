@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from diffclass.command_line.console import Console, common_options, forecast_sayer
 from diffclass.command_line.option_groups import command, force_option, option, options, seed_option
 from diffclass.costs import Cost, Forecast, Size
 from diffclass.memory import peak_memory_bytes
+from diffclass.options import Whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,10 +30,10 @@ _FEATURES = 20
 
 @dataclass(frozen=True)
 class _Given:
-    rows: int = option("", type=click.IntRange(32), default=512)
-    columns: int = option("", type=click.IntRange(32), default=217)
-    classes: int = option("", type=click.IntRange(2), default=16)
-    repeats: int = option("", type=click.IntRange(1), default=15)
+    rows: int = option("", of=Whole(32), default=512)
+    columns: int = option("", of=Whole(32), default=217)
+    classes: int = option("", of=Whole(2), default=16)
+    repeats: int = option("", of=Whole(1), default=15)
     force: bool = force_option()
     seed: int = seed_option()
 

@@ -26,6 +26,7 @@ from diffclass.command_line.option_groups import option, options
 from diffclass.costs import Forecast
 from diffclass.exceptions import named_when_full
 from diffclass.memory import peak_memory_bytes
+from diffclass.options import COUNT, OneOf
 from diffclass.progress import duration, listening
 
 # Exit codes of commands; 0 means done.
@@ -253,12 +254,12 @@ class CommonOptions:
     """Options of every command."""
 
     as_json: bool = option("Print the result as JSON.", names=("--json",), hidden=True)
-    threads: int | None = option("Processor threads to use.", hidden=True, type=click.IntRange(1))
+    threads: int | None = option("Processor threads to use.", hidden=True, of=COUNT)
     progress: str = option(
         "How messages and progress are written to standard error; json: one object a line, "
         "for programs.",
         hidden=True,
-        type=click.Choice(["text", "json"]),
+        of=OneOf(("text", "json")),
         default="text",
     )
     quiet: bool = option(

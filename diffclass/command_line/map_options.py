@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line.option_groups import option
+from diffclass.options import COUNT
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
@@ -37,8 +38,8 @@ class MapOptions:
     """The graph, the coordinates and their time."""
 
     title = "Diffusion map"
-    components: int = option("Coordinates.", short="-n", default=3)
-    neighbors: int = option("Least number of neighbours of a point.", default=64)
+    components: int = option("Coordinates.", short="-n", of=COUNT, default=3)
+    neighbors: int = option("Least number of neighbours of a point.", of=COUNT, default=64)
     alpha: float = option("Density exponent.", default=1.0)
     time: float | str = option("Steps.", type=_NumberOr("auto", "relaxation"), default=1)
     bandwidth: float | str | None = option(

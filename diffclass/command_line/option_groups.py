@@ -20,20 +20,22 @@ values as one object. ``--help`` shows the usual options first and leaves out th
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import wraps
-from numbers import Number
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from diffclass.exceptions import ParameterError
+from diffclass.options import SEED, Domain, Number, OneOf, Whole, YesNo
 from diffclass.remote_paths import place_of
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -60,6 +62,64 @@ class _Bytes(click.ParamType):
         if found is None or not float(found[1]) or (not unit and float(found[1]) < _LEAST):
             self.fail(f"{value!r} is not a size; write 8GB, 500MB or 2GiB", param, ctx)
         return int(float(found[1]) * (_BINARY if found[3] and unit else _UNITS)[unit])
+
+
+class _Checked(click.ParamType):
+    """A type of `click` whose values are those of a domain."""
+
+    of: Domain
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, or say what it has to be."""
+        found = super().convert(value, param, ctx)
+        if not self.of.holds(found):
+            self.fail(self.of.in_words, param, ctx)
+        return found
+
+
+class _WholeType(_Checked, click.IntRange):
+    def __init__(self, of: Whole):
+        super().__init__(of.least, of.most)
+        self.of = of
+
+
+class _NumberType(_Checked, click.FloatRange):
+    def __init__(self, of: Number):
+        has_end = of.is_open and of.most is not None
+        super().__init__(of.least, of.most, min_open=of.is_open, max_open=has_end)
+        self.of = of
+
+
+class _WordType(_Checked, click.Choice):
+    def __init__(self, of: OneOf):
+        super().__init__(of.names)
+        self.of = of
+
+
+class _ListedType(_Checked):
+    """Words that are known when a value is given: their list is too heavy to import for help."""
+
+    name = "name"
+
+    def __init__(self, of: OneOf):
+        self.of: OneOf = of
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return [CompletionItem(name) for name in self.of.names if name.startswith(incomplete)]
+
+
+def _click_type(of: Domain) -> click.ParamType:
+    """Return the type of an option whose values are those of a domain."""
+    if isinstance(of, Whole):
+        return _WholeType(of)
+    if isinstance(of, Number):
+        return _NumberType(of)
+    if isinstance(of, OneOf):
+        return _ListedType(of) if isinstance(of.words, str) else _WordType(of)
+    return click.STRING
 
 
 FILE = _File(path_type=Path)
@@ -139,6 +199,7 @@ def option(
     names: tuple[str, ...] = (),
     usual: bool = False,
     hidden: bool = False,
+    of: Domain | None = None,
     **settings: Any,
 ) -> Any:
     """Return the field of a dataclass that declares an option.
@@ -158,9 +219,13 @@ def option(
         Whether it is shown before all groups.
     hidden : bool, default=False
         Whether only ``--help-all`` shows it.
+    of : Domain, optional
+        The values that it may have.
     **settings
         As for `click.Option`.
     """
+    if of is not None and not isinstance(of, YesNo):
+        settings["type"] = _click_type(of)
     return field(
         metadata={
             "names": names or (short,) * (short is not None),
@@ -181,7 +246,7 @@ def seed_option() -> Any:
     return option(
         "Seeds every random choice; the same seed gives the same result.",
         hidden=True,
-        type=click.IntRange(0, 2**32 - 1),
+        of=SEED,
         default=0,
     )
 
@@ -280,7 +345,7 @@ def _one_value(declared: Option, value: Any, name: str) -> Any:
     """Return a value as the type of an option converts it, unless that makes another value."""
     word = os.fspath(value) if isinstance(value, os.PathLike) else value
     wrong = ParameterError(f"{name}; it has to be of type {declared.type.name}")
-    if isinstance(word, bool) != declared.is_flag or not isinstance(word, str | Number):
+    if isinstance(word, bool) != declared.is_flag or not isinstance(word, str | numbers.Number):
         raise wrong
     try:
         found = declared.type.convert(word, declared, None)

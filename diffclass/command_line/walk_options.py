@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from diffclass.command_line.option_groups import option, refuse_without_effect
 from diffclass.extensions import KERNELS, extension_names
+from diffclass.options import COUNT, OneOf, Whole
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 KERNEL_NAMES = (
     "shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant",
 )  # fmt: skip
+LABEL_MODE = OneOf("diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES")
 
 
 class KernelName(click.Choice):
@@ -36,40 +35,12 @@ class KernelName(click.Choice):
         return super().convert(value, param, ctx)
 
 
-class NameIn(click.ParamType):
-    """One of the names that a module lists; the module is imported only when a value is given.
-
-    ``home`` is the module and the list in it, "package.module:LIST".
-    """
-
-    def __init__(self, name: str, home: str):
-        self.name = name
-        self.home = home
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name, or say which ones exist."""
-        names = self._names()
-        if value not in names:
-            self.fail(f"{value!r} is not one of {', '.join(names)}", param, ctx)
-        return value
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the names that begin so."""
-        return [CompletionItem(name) for name in self._names() if name.startswith(incomplete)]
-
-    def _names(self) -> Iterable[str]:
-        module, _, listing = self.home.partition(":")
-        return getattr(importlib.import_module(module), listing)
-
-
 @dataclass(frozen=True)
 class WalkOptions:
     """The graph, the walk and its time."""
 
     title = "Graph and diffusion"
-    neighbors: int | None = option("Neighbours of a point in the graph.")
+    neighbors: int | None = option("Neighbours of a point in the graph.", of=COUNT)
     kernel: str = option(
         "gaussian: by distance alone; all others by shared neighbours too. covariance: by "
         "overlap of local Gaussians. directed, discriminant: shaped by the posteriors of a first "
@@ -81,7 +52,7 @@ class WalkOptions:
         "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
         "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
         "one label per class, summed if their map cuts the graph less.",
-        type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
+        of=LABEL_MODE,
     )
     class_sizes: str | None = option(
         "What is known of the classes' sizes: NAME=SIZE,NAME=SIZE with 20%, 1200px, 3.5ha (also "
@@ -89,13 +60,13 @@ class WalkOptions:
         metavar="SIZES",
         hidden=True,
     )
-    tau: int | None = option("Diffusion time in steps; chosen by default.")
-    max_time: int | None = option("Last time to choose from.", hidden=True)
+    tau: int | None = option("Diffusion time in steps; chosen by default.", of=COUNT)
+    max_time: int | None = option("Last time to choose from.", hidden=True, of=COUNT)
     rounds: int = option(
         "Number of further diffusions, each by walks warped class by class with the last "
         "posteriors.",
         hidden=True,
-        type=click.IntRange(0),
+        of=Whole(0),
         default=0,
     )
     join_features: bool = option(
@@ -106,7 +77,7 @@ class WalkOptions:
     device: str = option(
         "Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
         "(needs the extra [cuda]), neighbours exactly.",
-        type=click.Choice(["cpu", "cuda"]),
+        of=OneOf(("cpu", "cuda")),
         default="cpu",
     )
 

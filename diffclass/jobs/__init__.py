@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diffclass.jobs.embedding import EmbeddingReport, draw_map, embedding_costs, report_embedding
-from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors, check_whole
+from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors
 from diffclass.jobs.reports import (
     HIDDEN,
     IF_KNOWN,
@@ -28,7 +28,6 @@ __all__ = [
     "check_classifier",
     "check_map",
     "check_neighbors",
-    "check_whole",
     "draw_map",
     "embedding_costs",
     "hints_worth",

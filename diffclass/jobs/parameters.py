@@ -5,12 +5,11 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
+from diffclass.options import COUNT
 
 _MOST_ALPHA = 4
 _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
@@ -24,7 +23,7 @@ def check_classifier(classifier: DiffusionClassifier | BlockClassifier, n_points
 
 def check_neighbors(n_neighbors: Any, n_points: int) -> None:
     """Raise `ParameterError` unless there are more points with data than neighbours."""
-    check_whole(n_neighbors, "n_neighbors", least=1)
+    COUNT.check(n_neighbors, "n_neighbors")
     if n_neighbors >= n_points:
         raise ParameterError(
             f"a graph of {n_neighbors} neighbors needs more points than the {n_points} that have "
@@ -32,23 +31,16 @@ def check_neighbors(n_neighbors: Any, n_points: int) -> None:
         )
 
 
-def check_whole(value: Any, name: str, *, least: int) -> None:
-    """Raise `ParameterError` unless a parameter is a whole number, at least so large."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise ParameterError(f"{name} = {value!r}; it has to be a whole number, at least {least}")
-
-
 def check_map(model: DiffusionMap, n_points: int) -> None:
     """Raise `ParameterError` for what an embedding would refuse when fitted to that many points."""
     if not isinstance(model.n_components, str):
-        check_whole(model.n_components, "n_components", least=1)
+        COUNT.check(model.n_components, "n_components")
         if model.n_components >= n_points:
             raise ParameterError(
                 f"n_components = {model.n_components}; {n_points} points have at most "
                 f"{n_points - 1} coordinates"
             )
-    check_whole(model.n_neighbors, "n_neighbors", least=1)
+    COUNT.check(model.n_neighbors, "n_neighbors")
     for name in ("alpha", "time", "bandwidth"):
         value = getattr(model, name)
         if isinstance(value, str) and name != "alpha":

@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
-from diffclass.command_line import names_of, option, taken
+from diffclass.command_line import LABEL_MODE, names_of, option, taken
 from diffclass.exceptions import ParameterError
+from diffclass.options import COUNT, SEED
 from diffclass_hyperspectral.commands._scenes import ScenePart, match_option
+from diffclass_hyperspectral.options import OPTIONS as SCENE_OPTIONS
 from diffclass_tables.commands._rows import FeatureOptions
 
 
@@ -39,14 +41,12 @@ class Diffusion:
     """How labels diffuse in a new session."""
 
     title = "Diffusion"
-    neighbors: int | None = option(
-        "Neighbours of a point in the graph; 12 by default.", type=click.IntRange(1)
-    )
+    neighbors: int | None = option("Neighbours of a point in the graph; 12 by default.", of=COUNT)
     label_mode: str | None = option(
         "How labels count. summed, free: they diffuse away, and count over the whole walk or "
         "at its end. absorbing: they stay. auto (default): as classify chooses, or summed for a "
         "tau that is given.",
-        type=click.Choice(["auto", "summed", "free", "absorbing"]),
+        of=LABEL_MODE,
     )
     tau: int | str | None = option(
         'Diffusion time in steps, or the rule that chooses it: "auto" (default), for all '
@@ -56,11 +56,9 @@ class Diffusion:
     max_time: int | None = option(
         "Last time to choose from; by default 1024 for up to 65,536 points, falling to 256.",
         hidden=True,
-        type=click.IntRange(1),
+        of=COUNT,
     )
-    seed: int | None = option(
-        "Seed of random choices; 0 by default.", hidden=True, type=click.IntRange(0, 2**32 - 1)
-    )
+    seed: int | None = option("Seed of random choices; 0 by default.", hidden=True, of=SEED)
 
 
 @dataclass(frozen=True)
@@ -71,11 +69,11 @@ class SceneOptions:
     features: str | None = option(
         "Components of the spectra, alone (default) or together with smoothed ones: means "
         "within fields.",
-        type=click.Choice(["spectral", "spatial"]),
+        of=SCENE_OPTIONS["features"],
     )
     components: int | None = option(
         "Number of components; by default 20, or as many as the scene has bands.",
-        type=click.IntRange(1),
+        of=SCENE_OPTIONS["n_components"],
     )
 
 

@@ -25,7 +25,6 @@ from diffclass.costs import Cost
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import checkpoint, stage
 
-METRICS = ("euclidean", "cosine", "correlation")
 MOST_FEATURES = 64  # more are reduced to components, if there are many rows
 MANY_ROWS = 4096  # up to so many all neighbours are compared, whatever the number of features
 _BLOCK = 2**24  # values
@@ -83,10 +82,8 @@ def row_points(
     DataError
         For infinite values, rows of zeros where their direction counts, and no complete row.
     ParameterError
-        For an unknown metric, or more components than features or rows.
+        For more components than features or rows.
     """
-    if metric is not None and metric not in METRICS:
-        raise ParameterError(f"metric = {metric!r}; possible: {', '.join(METRICS)}")
     metric = metric or usual_metric(values)
     n, d = values.shape
     if n_components is not None and not 1 <= n_components <= min(n, d):

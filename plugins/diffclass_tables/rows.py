@@ -10,8 +10,10 @@ import scipy.sparse as sp
 
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.options import check_options
 from diffclass_tables.features import RowPoints, n_compared, row_points
 from diffclass_tables.io import Table
+from diffclass_tables.options import OPTIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,7 @@ def read_rows(
     (array([[0.6, 0.8],
            [0. , 1. ]], dtype=float32), array([ True,  True, False]))
     """
+    check_options(OPTIONS, metric=metric, n_components=n_components, seed=seed)
     if graph is not None:
         facts = {"graph": "given", "edges": int(graph.nnz)}
         return Rows(table, graph, np.ones(table.n_rows, dtype=bool), facts)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from diffclass.command_line import WalkOptions, option
-from diffclass_hyperspectral.features import METRICS
+from diffclass_hyperspectral.options import OPTIONS
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
@@ -31,7 +29,7 @@ def features_option() -> Any:
     return option(
         "Components of the spectra, alone or together with smoothed ones: means within fields.",
         usual=True,
-        type=click.Choice(["spectral", "spatial"]),
+        of=OPTIONS["features"],
         default="spectral",
     )
 
@@ -41,7 +39,7 @@ def metric_option() -> Any:
     return option(
         "How spectra are compared. euclidean: by noise-adjusted components; angle, correlation: by "
         "shape, regardless of brightness, in all good bands.",
-        type=click.Choice(METRICS),
+        of=OPTIONS["metric"],
         default="euclidean",
     )
 
@@ -63,6 +61,7 @@ class DiffusionOptions(WalkOptions):
         "Number of components; by default 20 noise-adjusted ones, for angle and correlation "
         "as many as keep the distances.",
         hidden=True,
+        of=OPTIONS["n_components"],
     )
 
     def features_of(self, scene: Scene) -> SceneFeatures:

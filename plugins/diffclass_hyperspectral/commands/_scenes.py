@@ -11,8 +11,8 @@ import click
 
 from diffclass.command_line import FILE, option
 from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
+from diffclass_hyperspectral.options import OPTIONS
 
-_MATCH_RULES = ("names", "ids", "overlap")  # the core's, without what it takes to import them
 _APART = "these scenes lie on no common map grid, so "
 ONE_MAP = _APART + "one file cannot hold their maps; write one for each, as -o 'maps/{}.tif'"
 PLACES = _APART + "a row and a column name no pixel of them; give one scene at a time"
@@ -64,7 +64,7 @@ def match_option(given: str, own: str) -> Any:
         f"How classes of {given} are matched with those of {own}: by name, by id, or by best "
         "overlap, each class once. By default the first of these under which two classes are one; "
         "that another agrees far better is said.",
-        type=click.Choice(_MATCH_RULES),
+        of=OPTIONS["match"],
     )
 
 

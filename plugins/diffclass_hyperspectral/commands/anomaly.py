@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from diffclass.command_line import (
     Console,
     RunOptions,
@@ -22,6 +20,7 @@ from diffclass.command_line import (
     present,
     refuse_without_effect,
 )
+from diffclass.options import COUNT
 from diffclass_hyperspectral.commands._results import place_maps
 from diffclass_hyperspectral.commands._scenes import (
     PLACES,
@@ -30,6 +29,7 @@ from diffclass_hyperspectral.commands._scenes import (
     output_names,
     scenes_argument,
 )
+from diffclass_hyperspectral.options import OPTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ class _Given:
     method: str = option(
         "diffusion: how far the walk from a pixel is from equilibrium; rx: squared "
         "Mahalanobis distance from the mean; isolation-forest: how few cuts set a pixel apart.",
-        type=click.Choice(["diffusion", "rx", "isolation-forest"]),
+        of=OPTIONS["method"],
         default="diffusion",
     )
     truth: Path | None = option(
@@ -60,13 +60,13 @@ class _Given:
     report: Path | None = option("Report as JSON.")
     neighbors: int = option(
         "Of diffusion: neighbours of a pixel in the graph; more than anomalies that are alike.",
-        type=click.IntRange(1),
+        of=COUNT,
         default=32,
     )
     time: int = option(
         "Of diffusion: steps of the walk. More find groups of anomalies that are alike, and "
         "lose mixed pixels.",
-        type=click.IntRange(1),
+        of=COUNT,
         default=1,
     )
     truth_variable: str | None = option(

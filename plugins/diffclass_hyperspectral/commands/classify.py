@@ -25,6 +25,7 @@ from diffclass.command_line import (
     present,
     refuse_without_effect,
 )
+from diffclass.options import Number
 from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import LABEL_FORMATS, SMALLER, DiffusionOptions
 from diffclass_hyperspectral.commands._results import (
@@ -43,6 +44,7 @@ from diffclass_hyperspectral.commands._scenes import (
 )
 from diffclass_hyperspectral.commands.rerun import map_hash
 from diffclass_hyperspectral.io.file_names import file_of, is_for_each
+from diffclass_hyperspectral.options import OPTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,12 +78,12 @@ class _Labels:
         "then that of blocks); half of them, unless --labels-per-class is given. Spatial features, "
         "--majority and --min-area are always scored both ways.",
         usual=True,
-        type=click.Choice(["random", "blocks", "both"]),
+        of=OPTIONS["holdout"],
     )
     labels_per_class: int | None = option(
         "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
         usual=True,
-        type=click.IntRange(1),
+        of=OPTIONS["labels_per_class"],
     )
     scores: Path | None = option(
         "A map of the same classes from elsewhere, such as last year's, in the formats of labels: "
@@ -130,13 +132,13 @@ class _Files:
         "Simplify outlines of polygons by this tolerance in pixels; neighbours keep their common "
         "border. 0: they run along the pixels.",
         hidden=True,
-        type=click.FloatRange(0),
+        of=OPTIONS["simplify"],
         default=0.0,
     )
     level: float = option(
         "Share of the pixels whose possible classes are to hold the true one.",
         hidden=True,
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        of=OPTIONS["level"],
         default=0.9,
     )
 
@@ -168,7 +170,7 @@ class _Model:
     scale: float | None = option(
         "Multiply the scene's values by this factor. With --model its units are then not checked.",
         hidden=True,
-        type=click.FloatRange(0, min_open=True),
+        of=Number(0, is_open=True),
     )
 
 
@@ -177,9 +179,15 @@ class _Cleaning:
     """What is done to the map after classification."""
 
     title = "Cleaning the map"
-    min_margin: float = option("Pixels with a smaller margin become class 0.", default=0.0)
-    majority: int = option("Width of a majority filter in pixels: 3, 5, ...", default=1)
-    min_area: int = option("Segments of fewer pixels join a neighbouring class.", default=1)
+    min_margin: float = option(
+        "Pixels with a smaller margin become class 0.", of=OPTIONS["min_margin"], default=0.0
+    )
+    majority: int = option(
+        "Width of a majority filter in pixels: 3, 5, ...", of=OPTIONS["majority"], default=1
+    )
+    min_area: int = option(
+        "Segments of fewer pixels join a neighbouring class.", of=OPTIONS["min_area"], default=1
+    )
     segments: Path | None = option(
         "Decide by segment, such as the fields of a register: each takes the class that most of "
         "its pixels have. Shapes, or an image of their numbers, 0 for none.",

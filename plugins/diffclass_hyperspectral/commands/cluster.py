@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from diffclass.command_line import (
     Console,
     RunOptions,
@@ -42,6 +40,7 @@ from diffclass_hyperspectral.commands._scenes import (
     scenes_argument,
 )
 from diffclass_hyperspectral.io.file_names import is_for_each
+from diffclass_hyperspectral.options import OPTIONS
 
 if TYPE_CHECKING:
     from diffclass.clustering import DiffusionClustering
@@ -60,17 +59,19 @@ class _Given:
     clusters: int | None = option(
         "Number of clusters; by default the one before the widest gap of the walk's spectrum.",
         short="-k",
-        type=click.IntRange(2),
+        of=OPTIONS["clusters"],
     )
     method: str = option(
         "How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
         "dense pixels that are far from denser ones (LUND).",
-        type=click.Choice(["kmeans", "modes"]),
+        of=OPTIONS["clustering"],
         default="kmeans",
     )
     features: str = features_option()
     metric: str = metric_option()
-    components: int | None = option("Number of components of the spectra; by default as classify.")
+    components: int | None = option(
+        "Number of components of the spectra; by default as classify.", of=OPTIONS["n_components"]
+    )
     truth: Path | None = option(
         "Known classes (formats and folders as classify's labels; 0 is unknown): prints "
         "accuracies after the best assignment of clusters to classes.",

@@ -24,6 +24,7 @@ from diffclass.command_line import (
 from diffclass.exceptions import warn_user
 from diffclass_hyperspectral.commands._scenes import match_option
 from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
+from diffclass_hyperspectral.options import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class _Given:
     fitted: Path | None = option("Labels that MAP was made with: left out of TRUTH.")
     gap: int | None = option(
         "Leave out TRUTH nearer than this to --fitted too, in pixels: neighbours are alike.",
-        type=click.IntRange(1),
+        of=OPTIONS["gap"],
     )
     map_variable: str | None = option("Array to take from a .mat map with several.", hidden=True)
     truth_variable: str | None = option(

@@ -11,7 +11,6 @@ import click
 from diffclass.command_line import (
     BOUND_MISSED,
     Console,
-    NameIn,
     RunOptions,
     command,
     common_options,
@@ -35,6 +34,7 @@ from diffclass_hyperspectral.commands._scenes import (
     opened_scenes,
     scenes_argument,
 )
+from diffclass_hyperspectral.options import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -47,22 +47,22 @@ class _Given:
     rule: str = option(
         "coverage: pixels that stand for many others in doubt. margin: pixels where classes are "
         "close.",
-        type=NameIn("rule", "diffclass.acquisition:RULES"),
+        of=OPTIONS["rule"],
         default="coverage",
     )
     number: int = option(
         "Pixels; best as many as will be labelled at once.",
         short="-n",
-        type=click.IntRange(1),
+        of=OPTIONS["n_pixels"],
         default=10,
     )
     min_distance: float = option(
-        "Least distance between two of them, in pixels.", type=click.FloatRange(0), default=5.0
+        "Least distance between two of them, in pixels.", of=OPTIONS["min_distance"], default=5.0
     )
     for_validation: int | None = option(
         "SCENE is a class map: draw this many of its pixels at random, to find out their classes. "
         "Filled in, the file is the TRUTH of diffclass evaluate --areas.",
-        type=click.IntRange(1),
+        of=OPTIONS["n_points"],
     )
     by_class: bool = option(
         "With --for-validation: half of the points in equal parts for each class of the map, half "

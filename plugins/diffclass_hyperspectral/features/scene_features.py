@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.options import check_options
 from diffclass.progress import stage
-from diffclass_hyperspectral.features import METRICS
 from diffclass_hyperspectral.features.components import (
     Components,
     noise_adjusted_directions,
@@ -32,6 +32,7 @@ from diffclass_hyperspectral.features.spatial_scales import (
 )
 from diffclass_hyperspectral.io.rasters import PointPicture, spread_out
 from diffclass_hyperspectral.io.scenes import Scene, sampled_levels, unit_factor
+from diffclass_hyperspectral.options import OPTIONS
 
 _COMPONENTS = 20
 
@@ -299,16 +300,11 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise `ParameterError` for parameters that no scene can be fitted with."""
-        k = self.n_components
-        if k is not None and not (isinstance(k, int | np.integer) and k >= 1):
-            raise ParameterError(f"n_components = {k!r}; at least 1 is needed")
-        if self.metric not in METRICS:
-            raise ParameterError(f"metric = {self.metric!r}; possible: {', '.join(METRICS)}")
+        given = self.get_params(deep=False)
+        scales = given.pop("scales")
+        check_options(OPTIONS, **given)
         if self.spatial:
-            smoothings_of(self.scales)
-        for name in ("field_power", "position_weight"):
-            if not getattr(self, name) >= 0:
-                raise ParameterError(f"{name} = {getattr(self, name)!r} is below 0")
+            smoothings_of(scales)
 
     def _fit_components(self, scene: Scene) -> None:
         self.check_parameters()

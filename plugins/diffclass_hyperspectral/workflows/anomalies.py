@@ -12,9 +12,10 @@ import numpy as np
 from diffclass.anomaly import DiffusionAnomaly
 from diffclass.costs import Cost, Forecast, Size
 from diffclass.evaluation import DetectionCurve, detection_curve
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError
 from diffclass.jobs import RunCosts, RunReport, check_neighbors
 from diffclass.kernels import Gaussian
+from diffclass.options import check_options
 from diffclass.output import replacing
 from diffclass.plots import new_figure
 from diffclass.point_graph import graph_costs
@@ -22,6 +23,7 @@ from diffclass.progress import stage
 from diffclass_hyperspectral.features.block_statistics import BandStatistics
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene, color_bands
+from diffclass_hyperspectral.options import OPTIONS
 
 __all__ = [
     "SceneAnomalies",
@@ -32,7 +34,6 @@ __all__ = [
     "report_anomalies",
 ]
 
-METHODS = ("diffusion", "rx", "isolation-forest")
 _COMPONENTS = 30
 NAMES = {"diffusion": "diffusion", "rx": "RX", "isolation-forest": "isolation forest"}
 _LISTED = 10
@@ -114,8 +115,7 @@ def find_anomalies(
     >>> found.highest(1)[0][:2]
     (3, 4)
     """
-    if method not in METHODS:
-        raise ParameterError(f"method = {method!r}; possible: {', '.join(METHODS)}")
+    check_options(OPTIONS, method=method, seed=seed)
     model = DiffusionAnomaly(random_state=seed) if model is None else model
     if method == "diffusion":
         check_neighbors(model.n_neighbors, scene.shape[0] * scene.shape[1])

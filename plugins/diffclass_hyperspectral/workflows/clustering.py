@@ -14,10 +14,11 @@ from diffclass.clustering import N_NEIGHBORS, DiffusionClustering
 from diffclass.costs import Cost, Forecast
 from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.jobs import HIDDEN, Facts, RunCosts, RunReport, check_whole
+from diffclass.jobs import HIDDEN, Facts, RunCosts, RunReport
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.libraries import require
 from diffclass.mode_clustering import DiffusionModes
+from diffclass.options import COUNT, check_options
 from diffclass.output import replacing
 from diffclass.plots import new_figure
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
@@ -29,6 +30,7 @@ from diffclass_hyperspectral.io.labels import ClassTable, LabelImage
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.readers import SpectralLibrary, color_text
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.options import OPTIONS
 
 __all__ = [
     "ClusterSpectra",
@@ -254,6 +256,7 @@ def mean_spectra(scene: Scene, cluster_map: np.ndarray, n_clusters: int) -> Clus
     >>> found.means.tolist(), found.deviations.tolist()
     ([[2.0, 5.0], [4.0, 8.0]], [[1.0, 0.0], [0.0, 0.0]])
     """
+    check_options(OPTIONS, n_clusters=n_clusters)
     usable = scene.usable_bands()
     bands = np.flatnonzero(usable)
     sums, origin = np.zeros((2, n_clusters, len(bands))), np.zeros(0)
@@ -350,7 +353,7 @@ def check_clustering(model: DiffusionClustering, n_pixels: int) -> None:
     """Raise `ParameterError` for a number of clusters refused when fitted to that many pixels."""
     if isinstance(model.n_clusters, str):
         return  # checked with the points
-    check_whole(model.n_clusters, "n_clusters", least=1)
+    COUNT.check(model.n_clusters, "n_clusters")
     if model.n_clusters > n_pixels:
         raise ParameterError(
             f"{model.n_clusters} clusters were asked for, but only {n_pixels} pixels have data; "

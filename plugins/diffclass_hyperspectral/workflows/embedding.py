@@ -13,6 +13,7 @@ import numpy as np
 from diffclass import DiffusionMap
 from diffclass.costs import Forecast
 from diffclass.jobs import check_map, draw_map, embedding_costs
+from diffclass.options import check_options
 from diffclass.plots import stretch_contrast
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
@@ -20,6 +21,7 @@ from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.maps import place_of, write_raster
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tables import write_table
+from diffclass_hyperspectral.options import OPTIONS
 
 __all__ = ["draw_embedding", "embed_scene", "write_coordinates"]
 
@@ -128,6 +130,7 @@ def write_coordinates(
     ...     open_scene(Path(folder) / "map.img").shape
     (48, 48, 3)
     """
+    check_options(OPTIONS, overwrite=overwrite)
     values = embedded.coordinates
     if Path(path).suffix.lower() == ".csv":
         places = np.indices(embedded.shape).reshape(2, -1).T

@@ -22,9 +22,11 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass.libraries import require
+from diffclass.options import check_options
 from diffclass.output import replacing
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import parsed_crs
+from diffclass_hyperspectral.options import OPTIONS
 
 ENDINGS = (".geojson", ".json", ".gpkg", ".csv")
 _WGS84 = "EPSG:4326"
@@ -103,6 +105,7 @@ def write_points(
     class,id,row,column,x,y
     ,1,4,7,,
     """
+    check_options(OPTIONS, overwrite=overwrite)
     check_ending(path)
     check_places(path, has_places=not pixels or pixels[0].x is not None)
     suffix = Path(path).suffix.lower()

@@ -12,12 +12,14 @@ from diffclass.acquisition import MEDOID_BYTES, by_coverage, well_apart
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError
-from diffclass.jobs import Facts, RunReport, check_whole
+from diffclass.jobs import Facts, RunReport
+from diffclass.options import check_options
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.options import OPTIONS
 from diffclass_hyperspectral.workflows.classification import (
     SceneClassification,
     checked_labels,
@@ -172,6 +174,7 @@ def suggest_for_scene(
     >>> [(pixel.rank, pixel.current_class) for pixel in run.pixels]
     [(1, 3), (2, 2), (3, 3)]
     """
+    check_options(OPTIONS, n_pixels=n_pixels, rule=rule, min_distance=min_distance)
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     labels = checked_labels(scene, labels, features, classifier)
@@ -244,9 +247,9 @@ def suggest_first(
     >>> sorted({int(tissue.truth[pixel.row, pixel.column]) for pixel in run.pixels})
     [1, 2, 3]
     """
+    check_options(OPTIONS, n_pixels=n_pixels, min_distance=min_distance, random_state=random_state)
     features = SceneFeatures() if features is None else features
     features.check_parameters()
-    check_whole(n_pixels, "n_pixels", least=1)
     size = scene_size(scene, features)
     costs = feature_costs(scene, features, size.points) | {"suggestions": Cost(MEDOID_BYTES)}
     memory = Forecast.of(costs)

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.jobs import Facts, RunReport, check_whole
+from diffclass.jobs import Facts, RunReport
+from diffclass.options import Whole, check_options
 from diffclass_hyperspectral.io.georeference import georeference_of
 from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.options import OPTIONS
 
 _ROUNDING = 1e-9  # of shares of points
 
@@ -102,7 +104,7 @@ def validation_design(
     >>> len(pixels), report.points_of_classes
     (30, {'class 1': 9, 'class 2': 11, 'class 3': 10})
     """
-    check_whole(n_points, "n_points", least=1)
+    check_options(OPTIONS, n_points=n_points, by_class=by_class, seed=seed)
     ids = found.ids.ravel()
     classes, counts = np.unique(ids[ids > 0], return_counts=True)
     if counts.sum() < n_points:
@@ -111,7 +113,7 @@ def validation_design(
         )
     rng = np.random.default_rng(seed)
     if by_class:
-        check_whole(n_points, "n_points", least=2 * len(classes))
+        Whole(2 * len(classes)).check(n_points, "n_points")
         shares = allocation(counts, n_points)
         drawn = np.concatenate(
             [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line import FILE, option, refuse_without_effect
+from diffclass_tables.options import OPTIONS
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from diffclass_tables.io import Table
     from diffclass_tables.rows import Rows
 
-METRICS = ("euclidean", "cosine", "correlation")
 SMALLER = "ask for fewer --components or --neighbors"
 LABELS = (
     "Labels: a column of TABLE, or a file: ids or row numbers and classes (.csv, .tsv, .parquet, "
@@ -44,13 +44,13 @@ class FeatureOptions:
     metric: str | None = option(
         "How rows are compared. By default cosine for float16 and rows of unit length, else "
         "euclidean.",
-        type=click.Choice(METRICS),
+        of=OPTIONS["metric"],
     )
     dimensions: int | None = option(
         "Principal components of the features to compare; by default 64 of more than 64, if there "
         "are more than 4,096 rows, else all features.",
         hidden=True,
-        type=click.IntRange(1),
+        of=OPTIONS["n_components"],
     )
     apart: tuple[str, ...] = option(
         "Another column that is no feature; may be repeated.", hidden=True, multiple=True

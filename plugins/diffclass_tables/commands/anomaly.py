@@ -19,6 +19,7 @@ from diffclass.command_line import (
     options,
     present,
 )
+from diffclass.options import COUNT
 from diffclass_tables.commands._rows import (
     OUTPUT,
     SMALLER,
@@ -38,12 +39,12 @@ class _Given:
     )
     neighbors: int = option(
         "Neighbours of a row in the graph; more than anomalies that are alike.",
-        type=click.IntRange(1),
+        of=COUNT,
         default=32,
     )
     time: int = option(
         "Steps of the walk. More find groups of anomalies that are alike.",
-        type=click.IntRange(1),
+        of=COUNT,
         default=1,
     )
     report: Path | None = option("Report as JSON.")

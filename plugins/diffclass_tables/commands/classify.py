@@ -35,6 +35,7 @@ from diffclass_tables.commands._rows import (
     label_files,
     table_argument,
 )
+from diffclass_tables.options import OPTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,13 +62,13 @@ class _Given:
     labels_per_class: int | None = option(
         "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
         usual=True,
-        type=click.IntRange(1),
+        of=OPTIONS["labels_per_class"],
     )
     holdout: bool = option("Hold half of the labels of each class out.", usual=True)
     level: float | None = option(
         "Add the set of classes that may be each row's own: this share of them, such as 0.9, is to "
         "hold the true one.",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        of=OPTIONS["level"],
     )
     label_variable: str | None = option(
         "Column or array of the classes in the file of labels.", hidden=True

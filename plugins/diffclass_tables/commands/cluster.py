@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
-
 from diffclass.command_line import (
     Console,
     RunOptions,
@@ -27,6 +25,7 @@ from diffclass_tables.commands._rows import (
     label_files,
     table_argument,
 )
+from diffclass_tables.options import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,12 @@ class _Given:
     clusters: int | None = option(
         "Number of clusters; by default the one before the widest gap of the walk's spectrum.",
         short="-k",
-        type=click.IntRange(2),
+        of=OPTIONS["clusters"],
     )
     method: str = option(
         "How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
         "dense rows that are far from denser ones (LUND).",
-        type=click.Choice(["kmeans", "modes"]),
+        of=OPTIONS["method"],
         default="kmeans",
     )
     truth: str | None = option(

@@ -9,7 +9,6 @@ import click
 
 from diffclass.command_line import (
     Console,
-    NameIn,
     RunOptions,
     WalkOptions,
     command,
@@ -31,6 +30,7 @@ from diffclass_tables.commands._rows import (
     label_files,
     table_argument,
 )
+from diffclass_tables.options import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class _Given:
     )
     rule: str = option(
         "coverage: rows that stand for many others in doubt. margin: rows where classes are close.",
-        type=NameIn("rule", "diffclass.acquisition:RULES"),
+        of=OPTIONS["rule"],
         default="coverage",
     )
     number: int = option(
         "Rows; best as many as will be labelled at once.",
         short="-n",
-        type=click.IntRange(1),
+        of=OPTIONS["n_rows"],
         default=10,
     )
     label_variable: str | None = option(

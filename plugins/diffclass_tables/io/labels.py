@@ -11,8 +11,10 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import reading, require_file
 from diffclass.names import check_text, is_whole, marks
+from diffclass.options import check_options
 from diffclass_tables.io import arrow_tables
 from diffclass_tables.io.tables import INDEX, RESULTS, ROW, Table, dates_as_text, in_words
+from diffclass_tables.options import OPTIONS
 
 _CLASSES = ("class", "label", "category", "target", "class_name", "y")
 
@@ -65,6 +67,7 @@ def read_row_labels(
     ...     read_row_labels("kind", table).tolist(), read_row_labels(labels, table).tolist()
     (['x', None, 'y'], [None, 'y', None])
     """
+    check_options(OPTIONS, variable=variable)
     if str(source) in table.column_names and not Path(source).is_file():
         return column_labels(table, str(source))
     place = Path(source)

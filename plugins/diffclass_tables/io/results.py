@@ -13,10 +13,12 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.libraries import require
 from diffclass.names import check_text, written_name
+from diffclass.options import check_options
 from diffclass.output import replacing
 from diffclass_tables.io import anndata_tables
 from diffclass_tables.io.arrow_tables import EXTRA
 from diffclass_tables.io.tables import RESULTS, Table
+from diffclass_tables.options import OPTIONS
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".npz", ".npy", ".h5ad")
 PREFIX = "diffclass_"  # of columns among those of others
@@ -78,6 +80,7 @@ def write_rows(
     1,
     2,"dog"
     """
+    check_options(OPTIONS, overwrite=overwrite)
     target, ending = Path(path), Path(path).suffix.lower()
     check_ending(target, table.path)
     with replacing(target, overwrite=overwrite) as temporary:

@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.options import check_options
+from diffclass_tables.options import OPTIONS
 
 ROW = "row"  # what the id is called where a table has none: rows are numbered from 0
 INDEX = "index"  # of a frame of pandas, where it has no name
@@ -220,6 +222,9 @@ def open_table(
     >>> table.values.tolist(), table.ids.tolist(), table.left_out
     ([[1.5, 3.1], [4.5, 2.9], [4.7, 3.0]], ['a', 'b', 'c'], ('kind',))
     """
+    check_options(
+        OPTIONS, columns=columns, id_column=id_column, has_features=has_features, apart=apart
+    )
     from functools import partial
 
     from diffclass.libraries import reading, require_file

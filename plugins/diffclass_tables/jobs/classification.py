@@ -29,8 +29,10 @@ from diffclass.label_diffusion import (
     sizes_in_words,
     written_prior,
 )
+from diffclass.options import check_options
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
+from diffclass_tables.options import OPTIONS
 from diffclass_tables.rows import Rows
 
 Classifier = DiffusionClassifier | BlockClassifier
@@ -229,6 +231,8 @@ def classify_rows(
     >>> found.columns["class"][[5, 45]].tolist(), found.columns["probability"][[5, 45]].round(2)
     (['cat', 'dog'], array([1., 1.], dtype=float32))
     """
+    given_options = {"labels_per_class": labels_per_class, "holdout": holdout, "seed": seed}
+    check_options(OPTIONS, **given_options, level=level)
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     if isinstance(classifier, DiffusionClassifier):
         classifier.set_params(affinity=rows.affinity)

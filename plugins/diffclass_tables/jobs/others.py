@@ -14,7 +14,9 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import ClusterScores, DetectionCurve, cluster_scores, detection_curve
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs import IF_KNOWN, Facts, RunReport
+from diffclass.options import check_options
 from diffclass.targets import decode_labels, encode_labels
+from diffclass_tables.options import OPTIONS
 from diffclass_tables.rows import Rows
 
 _LISTED = 10
@@ -173,6 +175,7 @@ def suggest_rows(
     seed: int = 0,
 ) -> SuggestedRowsReport:
     """Choose rows to label next, or first without labels, the best first."""
+    check_options(OPTIONS, n_rows=n_rows, rule=rule, seed=seed)
     if y is None:
         found, scores = _first(rows, n_rows, seed)
         nothing = [None] * len(found)

@@ -11,12 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from diffclass.exceptions import ParameterError, warn_user
+from diffclass.options import check_options
 from diffclass_hyperspectral.io.georeference import LookupTable, georeference_of
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list, read_pixel_list
 from diffclass_hyperspectral.io.labels.vector_labels import VECTOR, is_vector, read_vector_labels
 from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
+from diffclass_hyperspectral.options import OPTIONS
 
 
 def read_labels(
@@ -83,6 +85,7 @@ def read_labels(
     >>> labels.ids.tolist(), labels.table.ids
     ([[1, 0], [0, 7]], (1, 7))
     """
+    check_options(OPTIONS, variable=variable)
     labels = labels_of_file(path, variable=variable, grid=grid, known=known)
     say_what_is_odd(labels, of_shapes=labels.format == VECTOR)
     return labels

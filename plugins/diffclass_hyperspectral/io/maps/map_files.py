@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike
 from diffclass.exceptions import ParameterError
 from diffclass.libraries import require
 from diffclass.mapped_files import create_mapped
+from diffclass.options import check_options
 from diffclass.output import check_apart, replacing, require_writable
 from diffclass_hyperspectral.io.georeference import LookupTable
 from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster
 from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps, polygon_writer
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.options import OPTIONS
 
 
 def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -231,6 +233,8 @@ def write_class_map(
     >>> [file.name for file in files], read_labels(name).ids.tolist()
     (['map.img', 'map.hdr'], [[0, 2], [1, 2]])
     """
+    given = {"map_info": map_info, "legend": legend, "simplify": simplify, "overwrite": overwrite}
+    check_options(OPTIONS, **given)
     files = require_outputs(path, overwrite=overwrite)
     ids: Raster = class_id_raster(as_raster(class_ids), Path("class_ids"))
     if lookup_table is not None and carries_coordinates(path):
@@ -323,6 +327,7 @@ def write_raster(
     ...     [file.name for file in files], open_scene(files[0]).band_names
     (['p.img', 'p.hdr'], ('corn', 'soy'))
     """
+    check_options(OPTIONS, band_names=band_names, map_info=map_info, overwrite=overwrite)
     _refuse_polygons(Path(path))
     files = require_outputs(path, overwrite=overwrite)
     values = as_raster(array)

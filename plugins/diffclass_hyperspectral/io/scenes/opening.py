@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.options import check_options
 from diffclass_hyperspectral.io.readers import is_xarray, name_of, picked, read_image
 from diffclass_hyperspectral.io.scenes.scene import Scene
+from diffclass_hyperspectral.options import OPTIONS
 
 
 def open_scene(
@@ -64,6 +66,7 @@ def open_scene(
     >>> open_scene(folder + "/cube.npy").shape
     (4, 5, 3)
     """
+    check_options(OPTIONS, variable=variable)
     source = picked(path, variable=variable) if is_xarray(path) else path
     contents = read_image(source, variable=None if is_xarray(source) else variable, n_axes=3)
     of_images = ("class_names", "class_colors", "unused")

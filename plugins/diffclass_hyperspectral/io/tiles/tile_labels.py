@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, warn_user
+from diffclass.options import check_options
 from diffclass_hyperspectral.io.georeference import NoOverlapError
 from diffclass_hyperspectral.io.labels import (
     ClassTable,
@@ -24,6 +25,7 @@ from diffclass_hyperspectral.io.labels import (
 from diffclass_hyperspectral.io.readers import images_among, is_store
 from diffclass_hyperspectral.io.tiles.said_once import said_once
 from diffclass_hyperspectral.io.tiles.tiled_scenes import Tile, TiledScene, placement_of
+from diffclass_hyperspectral.options import OPTIONS
 
 _MOST_NAMED = 3
 _BESIDE = {".hdr", ".xml", ".json", ".tfw", ".prj", ".dbf", ".shx", ".cpg", ".qml"}
@@ -75,6 +77,7 @@ def read_tile_labels(
     >>> labels.shape, np.argwhere(labels.ids).tolist()
     ((24, 3), [[1, 2], [21, 2]])
     """
+    check_options(OPTIONS, variable=variable)
     with said_once():
         return _labels(source, tiles, variable, known)
 

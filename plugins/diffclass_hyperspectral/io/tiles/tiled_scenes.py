@@ -22,6 +22,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.mapped_files import release_pages
+from diffclass.options import check_options
 from diffclass_hyperspectral.io.file_names import file_of, is_for_each, joint_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
@@ -44,6 +45,7 @@ from diffclass_hyperspectral.io.scenes import (
     value_levels,
 )
 from diffclass_hyperspectral.io.tiles.said_once import said_once
+from diffclass_hyperspectral.options import OPTIONS
 
 _ROWS_BETWEEN = 16  # of a stack: more than the guide of smoothing reaches
 _MOST_GAPS = 64  # pixels of a mosaic for each pixel with a tile; emptier ones are stacked
@@ -163,6 +165,7 @@ def open_tiles(
     >>> joint.is_mosaic, joint.scene.shape, int(joint.scene.valid.sum())
     (False, (24, 3, 2), 24)
     """
+    check_options(OPTIONS, variable=variable)
     with said_once():
         scenes = [
             source if isinstance(source, Scene) else open_scene(source, variable=variable)

@@ -25,9 +25,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError
 from diffclass.jobs import HIDDEN, IF_KNOWN, MERGED, Facts
+from diffclass.options import check_options
 from diffclass_hyperspectral.io.maps import neighboring, segments_of
+from diffclass_hyperspectral.options import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,9 @@ class Cleanup(Facts):
     segments: np.ndarray | None = field(default=None, compare=False, repr=False, metadata=HIDDEN)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_margin <= 1:
-            raise ParameterError(f"min_margin = {self.min_margin}; margins are between 0 and 1")
-        if self.majority < 1 or self.majority % 2 == 0:
-            raise ParameterError(
-                f"majority = {self.majority}; the window's width is odd: 3, 5, ... (1: no filter)"
-            )
-        if self.min_area < 1:
-            raise ParameterError(f"min_area = {self.min_area}; it has to be at least 1 pixel")
+        check_options(
+            OPTIONS, min_margin=self.min_margin, majority=self.majority, min_area=self.min_area
+        )
 
     @property
     def is_spatial(self) -> bool:

@@ -31,12 +31,13 @@ from diffclass.model_files import (
     read_model,
     write_model,
 )
-from diffclass_hyperspectral.features import METRICS
+from diffclass.options import check_options
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
 from diffclass_hyperspectral.io.labels import ClassEntry, ClassTable
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene, factor_text, round_factor
+from diffclass_hyperspectral.options import METRICS, OPTIONS
 
 _KIND = "diffclass scene model"
 _BLOCK_PIXELS = 50_000
@@ -259,6 +260,7 @@ def save_model(path: str | os.PathLike[str], model: SceneModel, *, overwrite: bo
     ...     load_model(path).table.ids
     (1, 2, 3)
     """
+    check_options(OPTIONS, overwrite=overwrite)
     write_model(path, model, _FORM, kind=_KIND, version=__version__, overwrite=overwrite)
     return Path(path)
 

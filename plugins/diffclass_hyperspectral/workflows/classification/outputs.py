@@ -16,10 +16,12 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass.libraries import require
+from diffclass.options import check_options
 from diffclass_hyperspectral.io.maps import place_of, write_class_map, write_raster
 from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.readers import flags_of, picture_axes
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.options import OPTIONS
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
@@ -97,6 +99,7 @@ def write_maps(
     >>> [file.name for file in files]
     ['map.img', 'map.hdr', 'margin.npy']
     """
+    check_options(OPTIONS, level=level, simplify=simplify, overwrite=overwrite)
     if novelty is not None and result.novelty is None:
         raise ParameterError(f"{novelty}: novelty is that of a model on another scene; apply one")
     if stability is not None and result.stability is None:

@@ -24,11 +24,13 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Forecast
 from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.kernels import check_kernel
+from diffclass.options import check_options
 from diffclass.point_graph import PointGraph
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.options import OPTIONS
 from diffclass_hyperspectral.workflows.classification.block_runs import BlockRun
 from diffclass_hyperspectral.workflows.classification.classifying import (
     LabelledPoints,
@@ -64,8 +66,6 @@ from diffclass_hyperspectral.workflows.evaluation import (
     halved_classes,
     hold_out,
 )
-
-HOLDOUTS = ("random", "blocks", "both")
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,8 @@ def classify_with_holdout(
     >>> f"{run.report.holdout.scores.overall_accuracy:.0%} right"
     '97% right'
     """
+    given = {"holdout": holdout, "labels_per_class": labels_per_class, "seed": seed}
+    check_options(OPTIONS, **given, stability=stability)
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     cleanup = Cleanup() if cleanup is None else cleanup
@@ -290,6 +292,7 @@ def classify_with_model(
     >>> f"{(run.result.class_map == other.truth).mean():.0%} right"
     '94% right'
     """
+    check_options(OPTIONS, check_units=check_units, classify_all=classify_all)
     model = load_model(path)
     memory = forecast_prediction(scene, model)
     if before is not None:
@@ -404,8 +407,6 @@ def _holdout_kinds(
     holdout: str | None, labels_per_class: int | None, *, spatial: bool
 ) -> list[str]:
     """Kinds of holdout to score; the map is that of the first."""
-    if holdout is not None and holdout not in HOLDOUTS:
-        raise ParameterError(f"holdout = {holdout!r}; possible: {', '.join(HOLDOUTS)}")
     if holdout is None and labels_per_class is None:
         return []
     if holdout == "both":

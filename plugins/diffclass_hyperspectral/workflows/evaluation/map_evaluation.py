@@ -25,9 +25,11 @@ from diffclass.jobs import (
     Facts,
     written_as,
 )
+from diffclass.options import check_options
 from diffclass.output import replacing
 from diffclass.plots import plot_evaluation
 from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name
+from diffclass_hyperspectral.options import OPTIONS
 from diffclass_hyperspectral.workflows.evaluation.certainty import (
     Certainty,
     accuracy_lines,
@@ -147,6 +149,7 @@ def evaluate_map(
     >>> round(scores.overall_accuracy, 3), scores.confusion.tolist()
     (0.882, [[575, 0, 0], [200, 737, 0], [72, 0, 720]])
     """
+    check_options(OPTIONS, gap=gap, areas=areas, match=match)
     truth = truth.on(found)
     ids = truth.ids if fitted is None else _without(truth, fitted, gap)
     known = ids > 0

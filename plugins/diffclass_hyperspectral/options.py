@@ -1,0 +1,56 @@
+"""What may be asked of scenes: the options of commands, and of functions in Python."""
+
+from __future__ import annotations
+
+from diffclass.options import (
+    COUNT,
+    INNER_SHARE,
+    SEED,
+    SHARE,
+    YES_NO,
+    Number,
+    OneOf,
+    Text,
+    Texts,
+    Whole,
+)
+
+METRICS = ("euclidean", "angle", "correlation")  # what the features' distance may measure
+
+OPTIONS = {
+    "areas": YES_NO,
+    "band_names": Texts(or_none=True),
+    "by_class": YES_NO,
+    "check_units": YES_NO,
+    "classify_all": YES_NO,
+    "clusters": Whole(2, or_none=True),
+    "features": OneOf(("spectral", "spatial")),
+    "field_power": Number(0),
+    "gap": COUNT,
+    "holdout": OneOf(("random", "blocks", "both"), or_none=True),
+    "labels_per_class": Whole(1, or_none=True),
+    "legend": YES_NO,
+    "level": INNER_SHARE,
+    "majority": Whole(1, is_odd=True),
+    "map_info": Texts(or_none=True),
+    "match": OneOf(("names", "ids", "overlap"), or_none=True),
+    "clustering": OneOf(("kmeans", "modes")),
+    "method": OneOf(("diffusion", "rx", "isolation-forest")),
+    "metric": OneOf(METRICS),
+    "min_area": COUNT,
+    "min_distance": Number(0),
+    "min_margin": SHARE,
+    "n_clusters": COUNT,
+    "n_components": Whole(1, or_none=True),
+    "n_pixels": COUNT,
+    "n_points": COUNT,
+    "overwrite": YES_NO,
+    "position_weight": Number(0),
+    "random_state": SEED,
+    "rule": OneOf("diffclass.acquisition:RULES"),
+    "seed": SEED,
+    "simplify": Number(0),
+    "spatial": YES_NO,
+    "stability": YES_NO,
+    "variable": Text(or_none=True),
+}
