@@ -72,13 +72,15 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
         raise DataError(f"{name} is not a table of real numbers ({error})") from None
 
 
-def check_seed(random_state: RandomState) -> None:
-    """Raise `ParameterError` for anything but what scikit-learn's ``check_random_state`` takes."""
+def check_seed(random_state: RandomState) -> np.random.RandomState:
+    """Return what scikit-learn's ``check_random_state`` does, or raise `ParameterError`."""
     try:
-        check_random_state(random_state)
-    except ValueError:
+        return check_random_state(random_state)
+    except (TypeError, ValueError):
+        numbers = ", such as rng.integers(2**32) of a Generator rng"
         raise ParameterError(
-            f"random_state = {random_state!r}; it has to be a whole number from 0 to 2^32 - 1, a "
+            f"random_state = {random_state!r}; it has to be a whole number from 0 to 2^32 - 1"
+            f"{numbers * isinstance(random_state, np.random.Generator)}, a "
             "numpy.random.RandomState or None"
         ) from None
 

@@ -28,7 +28,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from diffclass._number_range import NumberRange
-from diffclass._validation import RandomState, check_choice, check_positive, validate_points
+from diffclass._validation import (
+    RandomState,
+    check_choice,
+    check_positive,
+    check_seed,
+    validate_points,
+)
 from diffclass.embedding import DiffusionMap, check_embedding, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
@@ -144,6 +150,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         DataError, ParameterError
             As `DiffusionMap`, and if there are more clusters than points.
         """
+        check_seed(self.random_state)
         X = self._checked(X, reset=True)
         self._check_number(X.shape[0])
         members = self._inliers(X)
@@ -259,6 +266,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         """Return the clusters, 0 to n_clusters_ - 1, of the points that are not outliers."""
         from sklearn.cluster import KMeans
 
+        check_positive(self.n_init, "n_init", integer=True)
         self._kmeans = KMeans(
             self.n_clusters_, n_init=self.n_init, random_state=self.random_state
         ).fit(coordinates)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState, check_positive, validate_points
+from diffclass._validation import RandomState, check_positive, check_seed, validate_points
 
 __all__ = ["PartialWhitening"]
 
@@ -69,6 +69,7 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         check_positive(self.n_components, "n_components", integer=True)
         check_positive(self.power, "power", zero=True)
+        check_seed(self.random_state)
         X = validate_points(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         n_components = min(self.n_components, *X.shape)
         with np.errstate(invalid="ignore"):  # for equal points PCA divides 0 by 0

@@ -17,10 +17,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import RandomState, check_positive, check_unmasked, validate_points
+from diffclass._validation import (
+    RandomState,
+    check_positive,
+    check_seed,
+    check_unmasked,
+    validate_points,
+)
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic
 from diffclass.neighbors import NeighborSearch
@@ -198,7 +204,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             known=np.empty((K.shape[0], 0)),
             which="algebraic",
             tolerance=_TOLERANCE,
-            random_state=check_random_state(self.random_state),
+            random_state=check_seed(self.random_state),
         )
         return values, vectors
 

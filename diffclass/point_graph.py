@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from diffclass._number_range import AS_THEY_ARE, NumberRange
-from diffclass._validation import Graph, RandomState, check_points
+from diffclass._validation import Graph, RandomState, check_points, check_seed
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.identity import content_hash
@@ -469,6 +469,9 @@ class Neighborhood:
     search: NeighborSearch | None = None
     random_state: RandomState = None
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        check_seed(self.random_state)
 
 
 def find_neighbors(

@@ -38,11 +38,10 @@ from sklearn.metrics import (
     pairwise_distances_argmin,
     pairwise_distances_argmin_min,
 )
-from sklearn.utils import check_random_state
 
 from diffclass import _compiled
 from diffclass._number_range import Centred
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, check_seed
 from diffclass.progress import checkpoint
 
 # The cost is summed over so many points, and medoids are looked for among so many, drawn by their
@@ -115,7 +114,7 @@ def medoids(
     >>> medoids(X, 1, labelled=[2])[0].tolist()
     [6]
     """
-    random = check_random_state(random_state)
+    random = check_seed(random_state)
     doubt = np.ones(len(features)) if doubt is None or not doubt.any() else doubt
     summed, weight = _drawn(doubt, N_SUMMED, random)
     candidates = _drawn(doubt if free is None else doubt * free, N_CANDIDATES, random)[0]

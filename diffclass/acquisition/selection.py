@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import RandomState, check_choice, check_kind, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_positive, check_seed
 from diffclass.acquisition.coverage import medoids
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
@@ -150,6 +150,7 @@ def suggest(
     check_choice(rule, "rule", RULES)
     check_positive(n_points, "n_points", integer=True)
     check_positive(min_distance, "min_distance", zero=True)
+    check_seed(random_state)
     codes = None if diffusion is None else diffusion.codes
     n = _n_given(operator, codes, features, candidates)
     labels = _numbers(labelled, n)
@@ -213,6 +214,7 @@ def by_coverage(
     >>> points.tolist()
     [6]
     """
+    check_seed(random_state)
 
     def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         seen = np.append(np.asarray(labels, dtype=np.intp), np.array(chosen, dtype=np.intp))

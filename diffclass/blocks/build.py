@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.edges import join_neighbors
@@ -118,7 +117,7 @@ def build_operator(
 
     def cells() -> dict[str, Any]:
         engine.require_visible(path, scratch.folder)
-        seed = int(check_random_state(random_state).randint(2**31 - 1 - n))
+        seed = int(check_seed(random_state).randint(2**31 - 1 - n))
         made = make_blocks(
             scratch, engine, path, n_neighbors=n_neighbors, block_points=block_points, seed=seed
         )

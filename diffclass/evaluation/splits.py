@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_positive, check_seed
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -86,7 +85,7 @@ class PartlyLabelledKFold:
         if len(labelled) < self.n_splits:
             raise DataError(f"{len(labelled)} labelled points cannot fill {self.n_splits} folds")
         if self.shuffle:
-            labelled = check_random_state(self.random_state).permutation(labelled)
+            labelled = check_seed(self.random_state).permutation(labelled)
         fold = np.full(len(codes), -1)
         by_class = labelled[np.argsort(codes[labelled], kind="stable")]
         fold[by_class] = np.arange(len(by_class)) % self.n_splits
@@ -136,7 +135,7 @@ def draw_per_class(
     >>> y = np.full(len(truth), -1); y[drawn] = truth[drawn]
     """
     check_positive(n_per_class, "n_per_class", integer=True)
-    random = check_random_state(random_state)
+    random = check_seed(random_state)
     codes = np.ma.filled(np.ma.asarray(codes), UNLABELLED)
     drawn = []
     for code in np.unique(codes[codes >= 0]):

@@ -27,10 +27,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve_triangular, svd
-from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import check_positive, check_scores
+from diffclass._validation import check_positive, check_scores, check_seed
 from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
 from diffclass.neighbors import ExactSearch
@@ -137,7 +136,7 @@ class LocalDiscriminant(OverKernel):
         if not len(known) or (codes[known] == codes[known[0]]).all():
             return X[:0], []
         n_anchors = max(1, min(len(X) // _POINTS_PER_ANCHOR, _MOST_ANCHORS))
-        order = check_random_state(_SEED).permutation(len(X))
+        order = check_seed(_SEED).permutation(len(X))
         anchors = X[np.sort(order[:n_anchors])]
         nearest = _nearest(X[known], anchors, self.neighborhood)[0]
         with threadpool_limits(1, user_api="blas"):  # matrices too small for threads to pay

@@ -18,9 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import qr
 from scipy.sparse.csgraph import dijkstra
-from sklearn.utils import check_random_state
 
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, check_seed
 from diffclass.multiscale.panels import Panel, Panels, check_entries, grouped, rows_of
 from diffclass.operators.markov import MarkovOperator
 
@@ -112,7 +111,7 @@ class _Builder:
         self._accuracy = accuracy
         self._threshold = _NEGLECTED * accuracy
         self._max_entries = max_entries
-        self._random = check_random_state(random_state)
+        self._random = check_seed(random_state)
         root = sp.diags_array(1 / np.sqrt(operator.degrees))
         self._power: sp.csr_array | Panels = sp.csr_array(
             root @ operator.affinity.astype(np.float64) @ root

@@ -17,6 +17,7 @@ from diffclass._validation import (
     check_graph,
     check_points,
     check_positive,
+    check_seed,
 )
 from diffclass.exceptions import DataError
 from diffclass.neighbors.nn_descent import NNDescentSearch
@@ -37,6 +38,7 @@ def default_search(X: np.ndarray, n_neighbors: int, *, random_state: RandomState
     >>> [default_search(np.zeros((n, 10)), 12) for n in (1000, 10_000)]
     [ExactSearch(), NNDescentSearch()]
     """
+    check_seed(random_state)
     if len(X) <= EXACT_SEARCH_POINTS or X.shape[1] <= _EXACT_FEATURES:
         return ExactSearch(n_neighbors)
     return NNDescentSearch(n_neighbors, random_state=random_state)
@@ -221,6 +223,7 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         from sklearn.neighbors import NearestNeighbors
 
         check_positive(self.radius, "radius")
+        check_seed(self.random_state)
         X = check_points(X)
         check_spread(X)
         if self.max_degree is None:

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from diffclass import _compiled
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, check_seed
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import warn_user
 from diffclass.neighbors.cell_tree import (
@@ -109,7 +108,7 @@ class NNDescentSearch(Search):
         self.random_state = random_state
 
     def _index(self, X: np.ndarray) -> None:
-        random = check_random_state(self.random_state)
+        random = check_seed(self.random_state)
         self._single = SinglePrecision(X)
         self._width = self.n_neighbors + _MORE_NEIGHBORS
         self._cells = Cells.of(self._single(X), random)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass._compiled._threads import threads
-from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive, check_seed
 from diffclass.acquisition import Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
@@ -156,6 +156,7 @@ class RelabelSession:
         random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
+        check_seed(random_state)
         rule = checked_rule(rule)
         graph: Future[SessionGraph] = Future()
         if isinstance(operator, Future):

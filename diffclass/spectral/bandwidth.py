@@ -27,9 +27,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
-from diffclass._validation import RandomState, check_choice, check_points, check_positive
+from diffclass._validation import (
+    RandomState,
+    check_choice,
+    check_points,
+    check_positive,
+    check_seed,
+)
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import NeighborSearch, RadiusSearch, neighbors_graph
@@ -172,7 +177,7 @@ def semigroup_bandwidth(
     (True, 0.14, 118)
     """
     X = check_points(X)
-    sample = SampledDistances(X, check_random_state(random_state))
+    sample = SampledDistances(X, check_seed(random_state))
     scales = _checked_scales(epsilons, sample)
     check_positive(max_edges, "max_edges", integer=True)
     with stage("graph for bandwidth"):
@@ -251,7 +256,7 @@ def slope_bandwidth(
     1.0
     """
     X = check_points(X)
-    sample = SampledDistances(X, check_random_state(random_state))
+    sample = SampledDistances(X, check_seed(random_state))
     scales = _checked_scales(epsilons, sample, n_scales=_SLOPE_SCALES)
     slopes, n_useful = sample.slopes(scales), sample.kernel_sums(scales)
     flat = plateau(scales, slopes, n_useful)
@@ -322,7 +327,7 @@ def wide_gaussian(
     curve = _chosen_curve(X, bandwidth, alpha, random_state)
     if curve is None:
         epsilon = float(bandwidth)
-        sample = SampledDistances(X, check_random_state(random_state))
+        sample = SampledDistances(X, check_seed(random_state))
         sample.check_reached(epsilon, X.dtype)
         needed = sample.neighbors_needed(epsilon)
     else:

@@ -37,9 +37,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 from scipy.spatial.distance import cdist
-from sklearn.utils import check_random_state
 
-from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive, check_seed
 from diffclass.exceptions import ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.spectral.eigenpairs import Eigenpairs
@@ -330,6 +329,7 @@ def squared_distances_to_equilibrium(
     array([0.25, 0.25])
     """
     check_positive(time, "time", integer=True)
+    check_seed(random_state)
     if time == 1:
         return _after_one_step(operator)
     total = np.zeros(len(operator))
@@ -356,7 +356,7 @@ def probes(
     From as many probes as points on they come from the n unit vectors instead of signs.
     """
     check_positive(n_probes, "n_probes", integer=True)
-    rng = check_random_state(random_state)
+    rng = check_seed(random_state)
     n, root = len(operator), np.sqrt(operator.stationary_distribution)
     is_complete = n_probes >= n
     for start in range(0, min(n, n_probes), _COLUMNS):

@@ -24,10 +24,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
-from sklearn.utils import check_random_state
 
 from diffclass import _compiled
-from diffclass._validation import RandomState, check_choice, check_kind, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_positive, check_seed
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.operators.markov import MarkovOperator
@@ -140,7 +139,7 @@ def leading_eigenpairs(
         "which": which,
         "tolerance": float(tolerance),
         "max_rounds": max_rounds,
-        "random_state": check_random_state(random_state),
+        "random_state": check_seed(random_state),
         "dtype": np.float32 if in_single else np.float64,
     }
     with stage("eigenpairs"):

@@ -19,10 +19,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, check_seed
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import kept_edges
 from diffclass.operators.markov import MarkovOperator
@@ -84,7 +83,7 @@ def semigroup_error(
     if n < _DENSE_POINTS:
         dense = np.column_stack([product(column) for column in np.eye(n)])
         return float(np.linalg.norm(dense, 2))
-    start = check_random_state(random_state).normal(size=n)
+    start = check_seed(random_state).normal(size=n)
     if not product(start).any():  # at a scale so small that both are the identity
         return 0.0
     difference = LinearOperator(graph.shape, matvec=product, dtype=np.float64)

@@ -22,11 +22,19 @@ from diffclass import (
     markov_operator,
     suggest,
 )
+from diffclass.acquisition import by_coverage, medoids
 from diffclass.blocks import BlockClassifier
+from diffclass.coarsening import coarsen
+from diffclass.evaluation import PartlyLabelledKFold, draw_per_class
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Kernel
 from diffclass.multiscale import diffusion_wavelets
 from diffclass.neighbors import ExactSearch, NNDescentSearch, Search
+from diffclass.spectral import (
+    semigroup_bandwidth,
+    slope_bandwidth,
+    squared_distances_to_equilibrium,
+)
 
 POINTS = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0.0], [6.0]], 20, axis=0)
 LABELS = np.full(40, -1)
@@ -64,12 +72,45 @@ def test_wrong_values_are_named(name, kind):
     parameters = inspect.signature(kind).parameters
     missing = {p.name: "rbf" for p in parameters.values() if p.default is inspect.Parameter.empty}
     for parameter in parameters:
-        if parameter in ("random_state", "n_init"):
-            continue  # scikit-learn says what it takes
         for value in WRONG:
             with warnings.catch_warnings(), contextlib.suppress(ParameterError, DataError):
                 warnings.simplefilter("ignore")
                 fitted(kind(**{**missing, parameter: value}))
+
+
+OPERATOR = markov_operator(POINTS)
+SEEDED = {
+    "by_coverage": lambda seed: by_coverage(POINTS, random_state=seed),
+    "coarsen": lambda seed: coarsen(OPERATOR, POINTS, random_state=seed),
+    "draw_per_class": lambda seed: draw_per_class(LABELS, 1, random_state=seed),
+    "leading_eigenpairs": lambda seed: leading_eigenpairs(OPERATOR, random_state=seed),
+    "markov_operator": lambda seed: markov_operator(POINTS, random_state=seed),
+    "medoids": lambda seed: medoids(POINTS, 2, random_state=seed),
+    "neighbors_graph": lambda seed: diffclass.neighbors_graph(POINTS, random_state=seed),
+    "RelabelSession": lambda seed: diffclass.RelabelSession(OPERATOR, random_state=seed),
+    "semigroup_bandwidth": lambda seed: semigroup_bandwidth(POINTS, random_state=seed),
+    "slope_bandwidth": lambda seed: slope_bandwidth(POINTS, random_state=seed),
+    "squared_distances": lambda seed: squared_distances_to_equilibrium(OPERATOR, random_state=seed),
+    "suggest": lambda seed: suggest(OPERATOR, n_points=2, random_state=seed),
+    "wavelets": lambda seed: diffusion_wavelets(OPERATOR, random_state=seed),
+    "folds": lambda seed: next(PartlyLabelledKFold(2, random_state=seed).split(POINTS, LABELS)),
+} | {
+    name: lambda seed, kind=kind: fitted(kind(random_state=seed))
+    for name, kind in estimators()
+    if "random_state" in (names := inspect.signature(kind).parameters)
+    and all(one.default is not inspect.Parameter.empty for one in names.values())
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("job", SEEDED.values(), ids=SEEDED)
+def test_a_seed_is_what_scikit_learn_takes(job):
+    for wrong in (-1, 2**32, 1.5, "a", object(), np.zeros(2)):
+        with pytest.raises(ParameterError, match=r"^random_state = .*from 0 to 2\^32 - 1, a numpy"):
+            job(wrong)
+    with pytest.raises(ParameterError, match=r"such as rng\.integers\(2\*\*32\) of a Generator"):
+        job(np.random.default_rng(0))
+    for right in (None, 0, np.int64(3), np.random.RandomState(0)):
+        job(right)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", diffclass.kernels.Gaussian, 3])
