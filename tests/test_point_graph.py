@@ -59,7 +59,7 @@ KERNELS = [
     Gaussian(),
     Gaussian(bandwidth="global"),
     Isotropic(rational),
-    Correlation(threshold=0.3),
+    Correlation(threshold=0.3, max_degree=80),
     SmoothCorrelation(),
     SharedNeighbors(),
     Directed(first_column),

@@ -32,8 +32,8 @@ class Correlation(Kernel):
     threshold : float, default=0.95
         From -1 to below 1.
     max_degree : int, default=64
-        Largest number of correlated points kept per point, the nearest ones; this bounds memory.
-        The graph is their union.
+        Largest number of correlated points kept per point, the nearest ones; this bounds memory,
+        and a warning says where it may leave some out. The graph is their union.
 
     See Also
     --------

@@ -19,7 +19,7 @@ from diffclass._validation import (
     check_positive,
     check_seed,
 )
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, warn_user
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
 from diffclass.progress import stage
@@ -190,7 +190,8 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         Largest distance, in the units of the points.
     max_degree : int, optional
         Number of points kept per ball, the nearest ones, and those as far as the last of them, up
-        to twice as many. Without it, memory grows with the number of pairs within ``radius``.
+        to twice as many; a warning says how many balls that may cut. Without it, memory grows with
+        the number of pairs within ``radius``.
     random_state : int, RandomState or None, default=None
         Seeds the search for more than 4,096 points if ``max_degree`` is given.
 
@@ -239,14 +240,27 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         self.fit(X)
         if self.max_degree is None:
             return sp.csr_array(self._searcher.radius_neighbors_graph(mode="distance"))
-        return self._within(self._searcher.fit_transform(X))
+        found = self._searcher.fit_transform(X)
+        return self._within(found, found.shape[1] - 1)
 
     def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to the indexed ones in their balls."""
         X = check_points(X)
         if self.max_degree is None:
             return sp.csr_array(self._searcher.radius_neighbors_graph(X, mode="distance"))
-        return self._within(self._searcher.transform(X))
+        found = self._searcher.transform(X)
+        return self._within(found, found.shape[1])
 
-    def _within(self, graph: sp.csr_array) -> sp.csr_array:
-        return kept_edges(graph, graph.data <= self.radius)
+    def _within(self, found: sp.csr_array, n_others: int) -> sp.csr_array:
+        """Return the edges within the radius, and say where others may be that were not found."""
+        graph = kept_edges(found, found.data <= self.radius)
+        degrees = np.diff(found.indptr)
+        is_cut = (np.diff(graph.indptr) == degrees) & (degrees < n_others)
+        if is_cut.any():
+            warn_user(
+                f"max_degree = {self.max_degree}; {np.count_nonzero(is_cut)} of {len(degrees)} "
+                "points have so many within the radius or threshold, where farther ones are left "
+                "out; a larger max_degree joins more of them, a smaller radius or a larger "
+                "threshold looks at fewer"
+            )
+        return graph
