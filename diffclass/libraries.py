@@ -13,6 +13,9 @@ from diffclass.remote_paths import RemotePath
 
 __all__ = ["reading", "require", "require_file"]
 
+# NumPy's messages for pickled objects, and for what it takes for them: they advise to load these
+_OF_OBJECTS = ("allow_pickle", "Python objects in dtype")
+
 
 def require(module: str, *, extra: str = "hyperspectral") -> Any:
     """Import and return a module; a `ParameterError` names the extra that brings it."""
@@ -62,4 +65,6 @@ def require_file(path: Path) -> None:
 
 def _one_line(error: Exception, *, limit: int = 160) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
+    if any(words in text for words in _OF_OBJECTS):
+        return "it is no file of NumPy, or holds Python objects, which are never loaded"
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -25,7 +25,7 @@ from diffclass.libraries import require
 from diffclass.options import check_options
 from diffclass.output import replacing
 from diffclass_hyperspectral.io.gdal_messages import quiet
-from diffclass_hyperspectral.io.georeference import parsed_crs
+from diffclass_hyperspectral.io.georeference import check_on_earth, parsed_crs
 from diffclass_hyperspectral.options import OPTIONS
 
 ENDINGS = (".geojson", ".json", ".gpkg", ".csv")
@@ -168,7 +168,7 @@ def _points(pixels: Sequence[Pixel], crs: str | None) -> list[tuple[float, float
         return places
     warp = require("rasterio.warp", extra="maps")
     xs, ys = zip(*places, strict=True)
-    longitudes, latitudes = warp.transform(parsed_crs(crs), parsed_crs(_WGS84), xs, ys)
+    longitudes, latitudes = warp.transform(check_on_earth(crs), parsed_crs(_WGS84), xs, ys)
     return [
         (round(x, _DECIMALS), round(y, _DECIMALS))
         for x, y in zip(longitudes, latitudes, strict=True)

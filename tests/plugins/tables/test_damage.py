@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from diffclass.command_line.main import run
-from diffclass_tables.io import open_table
+from diffclass.exceptions import DataError
+from diffclass_tables.io import open_table, read_row_labels
 
 from .writers import FORMATS, write_csv, write_table
 
@@ -277,3 +278,16 @@ def test_wrong_annotated_data(rows, fails):
     with h5py.File("points.h5ad", "r+") as file:
         del file["X"]
     fails("cluster", "points.h5ad", *CLUSTER, code=3, says="X is empty")
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_no_advice_to_load_python_objects(tmp_path, name):
+    objects = np.array([{}, 1], dtype=object)
+    np.save(tmp_path / "rows.npy", np.eye(3))
+    if name == "a.npy":
+        np.save(tmp_path / name, objects, allow_pickle=True)
+    else:
+        np.savez(tmp_path / name, rows=objects)
+    for read in (open_table, lambda path: read_row_labels(path, open_table(tmp_path / "rows.npy"))):
+        with pytest.raises(DataError, match=rf"{name}: .* Python objects, which are never loaded"):
+            read(tmp_path / name)

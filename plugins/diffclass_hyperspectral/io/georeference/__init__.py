@@ -13,6 +13,7 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     Turn,
     UnevenCentres,
     box_text,
+    check_on_earth,
     coordinate_system_string,
     crs_text,
     from_envi,
@@ -21,6 +22,7 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     parsed_crs,
     required_place,
     same_crs,
+    with_projections,
     writable_crs,
 )
 from diffclass_hyperspectral.io.georeference.lookup_table import LookupTable
@@ -33,6 +35,7 @@ __all__ = [
     "Turn",
     "UnevenCentres",
     "box_text",
+    "check_on_earth",
     "coordinate_system_string",
     "crs_text",
     "even_steps",
@@ -45,5 +48,6 @@ __all__ = [
     "required_place",
     "same_crs",
     "turn_onto",
+    "with_projections",
     "writable_crs",
 ]

@@ -21,8 +21,8 @@ from diffclass.exceptions import DataError, DiffclassError, ParameterError, warn
 from diffclass.libraries import require
 
 
-def parsed_crs(crs: str | None) -> Any:
-    """Return rasterio's ``CRS``, or None for none.
+def parsed_crs(crs: str | None, of: object = None) -> Any:
+    """Return rasterio's ``CRS``, or None for none; ``of`` is the file whose system it is.
 
     Raises
     ------
@@ -33,11 +33,28 @@ def parsed_crs(crs: str | None) -> Any:
         return None
     systems = require("rasterio.crs", extra="maps")
     try:
-        return systems.CRS.from_user_input(crs)
+        with with_projections():  # else PROJ prints lines of its own
+            return systems.CRS.from_user_input(crs)
     except Exception as error:
         raise DataError(
-            f"no coordinate reference system: {crs[:60]!r}; correct the file's projection"
+            f"{_named(of)}no coordinate reference system: {str(crs)[:60]!r}; correct the file's "
+            "projection"
         ) from error
+
+
+def check_on_earth(crs: str, of: object = None) -> Any:
+    """Return rasterio's ``CRS``, or raise `DataError` for one without a place on the Earth."""
+    found = parsed_crs(crs, of)
+    if not (found.is_projected or found.is_geographic):
+        raise DataError(
+            f"{_named(of)}{str(crs)[:60]!r} is a local coordinate system without a place on the "
+            "Earth; state the system in which the files lie"
+        )
+    return found
+
+
+def _named(of: object) -> str:
+    return "" if of is None else f"{of}: "
 
 
 def with_projections() -> Any:
@@ -101,13 +118,7 @@ def transformed_bounds(box: Sequence[float], source: str, target: str) -> tuple[
     if source == target:
         return tuple(box)
     warp = require("rasterio.warp", extra="maps")
-    systems = {text: parsed_crs(text) for text in (source, target)}
-    for text, crs in systems.items():
-        if not (crs.is_projected or crs.is_geographic):  # PROJ would print lines of its own
-            raise DataError(
-                f"{text[:60]!r} is a local coordinate system without a place on the Earth; state "
-                "the system in which both files lie"
-            )
+    systems = {text: check_on_earth(text) for text in (source, target)}
     try:
         return tuple(warp.transform_bounds(*systems.values(), *box))
     except Exception as error:

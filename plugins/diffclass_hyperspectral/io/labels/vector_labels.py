@@ -24,6 +24,7 @@ from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     box_text,
+    check_on_earth,
     parsed_crs,
     require_overlap,
     required_place,
@@ -189,10 +190,14 @@ def _layer(path: Path, names: list[str], layer: str | None) -> str:
 
 def _transformed(features: _Features, target: Georeference) -> np.ndarray:
     """Return the shapes in the grid's system; where either states none they are taken as equal."""
-    source = parsed_crs(features.crs)
-    goal = parsed_crs(target.crs)
-    if source is None or goal is None or same_crs(features.crs, target.crs):
+    if features.crs is None or target.crs is None or features.crs == target.crs:
         return features.shapes
+    source = parsed_crs(features.crs, features.path)
+    goal = parsed_crs(target.crs, "the scene")
+    if same_crs(features.crs, target.crs):
+        return features.shapes
+    check_on_earth(features.crs, features.path)
+    check_on_earth(target.crs, "the scene")
     shapely = require("shapely", extra="maps")
     warp = require("rasterio.warp", extra="maps")
     if source.is_geographic:

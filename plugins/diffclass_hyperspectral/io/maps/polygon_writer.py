@@ -19,7 +19,12 @@ from diffclass.exceptions import ParameterError
 from diffclass.libraries import require
 from diffclass.output import replacing
 from diffclass_hyperspectral.io.gdal_messages import quiet
-from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, writable_crs
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    check_on_earth,
+    georeference_of,
+    writable_crs,
+)
 from diffclass_hyperspectral.io.labels import ClassTable
 from diffclass_hyperspectral.io.maps.segments import segments_of
 
@@ -41,6 +46,8 @@ def require_place(path: Path, map_info: Sequence[str] | None) -> Georeference:
         raise ParameterError(
             f"{path}: the scene states no coordinate system, which GeoJSON needs; write a .gpkg"
         )
+    if path.suffix.lower() == ".geojson":
+        check_on_earth(str(place.crs), "the scene")
     return place
 
 

@@ -35,6 +35,7 @@ from diffclass_hyperspectral.io.georeference import (
     crs_text,
     even_steps,
     map_info_of,
+    with_projections,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (
@@ -570,9 +571,11 @@ def _transform(centres: list[np.ndarray | None], stated: _Transform | None) -> _
 
 
 def _crs(array: Any, mapping: dict[str, Any]) -> str | None:
+    """Return the coordinate system; a text that names none is refused where it is needed."""
     try:
         import rioxarray  # noqa: F401
 
-        return crs_text(array.rio.crs)
-    except ImportError:
+        with with_projections():
+            return crs_text(array.rio.crs)
+    except Exception:  # of several libraries, for texts of any kind; or there is no rioxarray
         return mapping.get("crs_wkt") or mapping.get("spatial_ref")

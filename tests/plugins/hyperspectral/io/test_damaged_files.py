@@ -201,3 +201,20 @@ def test_an_archive_that_claims_more_than_it_holds(tmp_path, deflated):
     np.testing.assert_array_equal(open_scene(path, variable="cube").data, CUBE)
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+@pytest.mark.parametrize("content", ["text", "objects"])
+def test_no_advice_to_load_python_objects(tmp_path, name, content):
+    """NumPy advises to trust the file, which may run any code."""
+    path, objects = tmp_path / name, np.array([{}, 1], dtype=object)
+    if content == "text":
+        path.write_text("rows and columns of a table\n")
+    elif name == "a.npy":
+        np.save(path, objects, allow_pickle=True)
+    else:
+        np.savez(path, scene=objects)
+    for read in (open_scene, read_labels):
+        with pytest.raises(DataError, match=rf"{name}: .*(never loaded|no numeric array)") as error:
+            read(path)
+        assert "pickle" not in str(error.value)

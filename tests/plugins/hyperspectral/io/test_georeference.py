@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import pickle
 import sys
 
@@ -13,9 +14,11 @@ from diffclass_hyperspectral import (
     ClassTable,
     LabelImage,
     Scene,
+    ValidationPixel,
     open_scene,
     read_labels,
     write_class_map,
+    write_points,
     write_raster,
 )
 from diffclass_hyperspectral.io.georeference import (
@@ -125,6 +128,57 @@ def test_a_system_that_is_none(tmp_path):
     with pytest.warns(UserWarning, match="left out of the map"):
         write_class_map(tmp_path / "map.tif", IDS, map_info=place)
     assert read_labels(tmp_path / "map.tif").map_info.georeference.transform == ETRS.transform
+
+
+NO_SYSTEMS = (
+    "EPSG:999999", "EPSG:abc", "hello", 'PROJCS["nonsense"', "+proj=foo", "EPSG:4326+9999",
+    "urn:ogc:def:crs:EPSG::99999", "GEOGCRS[]", 'LOCAL_CS["a grid",UNIT["metre",1]]',
+)  # fmt: skip
+
+
+def in_envi(path, crs):
+    save_envi(path, CUBE)
+    header = (path / "scene.hdr").read_text()
+    place = "map info = {Arbitrary, 1, 1, 500000, 5400000, 30, 30}"
+    text = f"{header}\n{place}\ncoordinate system string = {{{crs}}}\n"
+    (path / "scene.hdr").write_text(text)
+    return path / "scene.hdr"
+
+
+def in_netcdf(path, crs):
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("rioxarray")
+    centres = {"x": 500015 + 30 * np.arange(3.0), "y": 5399985 - 30 * np.arange(3.0)}
+    array = (("y", "x", "band"), CUBE, {"grid_mapping": "spatial_ref"})
+    dataset = xarray.Dataset({"cube": array}, coords=centres)
+    dataset["spatial_ref"] = xarray.DataArray(0, attrs={"crs_wkt": crs})
+    dataset.to_netcdf(path / "scene.nc")
+    return path / "scene.nc"
+
+
+CUBE = np.arange(36, dtype=np.float32).reshape(3, 3, 4)
+
+
+@pytest.mark.parametrize("written", [in_envi, in_netcdf])
+@pytest.mark.parametrize("crs", NO_SYSTEMS)
+def test_a_text_that_names_no_place_is_refused_in_our_words(tmp_path, capfd, written, crs):
+    """The scene is read; what needs its place says in one sentence that it has none."""
+    scene = open_scene(written(tmp_path, crs))
+    assert scene.describe()["crs"] is not None
+    says = "^the scene: .*(no coordinate reference system: |is a local coordinate system)"
+    shapes = {"type": "Polygon", "coordinates": [[[10, 40], [11, 40], [11, 41], [10, 40]]]}
+    feature = {"type": "Feature", "properties": {"class": "a"}, "geometry": shapes}
+    labels = tmp_path / "labels.geojson"
+    labels.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    with pytest.raises(DataError, match=says):
+        read_labels(labels, grid=scene)
+    with pytest.raises(DataError, match=says):
+        write_class_map(tmp_path / "map.geojson", np.eye(3, dtype=int), map_info=scene.map_info)
+    pixels = [ValidationPixel(1, 0, 0, 500015.0, 5399985.0)]
+    with pytest.raises(DataError, match=r"no coordinate reference|is a local coordinate system"):
+        write_points(tmp_path / "points.geojson", pixels, crs=crs)
+    assert not [*tmp_path.glob("map*"), *tmp_path.glob("points*")]
+    assert capfd.readouterr() == ("", "")  # PROJ and GDAL have printed nothing
 
 
 # --- labels and scene ----------------------------------------------------------------------------
