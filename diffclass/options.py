@@ -21,6 +21,20 @@ from typing import Any
 
 from diffclass.exceptions import ParameterError
 
+__all__ = [
+    "COUNT",
+    "SEED",
+    "YES_NO",
+    "Domain",
+    "Number",
+    "OneOf",
+    "Text",
+    "Texts",
+    "Whole",
+    "YesNo",
+    "check_options",
+]
+
 _LONG = 60  # characters of a value beyond which messages name its type only
 
 
@@ -166,8 +180,6 @@ class Texts(Domain):
 
 COUNT = Whole(1)
 SEED = Whole(0, 2**32 - 1)
-SHARE = Number(0, 1)
-INNER_SHARE = Number(0, 1, is_open=True)
 YES_NO = YesNo()
 
 

@@ -73,7 +73,7 @@ class _Checked(click.ParamType):
         """Return the value, or say what it has to be."""
         found = super().convert(value, param, ctx)
         if not self.of.holds(found):
-            self.fail(self.of.in_words, param, ctx)
+            self.fail(f"{value!r}; {self.of.in_words}", param, ctx)
         return found
 
 
@@ -306,6 +306,8 @@ def _option(one: dataclasses.Field[Any], title: str) -> Option:
     if "type" not in settings:
         settings = of_type | settings
     settings.setdefault("show_default", "default" in settings)
+    if isinstance(settings.get("type"), _ListedType):
+        settings["metavar"] = one.name.rpartition("_")[2].upper()
     return Option(names, title=_FIRST if facts["usual"] else title, **settings)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from diffclass.options import (
     COUNT,
-    INNER_SHARE,
     SEED,
-    SHARE,
     YES_NO,
     Number,
     OneOf,
@@ -30,7 +28,7 @@ OPTIONS = {
     "holdout": OneOf(("random", "blocks", "both"), or_none=True),
     "labels_per_class": Whole(1, or_none=True),
     "legend": YES_NO,
-    "level": INNER_SHARE,
+    "level": Number(0, 1, is_open=True),
     "majority": Whole(1, is_odd=True),
     "map_info": Texts(or_none=True),
     "match": OneOf(("names", "ids", "overlap"), or_none=True),
@@ -39,7 +37,7 @@ OPTIONS = {
     "metric": OneOf(METRICS),
     "min_area": COUNT,
     "min_distance": Number(0),
-    "min_margin": SHARE,
+    "min_margin": Number(0, 1),
     "n_clusters": COUNT,
     "n_components": Whole(1, or_none=True),
     "n_pixels": COUNT,

@@ -123,5 +123,7 @@ def test_evaluate(command, folder):
 
 def test_an_unknown_way_of_holding_out(folder):
     scene, labels = open_scene("cube.npy"), read_labels("labels.npy")
-    with pytest.raises(ParameterError, match="holdout = 'odd'; possible: random, blocks, both"):
+    with pytest.raises(
+        ParameterError, match="holdout = 'odd'; possible: 'random', 'blocks', 'both'"
+    ):
         classify_with_holdout(scene, labels, holdout="odd")

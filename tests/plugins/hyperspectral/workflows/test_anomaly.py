@@ -211,7 +211,7 @@ def test_the_model_decides(cube):
     scene = Scene.from_array(cube)
     found = find_anomalies(scene, model=DiffusionAnomaly(n_neighbors=5)).scores
     assert not np.allclose(found, find_anomalies(scene).scores, equal_nan=True)
-    with pytest.raises(ParameterError, match="possible: diffusion, rx"):
+    with pytest.raises(ParameterError, match="possible: 'diffusion', 'rx'"):
         find_anomalies(scene, method="luck")
 
 

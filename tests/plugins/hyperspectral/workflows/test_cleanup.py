@@ -142,7 +142,7 @@ def test_nothing_by_default(noisy):
         ({"majority": 4}, "odd"),
         ({"majority": 0}, "odd"),
         ({"min_area": 0}, "at least 1"),
-        ({"min_margin": 1.5}, "between 0 and 1"),
+        ({"min_margin": 1.5}, "at least 0 and at most 1"),
     ],
 )
 def test_wrong_options(options, says):

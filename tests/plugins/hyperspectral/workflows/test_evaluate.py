@@ -316,9 +316,9 @@ def test_a_majority_filter_reaches_farther(classify):
     ("words", "says"),
     [
         (["--majority", "4"], "odd"),
-        (["--min-area", "0"], "at least 1"),
-        (["--min-margin", "2"], "between 0 and 1"),
-        (["--min-margin", "nan"], "between 0 and 1"),
+        (["--min-area", "0"], "x>=1"),
+        (["--min-margin", "2"], "0<=x<=1"),
+        (["--min-margin", "nan"], "at least 0 and at most 1"),
     ],
 )
 def test_wrong_cleaning(call, files, words, says):
