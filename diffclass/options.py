@@ -93,8 +93,10 @@ class Number(Domain):
         """Return whether it is one; True is not."""
         if isinstance(value, bool) or not isinstance(value, Real):
             return False
+        number: Any = value
+        is_finite = bool(abs(number) < float("inf"))  # NaN is not
         is_end = self.is_open and value in (self.least, self.most)
-        return float("-inf") < value < float("inf") and _lies_in(value, self) and not is_end
+        return is_finite and _lies_in(value, self) and not is_end
 
     @property
     def in_words(self) -> str:

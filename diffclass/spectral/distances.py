@@ -361,6 +361,7 @@ def probes(
     is_complete = n_probes >= n
     for start in range(0, min(n, n_probes), _COLUMNS):
         width = min(_COLUMNS, min(n, n_probes) - start)
+        g: np.ndarray
         if is_complete:
             g = np.zeros((n, width))
             g[start + np.arange(width), np.arange(width)] = 1

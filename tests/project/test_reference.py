@@ -18,8 +18,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOR_AUTHORS = {
-    "command_line", "costs", "jobs", "libraries", "mapped_files", "memory", "output", "progress",
-    "remote_paths", "temporary_folders",
+    "command_line", "costs", "jobs", "libraries", "mapped_files", "memory", "options", "output",
+    "progress", "remote_paths", "temporary_folders",
 }  # fmt: skip
 
 
