@@ -288,12 +288,18 @@ def match_lines(match: ClassMatch, names: Mapping[int, str]) -> list[str]:
 
 
 def match_warning(match: ClassMatch) -> str | None:
-    """Say that another assignment agrees far better, or that ids pair classes of other names."""
+    """Say what pairs classes that share no name, and that another assignment agrees far better."""
+    if not match.counts.any():
+        return "no pixel that is labelled in the truth has a class on the map"
+    found, best = (match.agreement[rule] or 0.0 for rule in (match.by, "overlap"))
+    doubt = "" if match.is_borne_out else f"; only {found:.1%} agree, which does not bear it out"
     if match.by == "ids" and match.renames and not match.is_contradicted:
-        return f"classes are matched by id, although their names differ: {match.pairs_in_words()}"
+        pairs = match.pairs_in_words()
+        return f"classes are matched by id, although their names differ: {pairs}{doubt}"
+    if match.by == "overlap" and match.renames and doubt:
+        return f"classes are matched by overlap, although their names differ{doubt}"
     if not match.is_contradicted:
         return None
-    found, best = (match.agreement[rule] or 0.0 for rule in (match.by, "overlap"))
     by = {"ids": "id", "names": "name"}[match.by]
     by_names = match.agreement["names"] or 0.0
     rule = "names" if match.by == "ids" and 2 * by_names > found + best else "overlap"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from diffclass.command_line.main import run
-from diffclass_hyperspectral import write_class_map
+from diffclass_hyperspectral import LabelImage, evaluate_map, write_class_map
 from diffclass_hyperspectral.io.labels import ClassTable
 
 NAMES = {2: "corn", 3: "soy", 4: "wood", 5: "water", 6: "road"}
@@ -151,3 +151,30 @@ def test_names_that_are_asked_for_and_missing_are_refused(call, found, truth):
     np.save("truth.npy", truth)
     error = call("map.tif", "truth.npy", "--match", "names", code=3).err
     assert "truth.npy and map.tif have no class name in common" in error
+
+
+OF_MAP = {1: "a", 2: "b", 3: "c"}
+TRUTH = np.random.default_rng(0).integers(1, 4, (30, 30))
+UPPER = np.arange(900).reshape(30, 30) < 450
+
+
+@pytest.mark.parametrize("names", [{1: "x", 2: "y", 3: "z"}, {11: "x", 12: "y", 13: "z"}])
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        (TRUTH, None),
+        (np.random.default_rng(1).integers(1, 4, (30, 30)), "which does not bear it out"),
+        (np.where(UPPER, TRUTH, 0), "no pixel that is labelled in the truth has a class"),
+    ],
+)
+def test_how_far_names_that_are_not_in_common_are_borne_out(names, found, says):
+    """No figure stands without a word on what it assumes, where that is in doubt."""
+    ids = np.where(UPPER & (found == 0).any(), 0, TRUTH + min(names) - 1)
+    truth = LabelImage.from_array(ids, names=names)
+    evaluation = evaluate_map(LabelImage.from_array(found, names=OF_MAP), truth)
+    if says is None:
+        assert evaluation.scores.overall_accuracy == 1
+        assert "bear" not in str(evaluation.warning)
+    else:
+        assert says in evaluation.warning
+        assert evaluation.lines()[0] == f"warning: {evaluation.warning}"
