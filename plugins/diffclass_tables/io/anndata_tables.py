@@ -114,7 +114,10 @@ def _elements(path: Path, names: tuple[str | None, ...]) -> dict[str, Any]:
             raise DataError(f"{path}: no annotated data: it has no obs")
         if not _is_old(h5py, file):
             there = [name for name in names if name is not None and name in file]
-            return {name: read_elem(file[name]) for name in there}
+            with warnings.catch_warnings():
+                # one for each array of files of 0.7, which are read all the same
+                warnings.filterwarnings("ignore", "Element .* without encoding metadata")
+                return {name: read_elem(file[name]) for name in there}
     data = _read_old(path)
     return {name: getattr(data, name) for name in names if name is not None}
 

@@ -67,6 +67,13 @@ def test_elements_of_annotated_data(folder):
     assert "t.h5ad: states highly_variable of var, which" in line
 
 
+@pytest.mark.data
+def test_annotated_data_of_an_old_version_needs_no_word(data_folder):
+    pytest.importorskip("anndata")
+    table, lines = said(data_folder / "others" / "anndata" / "v0.7.0.h5ad")
+    assert (table.values.shape, lines) == ((30, 20), [])
+
+
 def test_the_guide_has_the_declarations():
     guide = (Path(__file__).resolve().parents[3] / "plugins" / "TABLES.md").read_text("utf-8")
     for declared in DECLARED:

@@ -434,6 +434,29 @@ def test_what_is_unknown_is_told_where_it_speaks_of_values(tmp_path, write):
         assert name.lower().replace("_", " ") in line.lower().replace("_", " ")
 
 
+@pytest.mark.data
+def test_files_of_others_say_nothing_but_what_is_lost(data_folder):
+    """Their titles, dates, resamplings and statistics are no attributes of values."""
+    lost = {"gcp": "ground control points", "compdcs": "ground control points",
+            "white-gemini": "ground control points", "rpc": "RPC"}  # fmt: skip
+    refused = ("corrupt", "cint16", "POINT", "PLANET")
+    paths = [path for ending in ("tif", "vrt", "nc")
+             for path in sorted((data_folder / "others").glob(f"*/*.{ending}"))]  # fmt: skip
+    assert len(paths) > 30
+    for path in paths:
+        if any(word in path.name for word in refused):
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            read_image(path)
+        words = [str(one.message) for one in caught]
+        expected = [what for word, what in lost.items() if word in path.name]
+        assert len(words) == len(expected), words
+        assert all(
+            f"states {what}, which" in line for what, line in zip(expected, words, strict=True)
+        )
+
+
 def test_frames_of_envi_are_refused(tmp_path):
     path = of_envi(tmp_path, {"major frame offsets": [0, 0]})
     assert read_image(path).data.shape == CUBE.shape
