@@ -215,6 +215,7 @@ def test_aviris3(tmp_path, transform):
         (write_tanager, "HDFEOS INFORMATION/StructMetadata.0"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*the reader of HDF5 does not use")
 def test_parts_that_are_missing_or_of_another_size(tmp_path, write, name):
     path = tmp_path / "scene.h5"
     write(path)
@@ -273,6 +274,7 @@ def test_tanager_on_another_grid(tmp_path):
     fails(path, "not UTM")
 
 
+@pytest.mark.filterwarnings("ignore:.*the reader of HDF5 does not use")
 def test_a_named_array_of_a_product_is_taken_as_stored(tmp_path):
     cube = write_tanager(tmp_path / "scene.h5")
     name = "HDFEOS/GRIDS/HYP/Data Fields/surface_reflectance"
