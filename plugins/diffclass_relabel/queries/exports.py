@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.output import write_json
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import Cleanup, save_model, write_class_map, write_raster
@@ -46,6 +46,10 @@ BLOCK_NOTE = (
 AGGREGATES_NOTE = (
     "the walk is warped, so the map is one of {n_aggregates} groups of similar pixels, and not of "
     "every pixel; unwarp for the map that classify_options and the exported labels make"
+)
+ONE_CLASS_NOTE = (
+    "one class alone is labelled, {name}: the map has no other, and classify refuses these labels; "
+    "label at least one more"
 )
 DEFAULT_NAMES = {
     "labels": "labels.img",
@@ -261,14 +265,24 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
 
 
 def map_note(editor: SessionEditor) -> str | None:
-    """Return what the refined map is made of, where that is not every pixel."""
+    """Return what is to be known of the refined map: of how few classes or pixels it is made."""
     workspace, notes = editor.workspace, []
+    alone = _class_alone(editor)
+    if alone is not None:
+        notes.append(ONE_CLASS_NOTE.format(name=alone))
     if workspace.block > 1:
         notes.append(BLOCK_NOTE.format(side=workspace.block))
     coarse = workspace.coarse
     if coarse is not None and workspace.coarse_answers and editor.session.is_warped:
         notes.append(AGGREGATES_NOTE.format(n_aggregates=len(coarse)))
     return "; ".join(notes) or None
+
+
+def _class_alone(editor: SessionEditor) -> str | None:
+    """Return the name of the class that is labelled, if it is one alone."""
+    labelled = {stroke.class_id for stroke in editor.session.strokes}
+    names = [entry.name for entry in editor.session.classes if entry.id in labelled]
+    return names[0] if len(names) == 1 else None
 
 
 def _write_report(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
@@ -297,8 +311,12 @@ def _check_ending(path: Path, what: Result) -> None:
 
 
 def _check_labelled(editor: SessionEditor) -> None:
+    """Refuse a session without labels, and say what one class alone is good for."""
     if not editor.session.strokes:
         raise DataError("nothing is labelled yet; paint at least one stroke")
+    alone = _class_alone(editor)
+    if alone is not None:
+        warn_user(ONE_CLASS_NOTE.format(name=alone))
 
 
 _NAME = re.compile(r"(\{\}_)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")

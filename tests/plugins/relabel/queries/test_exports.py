@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import LookupTable, open_scene, read_labels
+from diffclass_hyperspectral import LookupTable, classify_scene, open_scene, read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.workflows.library_labels import labels_of_library
@@ -221,3 +221,22 @@ def test_no_class_is_no_data_in_exported_maps(editor, tissue, tmp_path):
         with rasterio.open(tmp_path / f"{what}.tif") as raster:
             assert raster.nodata == 0
         assert "data ignore value = 0" in (tmp_path / f"{what}.hdr").read_text()
+
+
+def test_labels_of_one_class_alone_are_told(editor, tissue, tmp_path):
+    """`classify` refuses them; what is exported says so before."""
+    first = next(one for one in three_classes(tissue) if one["op"] == "stroke")
+    for operation in three_classes(tissue):
+        if operation["op"] != "stroke" or operation == first:
+            editor.apply(operation)
+    says = "one class alone is labelled, .*classify refuses"
+    with pytest.warns(UserWarning, match=says):
+        export(editor, "labels", tmp_path / "labels.tif")
+    with pytest.raises(DataError, match="is labelled; label pixels of at least one more class"):
+        classify_scene(
+            open_scene(editor.workspace.scene.path), read_labels(tmp_path / "labels.tif")
+        )
+    with pytest.warns(UserWarning, match=says):
+        export(editor, "report", tmp_path / "report.json")
+    note = json.loads((tmp_path / "report.json").read_text())["map_note"]
+    assert note.startswith("one class alone is labelled")
