@@ -97,15 +97,18 @@ def merge_lists(arrays: BlockArrays, k: int, b: int) -> None:
     places = np.full((n_own, width), NO_NEIGHBOR, dtype=arrays.place_dtype)
     lengths = np.full((n_own, width), np.inf, dtype=np.float32)
     left_out = np.full(n_own, np.inf, dtype=np.float32)
-    for a in arrays.load("neighbors/searched_in", b).tolist():
+    n_known, searched_in = 0, arrays.load("neighbors/searched_in", b).tolist()
+    for a in sorted(searched_in, key=lambda a: a != b):  # that of the block itself has all points
         rows, part = _rows_of(arrays, a, b)
         found = arrays.load("neighbors/found", a)[part]
         found_lengths = arrays.load("neighbors/found_lengths", a)[part]
-        places[rows], lengths[rows] = _nearest(
-            np.concatenate([places[rows], found], axis=1),
-            np.concatenate([lengths[rows], found_lengths], axis=1),
+        near, near_lengths = _nearest(
+            np.concatenate([places[rows, :n_known], found], axis=1),
+            np.concatenate([lengths[rows, :n_known], found_lengths], axis=1),
             width,
         )
+        places[rows, : near.shape[1]], lengths[rows, : near.shape[1]] = near, near_lengths
+        n_known = width
         beyond = arrays.load("neighbors/left_out", a)[part]
         left_out[rows] = np.minimum(left_out[rows], beyond)
     drop = ~_kept(lengths, left_out, k)
