@@ -64,13 +64,17 @@ class NewPoints:
         return uniform
 
     def nearest_codes(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of the nearest label, or the class with most labels for an affinity."""
+        """Return the class of the nearest label, or the class with most labels for an affinity.
+
+        Of labels equally near the least class counts, whatever the order of the points is.
+        """
         if self.labelled is None:
             commonest = np.bincount(self.labelled_codes).argmax()
             return np.full(X.shape[0], commonest)
         from sklearn.metrics import pairwise_distances_argmin
 
-        points, labelled = map(self.steps.features_of, (X, self.labelled))
+        by_class = np.argsort(self.labelled_codes, kind="stable")
+        points, labelled = map(self.steps.features_of, (X, self.labelled[by_class]))
         centred = Centred(labelled)
         nearest = pairwise_distances_argmin(centred(points), centred(labelled))
-        return self.labelled_codes[nearest]
+        return self.labelled_codes[by_class[nearest]]

@@ -260,6 +260,15 @@ def test_contradicting_labels_of_equal_points_count_in_part():
     assert late.transduction_[where[0]] == 2
 
 
+@pytest.mark.filterwarnings("ignore::diffclass.exceptions.UnreachedWarning")
+def test_between_two_labels_out_of_reach_the_order_of_points_does_not_count():
+    X = np.concatenate([[-64, 64], [-0.5, 0.5], [-65, 65]])[:, None]
+    for y in ([0, 1, -1, -1, 0, 1], [1, 0, -1, -1, 1, 0]):
+        model = DiffusionClassifier(n_neighbors=1).fit(X, y)
+        assert set(model.transduction_[2:4]) == {-1}
+        assert model.predict([[0.0]])[0] == 0
+
+
 def test_operators_take_labels_and_maps_of_points_or_of_nodes():
     X, site = copied()
     A, y = markov_operator(X, n_neighbors=8), labels_of(site)
