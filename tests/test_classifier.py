@@ -425,6 +425,7 @@ def test_an_earlier_graph_is_used_for_other_labels(blobs, monkeypatch):
         ({"search": KNeighborsTransformer(metric="cosine")}, "cosine"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:max_degree")
 def test_a_graph_of_other_parameters_is_refused(blobs, change, named):
     X, y, _ = blobs
     graph = DiffusionClassifier(random_state=0).fit(X, y).graph_
@@ -453,6 +454,7 @@ def test_a_graph_of_the_same_parameters_in_other_words_is_taken(blobs):
         DiffusionClassifier(affinity="precomputed", alpha=1.0).fit(K, y, graph=known)
 
 
+@pytest.mark.filterwarnings("ignore:max_degree")
 def test_correlation(blobs):
     X, y, truth = blobs
     clf = DiffusionClassifier(kernel=Correlation(threshold=0.5))
@@ -506,6 +508,7 @@ def test_constant_features_and_one_neighbor(blobs, labels):
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-9, 1e9, 1e30])
 @pytest.mark.parametrize("kernel", [None, Gaussian(bandwidth="global"), Correlation(threshold=0.5)])
+@pytest.mark.filterwarnings("ignore:max_degree")
 def test_units_do_not_matter(blobs, scale, kernel):
     X, y, _ = blobs
     with warnings.catch_warnings():

@@ -160,7 +160,7 @@ def use_all(tab, editor):
     assert (tab.map == engine_map(editor)).all()
     tab.page.click("text=Export")
     with tab.page.expect_download() as saved:
-        tab.find("[title='Labels as NumPy (.npy)']").click()
+        tab.find("[title='Labels as NumPy, ids alone (.npy)']").click()
     assert saved.value.path().read_bytes()[1:6] == b"NUMPY"
     tab.js("diffclass.drop()")
     tab.wait("diffclass.connection === 'open'")

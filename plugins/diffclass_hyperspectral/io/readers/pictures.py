@@ -17,7 +17,7 @@ from diffclass.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents, colors_of, names_of_json
 
 # The text chunk in which `write_class_map` keeps class names, as JSON {id: name}.
-NAMES_KEY = "diffclass class names"
+NAMES_KEY = "class names of diffclass"
 LABELS = Attributes(
     "PNG of labels",
     honoured={"palette": "colours of classes", NAMES_KEY: "names of classes"},

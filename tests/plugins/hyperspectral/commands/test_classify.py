@@ -391,8 +391,8 @@ def test_a_header_that_disagrees_with_the_data(fails, files):
 
 
 def test_something_that_is_no_scene(fails, files):
-    (files / "notes.txt").write_text("no scene at all")
-    fails("info", "notes.txt", code=3, says="unknown format")
+    (files / "notes.doc").write_text("no scene at all")
+    fails("info", "notes.doc", code=3, says="unknown format")
     (files / "empty.npy").write_bytes(b"")
     fails("info", "empty.npy", code=3, says="empty")
 

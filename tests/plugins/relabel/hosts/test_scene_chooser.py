@@ -34,7 +34,7 @@ def folder(tmp_path, scene_folder):
     for name in ("scene.hdr", "scene.img"):
         shutil.copy(scene_folder / name, root / name)
     np.save(root / "cube.npy", np.ones((3, 3, 3)))
-    (root / "notes.txt").write_text("ENV")
+    (root / "notes.doc").write_text("ENV")
     (root / "broken.tif").write_bytes(b"II*\0" + bytes(40))
     (root / "other.xml").write_text("<a/>")
     (root / ".hidden.npy").write_bytes(b"\x93NUMPY")
@@ -71,7 +71,7 @@ def test_nothing_outside_can_be_reached(folder, path):
             reach(path)
 
 
-@pytest.mark.parametrize("path", ["", ".", "north", "notes.txt", ".hidden.npy/x", "pipe.npy"])
+@pytest.mark.parametrize("path", ["", ".", "north", "notes.doc", ".hidden.npy/x", "pipe.npy"])
 def test_what_is_no_scene_is_not_opened(folder, path):
     with pytest.raises(ParameterError, match="no folder or scene below"):
         SceneFolder(folder).scene(path)
@@ -154,7 +154,7 @@ class Began:
 @pytest.fixture
 def start_page(folder, state):
     """A start page in a thread of this process: its gate, and what was begun."""
-    recent.remember([folder / "scene.img"], folder / "notes.txt", (48, 50, 12))
+    recent.remember([folder / "scene.img"], folder / "notes.doc", (48, 50, 12))
     listening = bound_socket("127.0.0.1", 0)
     gate = Gate("127.0.0.1", listening.getsockname()[1])
     began = Began()
@@ -185,7 +185,7 @@ def test_strangers_are_told_nothing(start_page, connect):
     '{"open": "scene.img", "reference": "../outside/scene.img"}', '{"open": "scene.img", "x": "y"}',
     '{"open": "scene.img", "mask": "north"}',
     '{"open": "scene.img", "further": ["../scene.img"]}', '{"recent": 0, "mask": "cube.npy"}',
-    '{"look": "away"}', '{"open": "no\\u0000such"}', '{"open": "notes.txt"}',
+    '{"look": "away"}', '{"open": "no\\u0000such"}', '{"open": "notes.doc"}',
 ])  # fmt: skip
 def test_other_wishes_are_refused(start_page, connect, wish):
     gate, began, _ = start_page
@@ -217,7 +217,7 @@ def test_all_tabs_go_to_what_one_of_them_has_chosen(start_page, connect, folder)
     assert refused["path"] == "north/field one"  # where the user was
     page.socket.send(json.dumps({"recent": 0}))
     assert page.hear() == other.hear() == {"kind": "moved", "port": 4711, "token": "t"}
-    assert began.scenes == [("scene.img", "scene.relabel.jsonl"), ("scene.img", "notes.txt")]
+    assert began.scenes == [("scene.img", "scene.relabel.jsonl"), ("scene.img", "notes.doc")]
     thread.join(20)
     assert not thread.is_alive()
 
@@ -227,12 +227,12 @@ def test_what_a_new_session_begins_with_is_passed_on(start_page, connect, folder
     page = connect(gate)
     page.hear()
     wish = {"open": "scene.img", "features": "spatial", "mask": "north/field one/strokes.img"}
-    page.socket.send(json.dumps(wish | {"reference": "notes.txt"}))
+    page.socket.send(json.dumps(wish | {"reference": "notes.doc"}))
     assert page.hear()["problem"] == "is open in another process"
     mask = str(folder / "north" / "field one" / "strokes.img")
     assert began.options == {
         "settings": {"features": "spatial", "mask": mask},
-        "reference": str(folder / "notes.txt"),
+        "reference": str(folder / "notes.doc"),
     }
     page.socket.send(json.dumps({"open": "scene.img", "further": ["north/field one/scene.img"]}))
     assert page.hear()["kind"] == "moved"

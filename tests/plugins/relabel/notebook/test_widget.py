@@ -57,7 +57,7 @@ def test_painting_in_jupyterlab(lab, lab_folder, browser):
     # pictures and files come through the channel too
     tab.find("button:has-text('Export')").click()
     with tab.page.expect_download() as saved:
-        tab.find("[title='Labels as NumPy (.npy)']").click()
+        tab.find("[title='Labels as NumPy, ids alone (.npy)']").click()
     assert saved.value.suggested_filename == "scene_labels.npy"
     assert np.array_equal(np.load(saved.value.path()), labels)
     tab.js("diffclass.drop()")

@@ -517,7 +517,7 @@ def test_exports(painted, editor, tmp_path):
     tab = painted
     tab.page.click("text=Export")
     with tab.page.expect_download() as waiting:
-        tab.find("[title='Labels as NumPy (.npy)']").click()
+        tab.find("[title='Labels as NumPy, ids alone (.npy)']").click()
     waiting.value.save_as(tmp_path / "labels.npy")
     labels = np.load(tmp_path / "labels.npy")
     np.testing.assert_array_equal(labels, np.where(tab.labels == 255, 0, tab.labels))
@@ -557,7 +557,7 @@ def test_a_model_goes_from_session_to_session(painted, new_editor, serve, open_t
     other.wait("document.querySelector('.left-side').textContent.startsWith('map of a model')")
     other.page.click("text=Export")
     with other.page.expect_download() as waiting:
-        other.find("[title='Prediction as NumPy (.npy)']").click()
+        other.find("[title='Prediction as NumPy, ids alone (.npy)']").click()
     waiting.value.save_as(tmp_path / "prediction.npy")
     assert set(np.unique(np.load(tmp_path / "prediction.npy"))) <= {0, 1, 2, 3}
 

@@ -29,7 +29,7 @@ def test_the_scene_under_the_pointer_and_a_file_for_each(tmp_path, tissue, serve
     files = []
     tab.page.on("download", lambda file: files.append(file))
     tab.page.click("text=Export")
-    tab.find("[title='Map as NumPy (.npy)']").click()
+    tab.find("[title='Map as NumPy, ids alone (.npy)']").click()
     while len(files) < 2:
         tab.page.wait_for_timeout(20)
     for file, rows in zip(files, PARTS.values(), strict=True):
