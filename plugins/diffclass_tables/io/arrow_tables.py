@@ -122,7 +122,7 @@ def _read_text(path: Path, as_text: Sequence[str]) -> Any:
     names = dialect.names or [str(i + 1) for i in range(dialect.n_columns)]
     only = ["" if name == INDEX and INDEX not in names else name for name in as_text]
     stored = arrow.read_csv(
-        _with_commas(path, dialect) if is_blank else path,
+        _source(path, dialect),
         read_options=arrow.ReadOptions(
             column_names=names,
             skip_rows=0 if is_blank else dialect.n_skipped,
@@ -148,6 +148,17 @@ def _read_text(path: Path, as_text: Sequence[str]) -> Any:
         row = stored.num_rows - 1
         raise DataError(f"{path}: a quote in row {row} is not closed and takes all that follows")
     return stored
+
+
+def _source(path: Path, dialect: TextDialect) -> Path | io.BytesIO:
+    """Return what Arrow reads: commas in place of blanks, and a line end after a line alone."""
+    if dialect.delimiter == BLANKS:
+        return _with_commas(path, dialect)
+    with path.open("rb") as file:
+        start = file.read(_BLOCK)
+    if b"\n" in start or b"\r" in start or len(start) == _BLOCK:
+        return path
+    return io.BytesIO(start + "\n".encode(dialect.encoding))
 
 
 def _with_commas(path: Path, dialect: TextDialect) -> io.BytesIO:

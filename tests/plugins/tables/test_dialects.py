@@ -184,3 +184,13 @@ def test_a_text_is_a_table_unless_a_header_of_envi_lies_beside_it(folder):
     assert is_table("t.data")
     (folder / "t.hdr").write_text("ENVI\n")
     assert not is_table("t.data")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("line", ["cat", "a,b"])
+def test_names_without_rows_are_no_table(tmp_path, line, end, encoding):
+    path = tmp_path / "names.csv"
+    path.write_bytes((line + end).encode(encoding))
+    with pytest.raises(DataError, match=r"names\.csv: holds no row of numbers"):
+        open_table(path)
