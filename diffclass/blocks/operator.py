@@ -174,7 +174,7 @@ class BlockOperator(BlockArrays):
     def check(self) -> None:
         """Raise `ScratchError` unless its files are those that were written, with these starts.
 
-        Of an operator that this process has just made it is known.
+        It reads all of them once.
         """
         facts = self.scratch.checked("operator")
         if (facts["starts"], facts["has_mass"]) != (list(self.written.starts), self.has_mass):
