@@ -54,6 +54,7 @@ GUIDES = {
     "guide/how_it_works.md": "How it works",
     "guide/questions.md": "Questions",
     "guide/data.md": "Data",
+    "guide/papers.md": "The papers, item by item",
     "experiments/README.md": "Results",
     "experiments/results/accuracy.md": f"{PART}Accuracy",
     "experiments/results/options.md": f"{PART}What each part adds",
