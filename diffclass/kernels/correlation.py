@@ -25,15 +25,16 @@ from diffclass.neighbors import RadiusSearch, kept_edges
 class Correlation(Kernel):
     """The quantised correlation: k(x, y) = 1 where <x, y> / (|x| |y|) > threshold, else 0.
 
-    Neighbours are all points within that angle, found by a range search, and not the nearest k.
+    Neighbours are all points within that angle, found by a range search, and not the nearest k; but
+    at most ``max_degree`` of them, beyond which a warning says how many pairs are left out.
 
     Parameters
     ----------
     threshold : float, default=0.95
         From -1 to below 1.
     max_degree : int, default=64
-        Largest number of correlated points kept per point, the nearest ones; this bounds memory,
-        and a warning says where it may leave some out. The graph is their union.
+        Largest number of correlated points kept per point, the nearest ones; this bounds memory.
+        The graph is their union.
 
     See Also
     --------

@@ -7,7 +7,6 @@ which explicit zeros (the diagonal, duplicates) are edges.
 """
 
 from diffclass.neighbors.graph import (
-    RadiusSearch,
     default_search,
     kept_edges,
     neighbors_graph,
@@ -15,6 +14,7 @@ from diffclass.neighbors.graph import (
 )
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.nodes import Nodes
+from diffclass.neighbors.radius_search import RadiusSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
 
 __all__ = [

@@ -1,25 +1,20 @@
-"""The default search, search within a radius, and symmetric graphs from the results of searches."""
+"""The default search, and symmetric graphs from the results of searches."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
-from diffclass._number_range import check_spread
 from diffclass._validation import (
     RandomState,
     check_choice,
     check_graph,
     check_points,
-    check_positive,
     check_seed,
 )
-from diffclass.exceptions import DataError, warn_user
+from diffclass.exceptions import DataError
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
 from diffclass.progress import stage
@@ -179,88 +174,3 @@ def kept_edges(graph: sp.csr_array, keep: np.ndarray) -> sp.csr_array:
     return sp.csr_array(
         (graph.data[keep], graph.indices[keep], before[graph.indptr]), shape=graph.shape
     )
-
-
-class RadiusSearch(TransformerMixin, BaseEstimator):
-    """All points within ``radius`` (the epsilon-ball graph), or at most a given number of them.
-
-    Parameters
-    ----------
-    radius : float
-        Largest distance, in the units of the points.
-    max_degree : int, optional
-        Number of points kept per ball, the nearest ones, and those as far as the last of them, up
-        to twice as many; a warning says how many balls that may cut. Without it, memory grows with
-        the number of pairs within ``radius``.
-    random_state : int, RandomState or None, default=None
-        Seeds the search for more than 4,096 points if ``max_degree`` is given.
-
-    See Also
-    --------
-    ExactSearch : As many neighbours for each point, however far.
-    NNDescentSearch : The same, for many points.
-
-    Examples
-    --------
-    >>> from diffclass import neighbors_graph
-    >>> from diffclass.neighbors import RadiusSearch
-    >>> X = [[0.0], [1.0], [1.5], [4.0]]
-    >>> neighbors_graph(X, search=RadiusSearch(1.2)).toarray()
-    array([[0.  , 1.  , 0.  , 0.  ],
-           [1.  , 0.  , 0.25, 0.  ],
-           [0.  , 0.25, 0.  , 0.  ],
-           [0.  , 0.  , 0.  , 0.  ]])
-    """
-
-    def __init__(
-        self, radius: float, *, max_degree: int | None = None, random_state: RandomState = None
-    ):
-        self.radius = radius
-        self.max_degree = max_degree
-        self.random_state = random_state
-
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> RadiusSearch:
-        """Index the points ``X`` of shape (n, d)."""
-        from sklearn.neighbors import NearestNeighbors
-
-        check_positive(self.radius, "radius")
-        check_seed(self.random_state)
-        X = check_points(X)
-        check_spread(X)
-        if self.max_degree is None:
-            self._searcher: Any = NearestNeighbors(radius=self.radius).fit(X)
-        else:
-            check_positive(self.max_degree, "max_degree", integer=True)
-            search = default_search(X, self.max_degree, random_state=self.random_state)
-            self._searcher = search.fit(X)
-        return self
-
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
-        """Return the (n, n) distances from each point to those in its ball."""
-        self.fit(X)
-        if self.max_degree is None:
-            return sp.csr_array(self._searcher.radius_neighbors_graph(mode="distance"))
-        found = self._searcher.fit_transform(X)
-        return self._within(found, found.shape[1] - 1)
-
-    def transform(self, X: ArrayLike) -> sp.csr_array:
-        """Return the (m, n) distances from new points to the indexed ones in their balls."""
-        X = check_points(X)
-        if self.max_degree is None:
-            return sp.csr_array(self._searcher.radius_neighbors_graph(X, mode="distance"))
-        found = self._searcher.transform(X)
-        return self._within(found, found.shape[1])
-
-    def _within(self, found: sp.csr_array, n_others: int) -> sp.csr_array:
-        """Return the edges within the radius, and say where others may be that were not found."""
-        graph = kept_edges(found, found.data <= self.radius)
-        degrees = np.diff(found.indptr)
-        is_cut = (np.diff(graph.indptr) == degrees) & (degrees < n_others)
-        if is_cut.any():
-            warn_user(
-                f"max_degree = {self.max_degree}; {np.count_nonzero(is_cut)} of {len(degrees)} "
-                "points have so many within the radius or threshold, where farther ones are left "
-                "out; a larger max_degree joins more of them, a smaller radius or a larger "
-                "threshold looks at fewer"
-            )
-        return graph

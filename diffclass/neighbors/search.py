@@ -85,7 +85,7 @@ class Search(TransformerMixin, BaseEstimator):
         columns[is_joined, -1:] = self._representative[is_joined, None]
         if k == 0:
             columns = self._representative[:, None]
-        return _joined(self._distances(self._X, columns), self._representative)
+        return _joined(self.distances(self._X, columns), self._representative)
 
     def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
@@ -100,7 +100,7 @@ class Search(TransformerMixin, BaseEstimator):
             return self._with_ties(
                 X, k, len(self._X), self._nearest, lambda X, rows, k: self._nearest(X[rows], k)
             )[0]
-        return self._distances(X, self._searched[self._nearest(X, k)])
+        return self.distances(X, self._searched[self._nearest(X, k)])
 
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest indexed points of new ones (m, d), and their distances; both (m, k).
@@ -122,6 +122,26 @@ class Search(TransformerMixin, BaseEstimator):
     def points(self) -> np.ndarray:
         """The indexed points, of shape (n, d)."""
         return self._X
+
+    @property
+    def are_joined(self) -> np.ndarray:
+        """Which indexed points are joined to equal ones by a representative; (n,)."""
+        return np.bincount(self._representative, minlength=len(self._X))[self._representative] > 1
+
+    def distances(self, X: np.ndarray, columns: np.ndarray) -> sp.csr_array:
+        """Return the (m, n) distances of points (m, d) to those indexed points, of shape (m, k).
+
+        From differences: the distances of searches are rounded, even below 0.
+        """
+        n, k = columns.shape
+        columns = np.sort(columns, axis=1)
+        indptr = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 - 1 else np.int64)
+        indices = columns.ravel().astype(indptr.dtype)
+        data = np.empty(n * k, dtype=X.dtype)
+        _compiled.edges.squared_distances(indptr, indices, X, self._X, data)
+        # distances beyond the range of the type become the largest it can hold
+        np.minimum(data, np.finfo(data.dtype).max / 4, out=data)
+        return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
 
     def _index(self, X: np.ndarray) -> None:
         raise NotImplementedError
@@ -152,7 +172,7 @@ class Search(TransformerMixin, BaseEstimator):
         some rows; there are at most ``most``.
         """
         found, left_out = nearest(X, min(k + 1, most)), np.full(len(X), np.inf)
-        graph = self._distances(X, found[:, :k])
+        graph = self.distances(X, found[:, :k])
         if found.shape[1] == k or k == 0:
             return graph, left_out
         is_tied = self._lengths(X, found[:, k:]) <= self._lengths(X, found[:, k - 1 : k]) * TIED
@@ -176,21 +196,9 @@ class Search(TransformerMixin, BaseEstimator):
         """Return the distances (m, k) of points (m, d) to indexed ones, in the order of these."""
         order = np.argsort(columns, axis=1)
         lengths = np.empty(columns.shape, dtype=X.dtype)
-        sorted_lengths = self._distances(X, columns).data.reshape(columns.shape)
+        sorted_lengths = self.distances(X, columns).data.reshape(columns.shape)
         np.put_along_axis(lengths, order, sorted_lengths, axis=1)
         return lengths
-
-    def _distances(self, X: np.ndarray, columns: np.ndarray) -> sp.csr_array:
-        """Recompute distances from differences: those of searches are rounded, even below 0."""
-        n, k = columns.shape
-        columns = np.sort(columns, axis=1)
-        indptr = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 - 1 else np.int64)
-        indices = columns.ravel().astype(indptr.dtype)
-        data = np.empty(n * k, dtype=X.dtype)
-        _compiled.edges.squared_distances(indptr, indices, X, self._X, data)
-        # distances beyond the range of the type become the largest it can hold
-        np.minimum(data, np.finfo(data.dtype).max / 4, out=data)
-        return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
 
 
 class ExactSearch(Search):
