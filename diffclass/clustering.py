@@ -35,7 +35,7 @@ from diffclass._validation import (
     check_seed,
     validate_points,
 )
-from diffclass.embedding import DiffusionMap, check_embedding, relaxation_time
+from diffclass.embedding import DiffusionMap, check_embedding, pairs_in_use, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.kernels.isotropic import neighbor_distances
@@ -255,9 +255,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
             coordinates = self.embedding_.fit_transform(self._among(X, members))
         self.n_clusters_ = (
-            self.embedding_.n_components_ + 1
-            if isinstance(self.n_clusters, str)
-            else self.n_clusters
+            pairs_in_use(self.embedding_) if isinstance(self.n_clusters, str) else self.n_clusters
         )
         with stage("clusters"):
             self._found = self._partition(coordinates, members)
@@ -327,7 +325,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         pairs = self.embedding_.eigenpairs_
         inside = np.eye(self.n_clusters_)[self._found_at_nodes]
         modes = pairs.left.T @ inside  # <psi_l, 1_C>, the first row pi(C)
-        left_out = min(self.embedding_.n_components_ + 1, len(pairs) - 1)
+        left_out = min(pairs_in_use(self.embedding_), len(pairs) - 1)
         return pairs.powers(relaxation_time(pairs.eigenvalues[left_out])) @ modes**2 / modes[0]
 
 

@@ -1,12 +1,16 @@
-"""Diffusion maps: the points in the coordinates lambda_l^t psi_l(x), l = 1, 2, ...
+"""Diffusion maps: coordinates in which Euclidean distance is diffusion distance.
 
-Euclidean distance there is diffusion distance. alpha = 0 and t = 0 give Laplacian eigenmaps,
+    weighted      lambda_l^t psi_l(x),    l = 1, 2, ...       A psi_l = lambda_l psi_l
+    symmetric     lambda_l^t phi_l(x),    l = 0, 1, 2, ...    phi_l = sqrt(pi) psi_l
+
+See `diffclass.spectral.distances` for both. alpha = 0 and t = 0 give Laplacian eigenmaps,
 alpha = 1 coordinates that depend on the points' geometry and not on their density.
 
 The density exponent has an effect only with one global epsilon, not with self-tuned bandwidths. By
 default a `DiffusionMap` therefore has one epsilon, and neighbourhoods wide enough for it.
 
-Sources: Coifman et al. 2005, section 2.1 (the maps after equation 2.4); de la Porte et al.; Shan
+Sources: Coifman et al. 2005, section 2.1 (the map after equation 2.4: symmetric, t = m / 2, as its
+eigenvalues are written lambda^2); the encyclopedia's article (weighted); de la Porte et al.; Shan
 and Daubechies 2022 (bandwidth).
 """
 
@@ -32,6 +36,7 @@ from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
 from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import BandwidthCurve, check_spread, wide_gaussian
+from diffclass.spectral.distances import diffusion_coordinates
 from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs, nystrom
 from diffclass.spectral.gap import MOST_COMPONENTS, significant_coordinates, spectral_gap
 
@@ -49,7 +54,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_components : int or "auto", default=2
         Coordinates, fewer than points. "auto" takes up to 32 of them: with a given time those that
         count at it, with a chosen one those before the widest gap of the spectrum; see
-        `diffclass.spectral.gap`. Where there are clusters they are one less than these.
+        `diffclass.spectral.gap`. Where there are clusters they are one less than these. If
+        symmetric, phi_0 counts as one more, and there may be as many coordinates as points.
     n_neighbors : int, default=64
         Neighbours of a point in the graph; at most n - 1 are used. With an epsilon
         given or chosen there are as many as reach 3 sqrt(epsilon), up to 30 million edges.
@@ -68,7 +74,13 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         The time t, at least 0. "auto" takes the smallest whole t at which the coordinates left out
         are below a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
         "relaxation" takes that at which the last one kept has fallen to about 1/e:
-        t = 1 / (1 - |lambda_n_components|). The number of coordinates is chosen first.
+        t = 1 / (1 - |lambda_l|) of the last l. The number of coordinates is chosen first.
+    kind : {"weighted", "symmetric"}, default="weighted"
+        Which diffusion distance is the Euclidean one: coordinates are lambda_l^t psi_l, l >= 1, or
+        lambda_l^t phi_l, l >= 0. ``kind="symmetric", time=m / 2`` is the Phi_m of Coifman et al.
+        2005. Weighted ones are functions of the walk alone, constant if it is in equilibrium;
+        phi_l is larger at dense points. The unweighted distance has coordinates only of all pairs
+        at once: `diffclass.spectral.diffusion_coordinates`.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `transform` the
         (m, n) affinities of new points to the fitted ones; kernel and search are not used.
@@ -80,9 +92,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     Attributes
     ----------
     embedding_ : ndarray of shape (n, n_components)
-        lambda_l^t psi_l(x).
+        lambda_l^t psi_l(x), or lambda_l^t phi_l(x).
     eigenvalues_ : ndarray of shape (n_components,)
-        lambda_l, l >= 1, largest modulus first.
+        lambda_l of the coordinates, largest modulus first; if symmetric, lambda_0 = 1 before them.
     time_ : float
         The time t in use.
     n_components_ : int
@@ -94,8 +106,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     bandwidth_curve_ : BandwidthCurve or None
         The criterion by which "semigroup" or "slope" chose the bandwidth.
     eigenpairs_ : Eigenpairs
-        The n_components + 1 leading eigenpairs of ``operator_``; one more if the time was chosen,
-        34 (or as many as points) if the number of coordinates was.
+        The leading eigenpairs of ``operator_``, from l = 0 to the last coordinate; one more if the
+        time was chosen, 34 (or as many as points) if the number of coordinates was.
     n_neighbors_ : int
         Neighbours searched per point: ``n_neighbors``, or as many as the bandwidth needs. A given
         ``search`` has its own number; for an affinity the attribute does not exist.
@@ -145,6 +157,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         bandwidth: str | float = "attached",
         alpha: float = 1.0,
         time: float | str = 1,
+        kind: str = "weighted",
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         random_state: RandomState = 0,
@@ -155,6 +168,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.bandwidth = bandwidth
         self.alpha = alpha
         self.time = time
+        self.kind = kind
         self.affinity = affinity
         self.search = search
         self.random_state = random_state
@@ -184,14 +198,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         self._check_parameters()
         X = self._checked(X, reset=True)
-        if not isinstance(self.n_components, str) and self.n_components >= X.shape[0]:
-            raise ParameterError(
-                f"n_components = {self.n_components}; {X.shape[0]} points (n_samples = "
-                f"{X.shape[0]}) have at most {X.shape[0] - 1} coordinates"
-            )
+        self._check_number(X.shape[0], f"points (n_samples = {X.shape[0]})")
         self.graph_ = self._graph(X, y)
         self.operator_ = self.graph_.operator
-        self._check_nodes()
+        self._check_number(len(self.operator_), "distinct points")
         self.eigenpairs_ = leading_eigenpairs(
             self.operator_, self._n_pairs(len(self.operator_)), random_state=self.random_state
         )
@@ -204,12 +214,12 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             )
         self.n_components_, why = self._chosen_components(self.eigenpairs_)
         self.time_, why_then = self._chosen_time(self.eigenpairs_)
-        self.reason_ = f"{why}; {why_then}"
-        self.eigenvalues_ = self.eigenpairs_.eigenvalues[1 : self.n_components_ + 1]
+        counting = "" if self.kind == "weighted" else ", not counting phi_0"
+        self.reason_ = f"{why}; {why_then}{counting}"
+        pairs = self.eigenpairs_.first(pairs_in_use(self))
+        self.eigenvalues_ = pairs.eigenvalues[-self.n_components_ :]
         self.embedding_ = self.operator_.at_points(
-            self._coordinates(
-                self.eigenpairs_.right[:, 1:] * self.eigenpairs_.powers(self.time_)[1:]
-            )
+            diffusion_coordinates(pairs, self.time_, kind=self.kind)
         )
         return self
 
@@ -234,7 +244,12 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         weights = self.graph_.step_weights(X)
-        return self._coordinates(nystrom(weights, self.eigenpairs_, time=self.time_))
+        pairs = self.eigenpairs_.first(pairs_in_use(self))
+        coordinates = nystrom(weights, pairs, time=self.time_)
+        if self.kind == "weighted":
+            return coordinates
+        root = np.sqrt(self.graph_.stationary_distribution_at(weights))[:, None]
+        return root * np.hstack([np.ones_like(root), coordinates])
 
     @property
     def _n_features_out(self) -> int:
@@ -258,6 +273,12 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             check_choice(self.time, "time", ("auto", "relaxation"), other="a number")
         else:
             check_positive(self.time, "time", zero=True)
+        check_choice(self.kind, "kind", ("weighted", "symmetric"))
+        if self.kind == "symmetric" and self.n_components == 1 and isinstance(self.time, str):
+            raise ParameterError(
+                f"time = {self.time!r}; the one symmetric coordinate, phi_0, never decays: give a "
+                "number, or ask for more coordinates"
+            )
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         precomputed = self.affinity == "precomputed"
@@ -302,34 +323,37 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         return kernel, n_neighbors
 
-    def _check_nodes(self) -> None:
-        n = len(self.operator_)
-        if not isinstance(self.n_components, str) and self.n_components >= n:
+    def _check_number(self, n: int, points: str) -> None:
+        most = n - _first(self.kind)
+        if not isinstance(self.n_components, str) and self.n_components > most:
             raise ParameterError(
-                f"n_components = {self.n_components}; {n} distinct points have at most {n - 1} "
-                "coordinates"
+                f"n_components = {self.n_components}; {n} {points} have at most {most} coordinates"
             )
 
     def _n_pairs(self, n: int) -> int:
         # one more than kept, to see what is left out at a chosen time or beyond a gap
         if isinstance(self.n_components, str):
             return min(MOST_COMPONENTS + 2, n)
-        return min(self.n_components + 1 + isinstance(self.time, str), n)
+        return min(self.n_components + _first(self.kind) + isinstance(self.time, str), n)
 
     def _chosen_components(self, eigenpairs: Eigenpairs) -> tuple[int, str]:
         if not isinstance(self.n_components, str):
             return self.n_components, f"{self.n_components} coordinates were asked for"
         if len(eigenpairs) < 2:
             raise ParameterError("n_components = 'auto'; one point (n_samples = 1) has none")
-        if isinstance(self.time, str):
-            return spectral_gap(eigenpairs.eigenvalues)
-        return significant_coordinates(eigenpairs.eigenvalues, self.time)
+        count, why = (
+            spectral_gap(eigenpairs.eigenvalues)
+            if isinstance(self.time, str)
+            else significant_coordinates(eigenpairs.eigenvalues, self.time)
+        )
+        return count + 1 - _first(self.kind), why
 
     def _chosen_time(self, eigenpairs: Eigenpairs) -> tuple[float, str]:
         if not isinstance(self.time, str):
-            _check_not_forgotten(self.time, eigenpairs)
+            if self.kind == "weighted":
+                _check_not_forgotten(self.time, eigenpairs)
             return self.time, f"t = {self.time:g} was asked for"
-        m, moduli = self.n_components_, np.abs(eigenpairs.eigenvalues)
+        m, moduli = pairs_in_use(self) - 1, np.abs(eigenpairs.eigenvalues)
         if self.time == "relaxation":
             return relaxation_time(moduli[m]), f"relaxation time of coordinate {m}"
         if len(moduli) < m + 2 or moduli[1] == 0 or moduli[m + 1] == 0:
@@ -344,8 +368,15 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         time = max(int(np.ceil(np.log(_TIME_ACCURACY) / np.log(ratio))), 1)
         return time, f"from t = {time} on coordinate {m + 1} is below a tenth of the first"
 
-    def _coordinates(self, nontrivial: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(nontrivial[:, : self.n_components_])
+
+def _first(kind: str) -> int:
+    """Return the l of the first coordinate."""
+    return 0 if kind == "symmetric" else 1
+
+
+def pairs_in_use(fitted: DiffusionMap) -> int:
+    """Return how many eigenpairs the coordinates of a map are made of, with the trivial one."""
+    return _first(fitted.kind) + fitted.n_components_
 
 
 def _check_not_forgotten(time: float, eigenpairs: Eigenpairs) -> None:

@@ -339,6 +339,40 @@ class PointGraph:
         """
         return self.steps.weights_and_novelty(X_new, dtype=self.operator.dtype)[0]
 
+    def stationary_distribution_at(self, weights: sp.csr_array) -> np.ndarray:
+        """Return pi at new points: the walk's share of time at a fitted point with their weights.
+
+        Parameters
+        ----------
+        weights : csr_array of shape (m, n)
+            Of `step_weights`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            d(x) / sum d, d(x) = q(x)^-alpha sum_y k(x, y) q(y)^-alpha; 0 where a row is empty.
+
+        Examples
+        --------
+        On all edges a fitted point as a new one has its own:
+
+        >>> from diffclass import PointGraph
+        >>> from diffclass.kernels import Gaussian
+        >>> from diffclass.neighbors import ExactSearch
+        >>> X = [[0.0], [1.0], [3.0]]
+        >>> graph = PointGraph.from_points(X, kernel=Gaussian(bandwidth=1.0), search=ExactSearch(3))
+        >>> graph.operator.stationary_distribution.round(3)
+        array([0.363, 0.368, 0.269])
+        >>> graph.stationary_distribution_at(graph.step_weights(X)).round(3)
+        array([0.363, 0.368, 0.269])
+        """
+        A = self.operator
+        degrees = np.asarray(weights.sum(axis=1), dtype=np.float64)
+        if A.alpha:
+            density = weights @ A.density**A.alpha
+            degrees *= np.where(density > 0, density, 1) ** -A.alpha
+        return degrees / A.degrees.sum()
+
     def novelty(self, X_new: ArrayLike) -> np.ndarray:
         """Return how far new points lie from their neighbours, in units of these; see the module.
 

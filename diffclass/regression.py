@@ -32,8 +32,8 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     embedding : DiffusionMap, optional
-        Its components are the eigenfunctions available; its time does not matter. By default a
-        `DiffusionMap` with 64 components, or one less than there are points.
+        Its components are the eigenfunctions available; its time and kind do not matter. By default
+        a `DiffusionMap` with 64 components, or one less than there are points.
     n_components : int, optional
         The number m, not counting the constant. By default it is chosen by the leave-one-out error,
         from at most half the number of known points.

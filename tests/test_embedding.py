@@ -33,7 +33,13 @@ from experiments.datasets import make_circle, make_interval, make_swiss_roll
 from tests import naive
 
 
-@parametrize_with_checks([DiffusionMap(), DiffusionMap(1, alpha=0.0, time="auto")])
+@parametrize_with_checks(
+    [
+        DiffusionMap(),
+        DiffusionMap(1, alpha=0.0, time="auto"),
+        DiffusionMap(kind="symmetric"),
+    ]
+)
 def test_scikit_learns_contract(estimator, check):
     with warnings.catch_warnings():
         # its random blobs fall into components on small graphs
@@ -71,6 +77,58 @@ def test_euclidean_distances_are_diffusion_distances(rng):
     found = DiffusionMap(49, n_neighbors=10, time=3).fit(X)
     exact = pdist(bumps(found.operator_, np.arange(50), time=3, kind="weighted"))
     np.testing.assert_allclose(pdist(found.embedding_), exact, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("time", [0, 0.5, 3])
+@pytest.mark.parametrize("duplicates", [0, 25])
+def test_symmetric_coordinates_are_the_dense_ones(rng, alpha, time, duplicates):
+    """At the points, and at the same as new ones; equal points count each for themselves."""
+    X = rng.normal(size=(50, 2))
+    X = np.vstack([X, X[:duplicates]])
+    K = np.exp(-naive.squared_distances(X))
+    q = K.sum(axis=1) ** alpha
+    K = K / np.outer(q, q)
+    d = K.sum(axis=1)
+    values, phi = np.linalg.eigh(K / np.sqrt(np.outer(d, d)))
+    expected = phi * np.maximum(values, 0) ** time
+    search = ExactSearch(50)
+    found = DiffusionMap(50, bandwidth=1.0, alpha=alpha, time=time, kind="symmetric", search=search)
+    found.fit(X)
+    if not (time == 0 and duplicates):  # the other eigenvalues are 0, and 0^0 is 1
+        np.testing.assert_allclose(pdist(found.embedding_), pdist(expected), atol=1e-7)
+    assert found.eigenvalues_[0] == 1
+    np.testing.assert_allclose(found.embedding_[:, 0], np.sqrt(d / d.sum()), atol=1e-12)
+    few = DiffusionMap(5, bandwidth=1.0, alpha=alpha, time=time, kind="symmetric", search=search)
+    np.testing.assert_allclose(few.fit(X).embedding_, found.embedding_[:, :5], atol=1e-6)
+    np.testing.assert_allclose(few.transform(X), few.embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("time", [3, "auto", "relaxation"])
+@pytest.mark.parametrize("n_components", [3, "auto"])
+def test_the_kinds_have_the_same_eigenfunctions(rng, time, n_components):
+    """phi_0 counts as a coordinate, and no choice looks at it."""
+    X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [6, 0], [0, 6]], 100, axis=0)
+    weighted = DiffusionMap(n_components, time=time).fit(X)
+    n_of_phi = n_components if n_components == "auto" else n_components + 1
+    symmetric = DiffusionMap(n_of_phi, time=time, kind="symmetric").fit(X)
+    assert symmetric.n_components_ == weighted.n_components_ + 1
+    assert symmetric.time_ == weighted.time_
+    assert symmetric.reason_.endswith(", not counting phi_0")
+    root = np.sqrt(symmetric.operator_.stationary_distribution)[:, None]
+    expected = np.hstack([root, root * weighted.embedding_])
+    np.testing.assert_allclose(symmetric.embedding_, expected, atol=1e-9)
+    assert symmetric.get_feature_names_out().tolist()[0] == "diffusionmap0"
+    assert len(symmetric.get_feature_names_out()) == symmetric.n_components_
+
+
+def test_phi_0_alone_has_no_time(rng):
+    X = rng.normal(size=(30, 2))
+    for time in ("auto", "relaxation"):
+        with pytest.raises(ParameterError, match="phi_0, never decays"):
+            DiffusionMap(1, kind="symmetric", time=time).fit(X)
+    late = DiffusionMap(30, kind="symmetric", time=10**9).fit(X).embedding_
+    np.testing.assert_allclose(late[:, 1:], 0, atol=1e-12)
 
 
 def test_laplacian_eigenmaps_are_the_special_case(circle):
@@ -368,6 +426,7 @@ def test_refuses_affinities(K, message):
         {"time": -1},
         {"time": "late"},
         {"affinity": "rbf"},
+        {"kind": "unweighted"},
     ],
 )
 def test_refuses_parameters(rng, bad):

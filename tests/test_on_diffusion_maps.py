@@ -20,6 +20,7 @@ from diffclass import (
     MarkovOperator,
     ParameterError,
 )
+from diffclass.mode_clustering import DiffusionModes
 from diffclass.neighbors import ExactSearch
 from diffclass.spectral.distances import squared_distances_to_equilibrium
 from experiments.datasets import make_interval, make_swiss_roll
@@ -116,6 +117,20 @@ def test_the_number_of_clusters_may_be_left_to_the_spectrum(rng, clusters):
     assert adjusted_rand_score(truth, found.labels_) > 0.98
     with pytest.raises(ParameterError, match="n_clusters"):
         DiffusionClustering("many").fit(centers)
+
+
+@pytest.mark.parametrize("cluster", [DiffusionClustering, DiffusionModes])
+def test_symmetric_coordinates_have_the_same_clusters(rng, cluster):
+    X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 100, axis=0)
+    found = [
+        cluster("auto", embedding=DiffusionMap("auto", time="relaxation", kind=kind)).fit(X)
+        for kind in ("weighted", "symmetric")
+    ]
+    assert found[0].n_clusters_ == found[1].n_clusters_ == 3
+    assert adjusted_rand_score(found[0].labels_, found[1].labels_) > 0.98
+    np.testing.assert_allclose(
+        np.sort(found[0].retention_), np.sort(found[1].retention_), atol=0.02
+    )
 
 
 def test_small_clusters_are_outliers_too():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line.option_groups import option
-from diffclass.options import COUNT
+from diffclass.options import COUNT, OneOf
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
@@ -42,6 +42,11 @@ class MapOptions:
     neighbors: int = option("Least number of neighbours of a point.", of=COUNT, default=64)
     alpha: float = option("Density exponent.", default=1.0)
     time: float | str = option("Steps.", type=_NumberOr("auto", "relaxation"), default=1)
+    kind: str = option(
+        "Coordinates: weighted: lambda^t psi; symmetric: lambda^t phi, from phi_0 on.",
+        of=OneOf(("weighted", "symmetric")),
+        default="weighted",
+    )
     bandwidth: float | str | None = option(
         "epsilon. attached: the widest that the neighbours allow, wider for outliers (default "
         "for tables); graph: the same for all; semigroup, slope: chosen from the data; "
@@ -58,6 +63,7 @@ class MapOptions:
             n_neighbors=self.neighbors,
             alpha=self.alpha,
             time=self.time,
+            kind=self.kind,
             bandwidth=bandwidth if self.bandwidth is None else self.bandwidth,
             random_state=seed,
         )

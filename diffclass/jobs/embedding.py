@@ -72,6 +72,7 @@ class EmbeddingReport(RunReport):
     n_without_data: int  # pixels or rows that were left out
     eigenvalues: tuple[float, ...]
     time: float  # in steps
+    kind: str  # of diffusion distance
     epsilon: float | None  # bandwidth; None where each point has its own
     alpha: float
     n_neighbors: int | None  # of a point; None for a graph of one's own
@@ -90,7 +91,7 @@ class EmbeddingReport(RunReport):
         lines = [
             f"{self.n_points} points ({self.n_without_data} without data), "
             f"{graph}, {self.n_graph_components} component(s)",
-            f"{kernel}alpha {self.alpha:g}, time {self.time:g}",
+            f"{kernel}alpha {self.alpha:g}, time {self.time:g}, {self.kind}",
             f"eigenvalues {eigenvalues}",
         ]
         curve = self.bandwidth_curve
@@ -113,6 +114,7 @@ def report_embedding(
         n_without_data=n_all - n_points,
         eigenvalues=tuple(model.eigenvalues_.tolist()),
         time=model.time_,
+        kind=model.kind,
         epsilon=model.epsilon_,
         alpha=model.alpha,
         n_neighbors=getattr(model, "n_neighbors_", None),

@@ -292,7 +292,7 @@ class EigenvaluesDisplay(Display):
         Parameters
         ----------
         diffusion_map : DiffusionMap
-            Fitted; ``eigenvalues_`` without the trivial 1, and ``time_``.
+            Fitted; with ``eigenvalues_`` and ``time_``.
         times : sequence of float above 0, optional
             Diffusion times in steps; the map's own time by default.
         threshold : float, 0 to 1, optional
@@ -305,7 +305,9 @@ class EigenvaluesDisplay(Display):
         ParameterError
             If the map is not fitted, or as in the class and in `plot`.
         """
-        found = np.r_[1.0, fitted(diffusion_map, "eigenvalues_")]
+        found = fitted(diffusion_map, "eigenvalues_")
+        if diffusion_map.kind == "weighted":
+            found = np.r_[1.0, found]
         chosen = (diffusion_map.time_,) if times is None else times
         return cls(found, times=chosen, threshold=threshold).plot(ax)
 

@@ -24,9 +24,9 @@ m of which give D^2 to a relative standard error of at most (2 / m)^(1/2), and e
 walk never leaves x.
 
 Sources: weighted: the encyclopedia's article and Socher 2008, section 2.2 (equation 10); symmetric:
-Coifman et al. 2005, section 2.1 (the definition of D_m after equation 2.4, whose eigenvalues are
-lambda^2); unweighted: de la Porte et al. (equation 6); equilibrium: the encyclopedia's article, and
-D. Achlioptas, Database-friendly random projections, 2003 (signs).
+Coifman et al. 2005, section 2.1 (D_m, defined after equation 2.4, at t = m / 2: its eigenvalues are
+written lambda^2, none is negative); unweighted: de la Porte et al. (equation 6); equilibrium: the
+encyclopedia's article, and D. Achlioptas, Database-friendly random projections, 2003 (signs).
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ def diffusion_coordinates(
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        Of n points. With all pairs the distances are exact.
+        Of n points, or n nodes where some are equal. With all pairs the distances are exact.
     time : float, default=1
-        t, at least 0.
+        t, at least 0. Coifman et al. 2005 write the eigenvalues lambda^2: their D_m and Phi_m are
+        symmetric, at t = m / 2.
     kind : {"weighted", "symmetric", "unweighted"}, default="weighted"
         Which distance; see the module.
 
@@ -94,11 +95,13 @@ def diffusion_coordinates(
     """
     check_choice(kind, "kind", KINDS)
     powers = eigenpairs.powers(time)
+    # of equal points, which are one node, each has its share of what is there
+    share = 1.0 if eigenpairs.mass is None else 1 / np.sqrt(eigenpairs.mass)[:, None]
     if kind == "symmetric":
-        return eigenpairs.symmetric * powers
+        return eigenpairs.symmetric * share * powers
     coordinates = eigenpairs.right[:, 1:] * powers[1:]
     if kind == "unweighted":
-        left = eigenpairs.left[:, 1:]
+        left = eigenpairs.left[:, 1:] * share
         values, vectors = np.linalg.eigh(left.T @ left)
         coordinates = coordinates @ (vectors * np.sqrt(np.maximum(values, 0)))
     return coordinates

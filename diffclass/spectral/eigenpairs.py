@@ -147,7 +147,8 @@ def leading_eigenpairs(
         pi = operator.stationary_distribution
         symmetric /= np.sqrt(pi)[:, None]
         right = _with_signs(symmetric).astype(np.float64, copy=False)
-    return Eigenpairs(values, right, pi, residuals, operator.n_connected_components)
+    n_parts = operator.n_connected_components
+    return Eigenpairs(values, right, pi, residuals, n_parts, operator.mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +168,8 @@ class Eigenpairs:
         eigenvalue 1, whose vectors are known.
     n_connected_components : int
         Multiplicity of the eigenvalue 1 among all n eigenvalues.
+    mass : ndarray of shape (n,), optional
+        Number of equal points of which each of the n is one node; None where all are 1.
 
     Examples
     --------
@@ -189,6 +192,7 @@ class Eigenpairs:
     stationary_distribution: np.ndarray
     residuals: np.ndarray
     n_connected_components: int = 1
+    mass: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.eigenvalues)

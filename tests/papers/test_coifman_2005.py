@@ -3,14 +3,345 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from diffclass import MarkovOperator
-from tests.papers.dense import affinity
+from diffclass import DiffusionMap, MarkovOperator, leading_eigenpairs, markov_operator
+from diffclass.kernels import Correlation, Gaussian, SmoothCorrelation
+from diffclass.neighbors import ExactSearch
+from diffclass.operators import dirichlet_energy
+from diffclass.spectral import (
+    bumps,
+    diffusion_coordinates,
+    diffusion_distances,
+    numerical_rank,
+    spanning_columns,
+)
+from tests.papers.dense import affinity, points, squared_distances
 from tests.papers.items import deviation, item
+
+
+def unit_points(n=40):
+    X = points(n)
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def walk(K):
+    """Return a(x, y) of section 2.1."""
+    return K / K.sum(axis=1, keepdims=True)
+
+
+def conjugate(K):
+    """Return a~(x, y) of equation 2.2."""
+    v = K.sum(axis=1)
+    return walk(K) * np.sqrt(v[:, None] / v)
+
+
+def spectrum(K):
+    """Return lambda and phi of equation 2.3, in which the eigenvalues are lambda^2."""
+    values, phi = np.linalg.eigh(conjugate(K))
+    return np.sqrt(np.maximum(values[::-1], 0)), phi[:, ::-1]
+
+
+def squared_kernel_distances(a):
+    return np.diag(a)[:, None] + np.diag(a) - 2 * a
+
+
+def all_pairs(K):
+    return leading_eigenpairs(MarkovOperator.from_affinity(K), len(K))
+
+
+# --- 2: kernels and the energy Q
+
+
+@item(
+    "2",
+    "c_ij = 1 if x_i . x_j > 0.95, else 0, of normalized points",
+    "diffclass.kernels.Correlation(max_degree=n)",
+)
+def test_quantized_correlation():
+    X = unit_points()
+    expected = (X @ X.T > 0.95).astype(float)
+    kernel = Correlation(threshold=0.95, max_degree=len(X))
+    return deviation(markov_operator(points(), kernel=kernel).affinity.toarray(), expected)
+
+
+@item(
+    "2",
+    "c_ij = exp(-(1 - x_i . x_j) / epsilon) = exp(-|x_i - x_j|^2 / 2 epsilon)",
+    "diffclass.kernels.SmoothCorrelation(bandwidth=2 * epsilon)",
+    differs="The minus sign of the first exponent is missing in the paper; the second form has it.",
+)
+def test_continuous_correlation():
+    X, epsilon = unit_points(), 0.3
+    expected = np.exp(-(1 - X @ X.T) / epsilon)
+    kernel = SmoothCorrelation(bandwidth=2 * epsilon)
+    A = markov_operator(points(), kernel=kernel, search=ExactSearch(len(X)))
+    second = np.exp(-squared_distances(X) / (2 * epsilon))
+    return max(deviation(A.affinity.toarray(), form) for form in (expected, second))
+
+
+@item("2", "w_ij = exp(-|x_i - x_j|^2 / epsilon)", "diffclass.kernels.Gaussian(bandwidth=epsilon)")
+def test_gaussian():
+    X, epsilon = points(), 1.5
+    A = markov_operator(X, kernel=Gaussian(bandwidth=epsilon), search=ExactSearch(len(X)))
+    return deviation(A.affinity.toarray(), np.exp(-squared_distances(X) / epsilon))
+
+
+@item(
+    "2",
+    "Q(f) = sum_ij w_ij (f_i - f_j)^2",
+    "diffclass.operators.dirichlet_energy",
+    differs="The energy is Q / 2 d, d the sum of all w_ij: the mean over the walk's steps.",
+)
+def test_distortion():
+    W, f = affinity(), points()[:, 0]
+    Q = (W * (f[:, None] - f) ** 2).sum()
+    found = dirichlet_energy(MarkovOperator.from_affinity(W), f) * 2 * W.sum()
+    return deviation(found / Q, 1)
+
+
+@item(
+    "2",
+    "the minimisers of Q at unit norm are eigenvectors of D^-1/2 W D^-1/2",
+    "diffclass.leading_eigenpairs",
+    differs="The paper's unit norm is in the weights d, and its D^1/2 misses a minus sign: of "
+    "D^-1/2 W D^-1/2 the vectors are D^1/2 f.",
+)
+def test_minimizers_of_the_distortion():
+    W = affinity()
+    d = W.sum(axis=1)
+    root = 1 / np.sqrt(d)
+    values, vectors = np.linalg.eigh(root[:, None] * W * root)
+    f = (vectors * root[:, None])[:, ::-1] * np.sqrt(d.sum())
+    found = all_pairs(W)
+    Q = [(W * (g[:, None] - g) ** 2).sum() / (2 * d.sum()) for g in found.right.T]
+    signs = np.sign((d[:, None] * f * found.right).sum(axis=0))
+    return max(
+        deviation(found.eigenvalues, values[::-1]),
+        deviation(Q, 1 - values[::-1]),
+        deviation(found.right[:, :8], (f * signs)[:, :8]),
+    )
+
+
+# --- 2.1: the walk, its spectrum and its distances
+
+
+@item(
+    "2.1",
+    "k is symmetric, at least 0, and positive semi-definite",
+    "diffclass.kernels.Gaussian",
+    "diffclass.kernels.SmoothCorrelation",
+    agreement="on all edges",
+    differs="On neighbours only, or with own scales, some eigenvalues may be below 0. Even times "
+    "2 t of (2.4) need no sign, and a fractional t takes the modulus.",
+)
+def test_kernels_are_positive_semidefinite():
+    X = points()
+    for kernel in (Gaussian(bandwidth=1.5), SmoothCorrelation(bandwidth=0.5)):
+        K = markov_operator(X, kernel=kernel, search=ExactSearch(len(X))).affinity.toarray()
+        assert (K == K.T).all()
+        assert (K >= 0).all()
+        assert np.linalg.eigvalsh(K)[0] > -1e-12
 
 
 @item("2.1", "a(x, y) = k(x, y) / v(x), v(x) = sum_y k(x, y)", "diffclass.MarkovOperator")
 def test_markov_kernel():
     K = affinity()
     A = MarkovOperator.from_affinity(K)
-    return deviation(A @ np.eye(len(K)), K / K.sum(axis=1, keepdims=True))
+    return deviation(A @ np.eye(len(K)), walk(K))
+
+
+@item("(2.1)", "sum_y a(x, y) = 1", "diffclass.MarkovOperator")
+def test_conservation():
+    K = affinity()
+    return deviation(MarkovOperator.from_affinity(K) @ np.ones(len(K)), walk(K).sum(axis=1))
+
+
+@item("2.1", "A f(x) = sum_y a(x, y) f(y)", "diffclass.MarkovOperator.apply")
+def test_diffusion_operator():
+    K, f = affinity(), points()
+    return deviation(MarkovOperator.from_affinity(K).apply(f), walk(K) @ f)
+
+
+@item(
+    "(2.2)",
+    "a~(x, y) = a(x, y) sqrt(v(x) / v(y)), symmetric",
+    "diffclass.MarkovOperator.symmetric_conjugate",
+)
+def test_symmetric_conjugate():
+    K = affinity()
+    return deviation(
+        MarkovOperator.from_affinity(K).symmetric_conjugate @ np.eye(len(K)), conjugate(K)
+    )
+
+
+@item(
+    "(2.3)",
+    "a~(x, y) = sum_i lambda_i^2 phi_i(x) phi_i(y)",
+    "diffclass.spectral.Eigenpairs.symmetric",
+    differs="The paper's lambda^2 is the eigenvalue lambda here.",
+)
+def test_spectral_decomposition():
+    K = affinity()
+    found = all_pairs(K)
+    rebuilt = (found.symmetric * found.eigenvalues) @ found.symmetric.T
+    return max(
+        deviation(rebuilt, conjugate(K)),
+        deviation(found.eigenvalues, spectrum(K)[0] ** 2),
+    )
+
+
+@item(
+    "(2.4)",
+    "a~^(m)(x, y) = sum_i lambda_i^2m phi_i(x) phi_i(y)",
+    "diffclass.spectral.Eigenpairs.powers(m)",
+)
+def test_powers_of_the_spectrum():
+    K = affinity()
+    found, worst = all_pairs(K), 0.0
+    for m in (1, 2, 5):
+        rebuilt = (found.symmetric * found.powers(m)) @ found.symmetric.T
+        worst = max(worst, deviation(rebuilt, np.linalg.matrix_power(conjugate(K), m)))
+    return worst
+
+
+@item(
+    "2.1",
+    "Phi_m(x) = (lambda_0^m phi_0(x), lambda_1^m phi_1(x), ...)",
+    'diffclass.DiffusionMap(kind="symmetric", time=m / 2)',
+    'diffclass.spectral.diffusion_coordinates(kind="symmetric", time=m / 2)',
+    differs='By default `kind="weighted"`, psi_l = phi_l / sqrt(pi) from l = 1 on, as in the '
+    "encyclopedia's article: the distance then compares walks alone, and a walk in equilibrium "
+    "is at 0 (guide/how_it_works.md).",
+)
+def test_diffusion_map():
+    K, n = affinity(), 6
+    lambdas, phi = spectrum(K)
+    phi = phi * np.sign(phi[np.abs(phi).argmax(axis=0), np.arange(len(K))])
+    worst = 0.0
+    for m in (1, 2, 5):
+        expected = (lambdas**m * phi)[:, :n]
+        found = DiffusionMap(n, affinity="precomputed", alpha=0, kind="symmetric", time=m / 2)
+        rows = diffusion_coordinates(all_pairs(K), m / 2, kind="symmetric")[:, :n]
+        for one in (found.fit_transform(K), rows):
+            signs = np.sign((expected * one).sum(axis=0))
+            worst = max(worst, deviation(one * signs, expected))
+    return worst
+
+
+@item(
+    "2.1",
+    "D_m^2(x, y) = a~^(m)(x, x) + a~^(m)(y, y) - 2 a~^(m)(x, y)",
+    'diffclass.spectral.diffusion_distances(kind="symmetric", time=m / 2)',
+    differs='By default `kind="weighted"`; see Phi_m.',
+)
+def test_diffusion_distance():
+    K, worst = affinity(), 0.0
+    for m in (1, 2, 3, 6):
+        expected = squared_kernel_distances(np.linalg.matrix_power(conjugate(K), m))
+        everyone = np.arange(len(K))
+        found = diffusion_distances(all_pairs(K), everyone, time=m / 2, kind="symmetric")
+        worst = max(worst, deviation(found**2, expected))
+    return worst
+
+
+@item(
+    "2.1",
+    "a^(m)(x, y): the probability of a step from x to y in m steps",
+    "diffclass.spectral.bumps(time=m)",
+    "diffclass.MarkovOperator.apply(n_steps=m)",
+)
+def test_transition_probabilities():
+    K, m = affinity(), 4
+    power = np.linalg.matrix_power(walk(K), m)
+    A = MarkovOperator.from_affinity(K)
+    found = A.apply(np.eye(len(K)), m), bumps(A, np.arange(len(K)), time=m)
+    return max(deviation(one, power) for one in found)
+
+
+@item(
+    "2.1",
+    "D_2m^2(x, y) = sum_z |a~^(m)(x, z) - a~^(m)(y, z)|^2: distances between bumps",
+    'diffclass.spectral.bumps(kind="symmetric", time=m)',
+    'diffclass.spectral.diffusion_distances(kind="symmetric", time=m)',
+)
+def test_distances_between_bumps():
+    K, m = affinity(), 3
+    power = np.linalg.matrix_power(conjugate(K), m)
+    expected = ((power[:, None] - power[None]) ** 2).sum(axis=2)
+    everyone, A = np.arange(len(K)), MarkovOperator.from_affinity(K)
+    rows = bumps(A, everyone, time=m, kind="symmetric")
+    by_pairs = diffusion_distances(all_pairs(K), everyone, time=m, kind="symmetric")
+    return max(
+        deviation(rows, power),
+        deviation(cdist(rows, rows) ** 2, expected),
+        deviation(by_pairs**2, expected),
+    )
+
+
+@item(
+    "2.1",
+    "|Phi_m(x) - Phi_m(y)|^2 = sum_j lambda_j^2m (phi_j(x) - phi_j(y))^2 = D_m^2(x, y)",
+    'diffclass.DiffusionMap(n, kind="symmetric", time=m / 2)',
+)
+def test_spectral_identity():
+    K, worst = affinity(), 0.0
+    for m in (1, 3, 4):
+        lambdas, phi = spectrum(K)
+        second = (lambdas ** (2 * m) * (phi[:, None] - phi[None]) ** 2).sum(axis=2)
+        third = squared_kernel_distances(np.linalg.matrix_power(conjugate(K), m))
+        Phi = DiffusionMap(
+            len(K), affinity="precomputed", alpha=0, kind="symmetric", time=m / 2
+        ).fit_transform(K)
+        found = cdist(Phi, Phi) ** 2
+        worst = max(worst, deviation(found, second), deviation(found, third))
+    return worst
+
+
+@item(
+    "2.1",
+    "with few coordinates D_m is met up to a factor 1 + O(exp(-alpha m)): isometric from some m on",
+    'diffclass.DiffusionMap(5, kind="symmetric", time=m / 2)',
+    agreement="largest relative error 0.74, 0.25, 0.043 and 1.2e-6 at m = 1, 2, 4, 8",
+)
+def test_few_coordinates_are_isometric_late():
+    K, errors = affinity(epsilon=8.0), []
+    everyone = np.triu_indices(len(K), 1)
+    for m in (1, 2, 4, 8):
+        exact = squared_kernel_distances(np.linalg.matrix_power(conjugate(K), m))[everyone]
+        few = DiffusionMap(5, affinity="precomputed", alpha=0, kind="symmetric", time=m / 2)
+        Phi = few.fit_transform(K)
+        errors.append(np.abs((cdist(Phi, Phi) ** 2)[everyone] / exact - 1).max())
+    np.testing.assert_allclose(errors, [0.74, 0.25, 0.043, 1.2e-6], rtol=0.05)
+
+
+@item(
+    "2.1",
+    "the numerical rank of A^m is the number of lambda_i^2m above a precision",
+    "diffclass.spectral.numerical_rank",
+    agreement="equal to that by singular values",
+)
+def test_numerical_rank():
+    K, pairs = affinity(), all_pairs(affinity())
+    for m in (1, 4, 16, 64):
+        for precision in (0.1, 1e-3, 1e-6):
+            power = np.linalg.matrix_power(conjugate(K), m)
+            expected = (np.linalg.svd(power, compute_uv=False) > precision).sum()
+            assert numerical_rank(pairs, m, precision) == expected
+
+
+@item(
+    "2.1",
+    "the bumps of A^m span a space of low dimension, and its columns can be downsampled",
+    "diffclass.spectral.spanning_columns",
+    agreement="as many columns as the rank leave at most twice the precision",
+)
+def test_downsampled_columns():
+    K, pairs, precision = affinity(), all_pairs(affinity()), 1e-3
+    for m in (2, 8, 32):
+        power = np.linalg.matrix_power(conjugate(K), m)
+        columns = spanning_columns(pairs, m, precision)
+        basis = np.linalg.qr(power[:, columns])[0]
+        left = np.linalg.norm(power - basis @ (basis.T @ power), 2)
+        assert len(columns) == numerical_rank(pairs, m, precision) < len(K)
+        assert left < 2 * precision

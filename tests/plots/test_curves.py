@@ -97,12 +97,14 @@ def test_spectrum_counts_what_is_above_the_threshold():
 
 def test_spectrum_from_estimator_prepends_the_trivial_one():
     ax = Figure().add_subplot()
-    fitted = SimpleNamespace(eigenvalues_=np.array([0.5, 0.25]), time_=2)
+    fitted = SimpleNamespace(eigenvalues_=np.array([0.5, 0.25]), time_=2, kind="weighted")
     display = EigenvaluesDisplay.from_estimator(fitted, ax=ax)
     assert display.ax_ is ax
     np.testing.assert_allclose(display.lines_[0].get_ydata(), [1, 0.25, 0.0625])
     assert legend_texts(display) == ["t = 2"]
+    fitted = SimpleNamespace(eigenvalues_=np.array([1, 0.5, 0.25]), time_=2, kind="symmetric")
     several = EigenvaluesDisplay.from_estimator(fitted, times=(1, 8), threshold=0.3)
+    np.testing.assert_allclose(several.lines_[0].get_ydata(), [1, 0.5, 0.25])
     assert several.times == (1, 8)
     assert several.threshold_line_ is not None
 

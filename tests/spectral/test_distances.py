@@ -7,6 +7,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
+from diffclass.kernels import Gaussian
+from diffclass.neighbors import ExactSearch
 from diffclass.spectral.distances import (
     KINDS,
     bumps,
@@ -51,6 +53,18 @@ def test_eigenpairs_bumps_and_sums_agree(walk, t, kind):
     np.testing.assert_allclose(by_bumps, expected, atol=1e-12)
     some = diffusion_distances(leading_eigenpairs(A), [4, 2], [1, 1, 0], time=t, kind=kind)
     np.testing.assert_allclose(some, expected[np.ix_([4, 2], [1, 1, 0])], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("t", [1, 3])
+def test_equal_points_count_each_for_itself(rng, kind, t):
+    """The eigenpairs are those of the nodes, the distances those between any of their points."""
+    X = rng.normal(size=(20, 2))[rng.integers(20, size=50)]
+    A = markov_operator(X, kernel=Gaussian(bandwidth=1.0), alpha=0.5, search=ExactSearch(20))
+    expected = dense_distances(np.exp(-naive.squared_distances(X)), t, kind)
+    nodes = A.nodes.of_points
+    found = diffusion_distances(leading_eigenpairs(A), nodes, nodes, time=t, kind=kind)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
 def test_bumps_are_rows_of_the_power(walk):

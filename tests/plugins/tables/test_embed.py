@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from diffclass import DiffusionMap
 from diffclass.command_line.dispatch import is_table
 from diffclass.command_line.main import run
 from experiments.datasets import make_circle
@@ -86,6 +87,17 @@ def test_bandwidths_and_pictures(circle, capsys, bandwidth):
     assert (report["bandwidth_curve"] is None) == (bandwidth not in ("semigroup", "slope"))
     with Image.open("out.png") as picture:
         assert picture.size[0] == (1650 if report["bandwidth_curve"] else 1100)
+
+
+def test_symmetric_coordinates(circle, capsys):
+    report = works(
+        capsys, "circle.csv", "-o", "out.npy", "--kind", "symmetric", "--picture", "o.png"
+    )
+    expected = DiffusionMap(3, kind="symmetric").fit(circle[0])
+    np.testing.assert_allclose(np.load("out.npy"), expected.embedding_, atol=1e-6)
+    assert report["kind"] == "symmetric"
+    assert report["eigenvalues"][0] == 1
+    fails(capsys, "circle.csv", "-o", "x.npy", "--kind", "unweighted", code=2, says="unweighted")
 
 
 def test_rows_with_missing_values_get_none(folder, circle, capsys):
