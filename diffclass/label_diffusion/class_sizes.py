@@ -211,11 +211,17 @@ class SizedMap:
 
 
 def with_sizes(
-    walk: LabelWalk, values: Any, class_weight: np.ndarray, sizes: ClassSizes
+    walk: LabelWalk,
+    values: Any,
+    class_weight: np.ndarray,
+    sizes: ClassSizes,
+    *,
+    may_move: bool = True,
 ) -> SizedMap:
     """Find the map that meets sizes, if the graph agrees; else that without sizes.
 
-    ``values`` and ``class_weight`` make the map without sizes. Costs up to 48 rounds of 40 products
+    ``values`` and ``class_weight`` make the map without sizes. Borders of a map that knows more
+    than the graph does may not move: they would forget it. Costs up to 48 rounds of 40 products
     of the operator; most maps settle after a third of them.
     """
     shares = _shares_of(walk, values, class_weight)
@@ -234,7 +240,7 @@ def with_sizes(
 
     if not kept.all() or not _is_right(moved.crossing, found.crossing, unaimed, of_others):
         return found
-    if unaimed >= _CLUSTERED * found.crossing:
+    if may_move and unaimed >= _CLUSTERED * found.crossing:
         return moved
     weight = matched_weights(walk.counted(values), aim, class_weight, walk.counted_mass)
     return SizedMap("matched", values, weight, walk.crossing(walk.map_of(values, weight)))

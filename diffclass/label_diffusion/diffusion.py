@@ -44,7 +44,7 @@ from numpy.typing import ArrayLike
 from diffclass._validation import check_kind
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
-from diffclass.label_diffusion.class_sizes import NEAR, SIZED, ClassSizes
+from diffclass.label_diffusion.class_sizes import NEAR, SIZED, ClassSizes, with_sizes
 from diffclass.label_diffusion.early_stopping import (
     EarlyStop,
     MapAtTau,
@@ -298,6 +298,31 @@ def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelD
     if places is None:
         return found
     return found.in_rows(places)
+
+
+def at_sizes(
+    operator: MarkovOperator, labels: Labels, diffusion: LabelDiffusion, sizes: ClassSizes
+) -> LabelDiffusion:
+    """Return a map that was joined of several, brought to sizes as far as the graph agrees.
+
+    It knows more than the graph does, so weights of the classes alone bring it there; see
+    `diffclass.label_diffusion.class_sizes`. ``labels`` are those of the map.
+    """
+    walk = start_walk(operator, labels, label_mode=diffusion.label_mode)
+    values, weight = diffusion.values, diffusion.class_weight
+    with stage("diffusion"):
+        sized = with_sizes(walk, values, weight, sizes, may_move=False)
+    if sized.weighting is None:
+        return diffusion
+    found = decide(values, sized.class_weight, dtype=diffusion.margin.dtype)
+    return replace(
+        diffusion,
+        class_weight=sized.class_weight,
+        weighting=sized.weighting,
+        codes=found.codes,
+        probability=found.probability,
+        margin=found.margin,
+    )
 
 
 def in_local_order(

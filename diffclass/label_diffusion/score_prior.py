@@ -34,9 +34,9 @@ p_H by the hints alone and p_B by both,
 
 However sure the hints' map is, it names the class with probability a and else any other (A. Dawid
 and A. Skene, Maximum likelihood estimation of observer error-rates, 1979, with one rate for all
-classes). So it is too where no label reaches some points. Where a class has no label, sizes of the
-classes are to be met, or points keep few of many classes, the map is that by both. Measured in
-experiments/few_labels/scores.py.
+classes). So it is too where no label reaches some points. Where a class has no label, or points
+keep few of many classes, the map is that by both. Sizes of the classes are met by the map that is
+found without them. Measured in experiments/few_labels/scores.py.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ from scipy.sparse import issparse
 
 from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
-from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse
+from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffuse
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
+from diffclass.label_diffusion.maps import posteriors_of
 from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.names import is_mark, near_name, same_names
 from diffclass.neighbors import Nodes
@@ -194,33 +195,44 @@ class ScorePrior:
         rules_of: Callable[[Labels], DiffusionRules],
     ) -> HintedDiffusion:
         """Return the map of labels and hints; each diffusion has the rules of its labels."""
+
+        def unsized(of: Labels) -> LabelDiffusion:
+            return diffuse(operator, of, replace(rules_of(of), sizes=None))
+
+        def alone(of: Labels, eta: float) -> HintedDiffusion:
+            return HintedDiffusion(of, eta, diffuse(operator, of, rules_of(of)), None)
+
         hints = self.labels(None, ALONE)
         if labels is None:
-            found = diffuse(operator, hints, rules_of(hints))
-            return HintedDiffusion(hints, ALONE, found, None)
+            return alone(hints, ALONE)
         n_classes, rules = len(self.classes), rules_of(hints)
         all_labelled = len(labels.classes) == n_classes
-        by_hints = diffuse(operator, hints, replace(rules, sizes=None))
+        by_hints = unsized(hints)
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
         n_right = int(np.count_nonzero(by_hints.codes[labels.points] == own))
         a = (n_right + 1) / (len(labels.points) + 2)
         if all_labelled and a < _LEAST_RIGHT:
-            return HintedDiffusion(labels, 0.0, diffuse(operator, labels, rules_of(labels)), None)
+            return alone(labels, 0.0)
         eta = min(_labels_worth(a, labels.per_class) * n_classes / len(self.hints), MOST)
         both = self.labels(labels, eta)
-        needs_one = rules.sizes is not None or rules.kept_classes is not None
-        if not all_labelled or labels.per_class < _LEAST_LABELS or needs_one:
-            return HintedDiffusion(both, eta, diffuse(operator, both, rules_of(both)), None)
-        L = _CalibratedMap.of(operator, labels, diffuse(operator, labels, rules_of(labels)))
+        few = labels.per_class < _LEAST_LABELS
+        if not all_labelled or few or rules.kept_classes is not None:
+            return alone(both, eta)
+        L = _CalibratedMap.of(operator, labels, unsized(labels))
         if L.is_better(by_hints.codes) and L.diffusion.reached.all():
+            if rules.sizes is not None:
+                return alone(labels, 0.0)
             return HintedDiffusion(labels, 0.0, L.diffusion, L.calibration)
         H = _CalibratedMap.of(operator, hints, by_hints)
-        B = _CalibratedMap.of(operator, both, diffuse(operator, both, rules_of(both)))
+        B = _CalibratedMap.of(operator, both, unsized(both))
         found = B.diffusion.with_posteriors(
             _mean(L.probabilities, H.probabilities, B.probabilities, a)
         )
+        if rules.sizes is not None:
+            found = at_sizes(operator, both, found, rules.sizes)
         points = B.left.points
         left = _mean(L.without(points), H.probabilities[points], B.without(points), a)
+        left = posteriors_of(left, found.class_weight)
         calibration = calibrate_by(operator, found, replace(B.left, posteriors=left))
         return HintedDiffusion(both, eta, found, calibration)
 

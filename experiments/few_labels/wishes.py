@@ -1,23 +1,25 @@
 """What a wish for the sizes of some classes costs at most, where it is true and where it is false.
 
-    python -m experiments.few_labels.wishes [draws]
+    python -m experiments.few_labels.wishes [draws [labels|scores|warp|features]]
 
 200 draws of random problems: three to six Gaussian classes of unequal size and spread in two to ten
 dimensions, most of them overlapping, 1 to 10 labels per class; diffused by default. A wish is a
 ``class_prior``: true sizes of all classes or of some, exact or as ranges that hold them, and false
 ones. The table goes to standard output: by how much each kind changes the accuracy (points of a
-hundred) on average and in the worst draw, and in how many draws it loses and gains.
+hundred) on average and in the worst draw, and in how many draws it loses and gains. By default the
+classes are those of the labels; else noisy scores stand beside them, the walk is warped, or the
+features are joined.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from diffclass import DiffusionClassifier, diffuse_labels
+from diffclass import DiffusionClassifier, PointGraph, Warp
 from experiments.markdown import markdown_table
 
 N_DRAWS = 200
@@ -73,18 +75,46 @@ def _wish(n_classes: int, named: object, least: object, most: object) -> Wish:
     return low, high
 
 
-def gains(n_draws: int) -> dict[str, np.ndarray]:
+Map = Callable[[Wish | None, PointGraph | None], DiffusionClassifier]
+
+
+def noisy_scores(random: np.random.Generator, truth: np.ndarray) -> np.ndarray:
+    """Return scores of which about two thirds are highest at the true class."""
+    n_classes = truth.max() + 1
+    scores = 0.4 * np.eye(n_classes)[truth] + random.dirichlet(np.ones(n_classes), len(truth))
+    return np.asarray(scores / 1.4)
+
+
+def map_of(
+    beside: str, random: np.random.Generator, X: np.ndarray, truth: np.ndarray, y: np.ndarray
+) -> Map:
+    """Return a function that fits a model to a wish, or to none, perhaps on a graph."""
+    scores = noisy_scores(random, truth) if beside == "scores" else None
+    warp = Warp(rounds=1) if beside == "warp" else None
+    features = beside == "features"
+
+    def fitted(wish: Wish | None, graph: PointGraph | None) -> DiffusionClassifier:
+        model = DiffusionClassifier(
+            class_prior=wish, warp=warp, join_features=features, random_state=0
+        )
+        return model.fit(X, y, score_prior=scores, graph=graph)
+
+    return fitted
+
+
+def gains(n_draws: int, beside: str = "labels") -> dict[str, np.ndarray]:
     """Return, by kind, the accuracy with a wish less that without, in points of a hundred."""
     found: dict[str, list[float]] = {}
     for draw in range(n_draws):
         random = np.random.default_rng([draw, 51])
         X, truth, y = overlapping_classes(random)
-        plain = DiffusionClassifier(random_state=0).fit(X, y)
+        fitted = map_of(beside, np.random.default_rng([draw, 52]), X, truth, y)
+        plain = fitted(None, None)
         others, true = y < 0, np.bincount(truth) / len(truth)
         before = np.mean((plain.transduction_ == truth)[others])
         for kind, wish in wishes(random, true):
-            after = diffuse_labels(plain.operator_, y, class_prior=wish)
-            gain = np.mean((after.codes == truth)[others]) - before
+            after = fitted(wish, plain.graph_)
+            gain = np.mean((after.transduction_ == truth)[others]) - before
             found.setdefault(kind, []).append(100 * float(gain))
     return {kind: np.array(of_kind) for kind, of_kind in found.items()}
 
@@ -92,10 +122,11 @@ def gains(n_draws: int) -> dict[str, np.ndarray]:
 def main() -> None:
     warnings.simplefilter("ignore")
     n_draws = int(sys.argv[1]) if len(sys.argv) > 1 else N_DRAWS
+    beside = sys.argv[2] if len(sys.argv) > 2 else "labels"
     rows = [
         [kind, len(gain), f"{gain.mean():+.2f}", f"{gain.min():+.1f}",
          np.sum(gain < -5), np.sum(gain < -1), np.sum(gain > 1), np.sum(gain > 5)]
-        for kind, gain in gains(n_draws).items()
+        for kind, gain in gains(n_draws, beside).items()
     ]  # fmt: skip
     head = ["wish", "wishes", "mean", "worst", "lose 5", "lose 1", "gain 1", "gain 5"]
     print("\n".join(markdown_table(head, rows)))

@@ -141,6 +141,31 @@ def test_sizes_of_the_classes_are_met(blobs):
     assert np.bincount(found.transduction_).tolist() == [80, 80, 80]
 
 
+def test_a_true_wish_for_sizes_costs_little_beside_scores():
+    gains = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        truth = np.repeat([0, 1, 2, 3], [60, 90, 150, 60])
+        X = 2 * rng.normal(size=(4, 5))[truth] + rng.normal(size=(len(truth), 5))
+        y = np.full(len(truth), -1)
+        for k in range(4):
+            y[np.flatnonzero(truth == k)[:5]] = k
+        scores = 0.4 * np.eye(4)[truth] + rng.dirichlet(np.ones(4), len(truth))
+        free = DiffusionClassifier(random_state=0).fit(X, y, score_prior=scores)
+        true, most = np.bincount(truth) / len(truth), np.ones(4)
+        named = seed % 4
+        most[named] = true[named]
+        least = np.where(np.arange(4) == named, true, 0)
+        for wish in (true, (least, most), (true * 0.8, true * 1.2)):
+            held = DiffusionClassifier(class_prior=wish, random_state=0)
+            held.fit(X, y, score_prior=scores, graph=free.graph_)
+            right = [(m.transduction_ == truth).mean() for m in (free, held)]
+            gains.append(right[1] - right[0])
+            assert held.label_distributions_.argmax(axis=1).tolist() == held.transduction_.tolist()
+    assert min(gains) > -0.05
+    assert np.mean(gains) > -0.01
+
+
 def test_without_labels_hints_are_mended_by_the_graph(blobs):
     X, truth = blobs
     scores = scores_of(truth, 0.6)
