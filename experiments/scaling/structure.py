@@ -1,6 +1,6 @@
 """How the code is built, in figures: its size, interfaces, imports, functions and tests.
 
-    python -m experiments.scaling.structure [CHECKOUT] [--at COMMIT ...] [--json]
+    python -m experiments.scaling.structure [CHECKOUT] [--at COMMIT ...] [--path] [--json]
 
 Counts the files of ``diffclass`` and ``plugins`` in a checkout, by default this one. With ``--at``
 a column for each commit, unpacked into a temporary folder, comes before that of the checkout.
@@ -11,7 +11,9 @@ of the project to another; several imports between the same two are one arrow; t
 type checker follows do not count. Floors are the layers of an import contract.
 A name is public if it stands in the ``__all__`` of `diffclass` or of a chapter. Options are those
 that ``--help`` shows. The size of the site is that of the folder ``site``, where `make docs` puts
-it.
+it. With ``--path``: which modules and functions of diffclass a default fit of digits enters (its
+second one, once loops are compiled), how many lines these modules have, and how deep its calls lie
+in one another, those of other packages left out.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -51,6 +53,44 @@ for name, place in points.items():
     counts[name] = sum(isinstance(one, click.Option) and not one.hidden for one in shown)
 print(json.dumps(counts))
 """
+
+# Run in the checkout: what a default fit enters.
+_PATH = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from sklearn.datasets import load_digits
+import diffclass
+X, truth = load_digits(return_X_y=True)
+y = np.where(np.random.default_rng(0).permutation(len(X)) < 50, truth, -1)
+model = diffclass.DiffusionClassifier(random_state=0).fit(X, y)
+home, within, entered, deepest = str(Path(diffclass.__file__).parent), 0, set(), 0
+
+def follow(frame, event, argument):
+    global within, deepest
+    code = frame.f_code
+    if event not in ("call", "return") or not code.co_filename.startswith(home):
+        return
+    if code.co_name.startswith("<"):  # a comprehension is part of its function
+        return
+    within += 1 if event == "call" else -1
+    deepest = max(deepest, within)
+    entered.add((code.co_filename, code.co_qualname))
+
+sys.setprofile(follow)
+model.fit(X, y)
+sys.setprofile(None)
+files = {file for file, _ in entered}
+lines = sum(len(Path(file).read_text("utf-8").splitlines()) for file in files)
+print(json.dumps([len(files), len(entered), lines, deepest]))
+"""
+_PATH_NAMES = ("modules", "functions", "lines of its modules", "depth of its calls")
+
+
+def path_figures(checkout: Path) -> dict[str, int | str]:
+    """Return what a default fit enters, by name."""
+    counts = json.loads(_run(_PATH, checkout))
+    return {f"default fit: {name}": n for name, n in zip(_PATH_NAMES, counts, strict=True)}
 
 
 def figures(checkout: Path) -> dict[str, int | str]:
@@ -113,13 +153,18 @@ def constructor_parameters(trees: dict[Path, ast.Module], name: str) -> int:
 
 def shown_options(checkout: Path) -> dict[str, int]:
     """Return how many options each command shows."""
+    counts: dict[str, int] = json.loads(_run(_COUNT_OPTIONS, checkout))
+    return counts
+
+
+def _run(script: str, checkout: Path) -> str:
+    """Return what a script prints that imports the packages of a checkout."""
     path = os.pathsep.join(map(str, (checkout, checkout / "plugins")))
     done = subprocess.run(
-        [sys.executable, "-c", _COUNT_OPTIONS], cwd=checkout, env=os.environ | {"PYTHONPATH": path},
+        [sys.executable, "-c", script], cwd=checkout, env=os.environ | {"PYTHONPATH": path},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    counts: dict[str, int] = json.loads(done.stdout)
-    return counts
+    return done.stdout
 
 
 def names_from_the_core(
@@ -209,25 +254,30 @@ def import_arrows(checkout: Path) -> int:
         del sys.path[:2]
 
 
-def figures_at(commit: str) -> dict[str, int | str]:
-    """Return the figures of a commit of this repository."""
+def figures_at(commit: str, of: Callable[[Path], dict[str, int | str]]) -> dict[str, int | str]:
+    """Return some figures of a commit of this repository."""
     archive = subprocess.run(
         ["git", "archive", "--format=tar", commit], cwd=ROOT, capture_output=True, check=True
     )
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=BytesIO(archive.stdout)) as tar:
             tar.extractall(folder, filter="data")
-        return figures(Path(folder).resolve())
+        return of(Path(folder).resolve())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkout", type=Path, nargs="?", default=ROOT)
     parser.add_argument("--at", nargs="*", default=[], metavar="COMMIT")
+    parser.add_argument("--path", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    found = {commit: figures_at(commit) for commit in options.at}
-    found["checkout"] = figures(options.checkout.resolve())
+
+    def of(checkout: Path) -> dict[str, int | str]:
+        return figures(checkout) | (path_figures(checkout) if options.path else {})
+
+    found = {commit: figures_at(commit, of) for commit in options.at}
+    found["checkout"] = of(options.checkout.resolve())
     if options.json:
         print(json.dumps(found, indent=1))
         return
