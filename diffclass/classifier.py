@@ -107,7 +107,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         those of the default kernel's map; see `diffclass.label_diffusion.map_scores`.
     alpha : float, default=0.0
         Density exponent of the operator.
-    label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
+    label_mode : {"auto", "absorbing", "summed", "free", "free-l1"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
         class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.

@@ -22,7 +22,7 @@ from pathlib import Path
 from experiments.anomaly import scenes as anomaly_scenes
 from experiments.clustering import comparison
 from experiments.clustering import scenes as cluster_scenes
-from experiments.coifman_2005 import kernels_ablation, warping_tables
+from experiments.coifman_2005 import chi, figure_5_table, kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
     acquisition,
@@ -83,6 +83,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "accuracy-best-and-worst": lambda: paired_table.best_and_worst(_runs(), 4),
     "goals": lambda: paired_table.goals(_runs()),
     "kernels": lambda: kernels_ablation.table(read_rows("coifman_2005/kernels_ablation.csv")),
+    "chi": lambda: chi.table(read_rows(chi.NAME)),
+    "tissue-rules": figure_5_table.table,
     "warping": warping_tables.rounds,
     "overturned": warping_tables.overturned,
     "unequal": lambda: unequal.table(read_rows("few_labels/unequal.csv")),

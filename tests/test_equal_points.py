@@ -111,6 +111,7 @@ def test_the_walk_is_that_over_all_copies(options, rng):
         {"tau": 5},
         {"tau": "margin"},
         {"label_mode": "free"},
+        {"label_mode": "free-l1"},
         {"label_mode": "summed"},
         {"label_mode": "absorbing", "tau": 20_000},
         {"class_prior": [0.2, 0.5, 0.3]},

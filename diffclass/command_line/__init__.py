@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from diffclass.command_line.recipes import changed_files, read_recipe, recipe
     from diffclass.command_line.results import check_picture, costs_of, give_report, present
-    from diffclass.command_line.walk_options import LABEL_MODE, WalkOptions
+    from diffclass.command_line.walk_options import WalkOptions
 
 _HOMES = (
     "option_groups", "console", "results", "walk_options", "map_options", "doctor", "dispatch",
@@ -46,7 +46,6 @@ __all__ = [
     "BYTES",
     "FILE",
     "INTERRUPTED",
-    "LABEL_MODE",
     "Console",
     "MapOptions",
     "RunOptions",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 KERNEL_NAMES = (
     "shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant",
 )  # fmt: skip
-LABEL_MODE = OneOf("diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES")
 
 
 class KernelName(click.Choice):
@@ -50,9 +49,10 @@ class WalkOptions:
     )
     label_mode: str | None = option(
         "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
-        "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
-        "one label per class, summed if their map cuts the graph less.",
-        of=LABEL_MODE,
+        "away, and count over the whole walk or at its end; free-l1: in the measure of Coifman "
+        "et al. 2005. auto (default): absorbing, or, with one label per class, summed if their map "
+        "cuts the graph less.",
+        of=OneOf("diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
     )
     class_sizes: str | None = option(
         "What is known of the classes' sizes: NAME=SIZE,NAME=SIZE with 20%, 1200px, 3.5ha (also "

@@ -13,8 +13,11 @@ that give all of them the same mass cuts the graph less.
 They can also count in two other ways.
 
 *Free* labels follow Coifman et al. 2005, section 3: the indicator chi_i of the labelled points of
-class i is scaled so that <chi_i, pi> = 1 and diffused. On a connected graph every class tends to
-the same constant 1, so a class with few labels is at no disadvantage.
+class i is diffused. Here it is scaled so that <chi_i, pi> = 1: on a connected graph every class
+then tends to the same constant 1, so a class with few labels is at no disadvantage. The paper
+normalises it in L1, sum_x chi_i(x) = 1 ("free-l1"). A^t chi_i then tends to the mean of pi over the
+labels of class i: late in the walk the class whose labels have the largest degrees takes all
+points. The two differ by one factor per class (experiments/coifman_2005/chi.py).
 
 *Summed* labels are free labels summed over the walk,
 
@@ -53,7 +56,7 @@ from diffclass.label_diffusion.early_stopping import (
     stop_early,
     walk_along_curve,
 )
-from diffclass.label_diffusion.free_walk import FreeWalk, SummedWalk
+from diffclass.label_diffusion.free_walk import CountedWalk, FreeWalk, SummedWalk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.largest_walk import LargestWalk
 from diffclass.label_diffusion.maps import (
@@ -90,7 +93,7 @@ class LabelDiffusion:
         moved, the map diffused once more; see `diffclass.label_diffusion.class_sizes`.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i; they sum to 1.
-    label_mode : {"absorbing", "summed", "free"}
+    label_mode : {"absorbing", "summed", "free", "free-l1"}
         How the labels counted.
     weighting : {"equal", "balanced", "matched", "moved"}
         How they were chosen; see `diffclass.label_diffusion.maps`. Given sizes of the classes were
@@ -200,15 +203,16 @@ def diffuse_labels(
         The walk on n points: one for all classes, or one per class.
     y : array-like of shape (n,)
         Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
-    label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
+    label_mode : {"auto", "absorbing", "summed", "free", "free-l1"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
-        are free ones summed over the walk. "auto" takes absorbing labels or, with one label per
+        are free ones summed over the walk. "free-l1" are free labels in the measure of the paper,
+        where each chi_i sums to 1. "auto" takes absorbing labels or, with one label per
         class, ``tau="auto"`` and up to 65,536 points, summed ones of tau = 256 if their map cuts
         the graph less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
         limits of one's own (see `diffclass.label_diffusion.parameters`). Free, summed and warped
-        labels, whose classes have the same mass, always go by the margin. Summed labels have the
+        labels always go by the margin. Summed labels have the
         tau of free ones; the sum ends at 3 tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
         Expected sizes of the classes: numbers in proportion to them, or a pair of the least and the
@@ -351,7 +355,7 @@ def margin_curve(
 def start_walk(
     operator: Operator, labels: Labels, *, label_mode: str, kept_classes: int | None = None
 ) -> Walk:
-    """Return the walk of labels at time 0; the mode is "summed", "free" or "absorbing".
+    """Return the walk of labels at time 0; the mode is one of `LABEL_MODES`.
 
     With ``kept_classes`` it is "absorbing".
     """
@@ -365,9 +369,10 @@ def start_walk(
                 f"y holds {labels.n_classes} classes; the operator is warped for "
                 f"{operator.scores.shape[1]}"
             )
-        return WarpedWalk(operator, labels, absorbing=label_mode == "absorbing")
+        return WarpedWalk(operator, labels, label_mode=label_mode)
     kinds: dict[str, type[AbsorbingWalk | FreeWalk]] = {
-        "absorbing": AbsorbingWalk, "free": FreeWalk, "summed": SummedWalk
+        "absorbing": AbsorbingWalk, "free": FreeWalk, "free-l1": CountedWalk,
+        "summed": SummedWalk,
     }  # fmt: skip
     return kinds[label_mode](operator, labels)
 

@@ -79,14 +79,15 @@ class MarginCurve:
 class MarginChoice:
     """Choice of tau by the margin while the diffusion runs, so that one pass is enough.
 
-    tau has to keep the share ``kept_share`` of the largest covered margin. Once the margin is below
+    tau has to keep the share ``kept_share`` of the largest margin, of times at which the labels
+    cover the graph if it has to be ``covered``. Once the margin is below
     the share ``over_below`` of that, it is not expected to rise again: no later time is worth
     walking to, and the choice ``is_over``. It ``is_about_over`` also if the margin would be too
     small once it fell as far again.
     """
 
-    def __init__(self, kept_share: float, *, over_below: float = 0.85):
-        self._kept_share = kept_share
+    def __init__(self, kept_share: float, *, covered: bool = True, over_below: float = 0.85):
+        self._kept_share, self._needs_coverage = kept_share, covered
         self._over_below = over_below
         self._largest, self._last = 0.0, -np.inf
         self.is_over = self.is_about_over = False
@@ -94,9 +95,10 @@ class MarginChoice:
     def see(self, margin: float, coverage: float) -> bool:
         """Look at the next time and return whether it is the best choice so far.
 
-        Until the graph is covered, the latest time is best, because its coverage is greatest.
+        Until the graph is covered, if it has to be, the latest time is best, because its coverage
+        is greatest.
         """
-        if coverage < COVERED:
+        if self._needs_coverage and coverage < COVERED:
             return True
         self._largest = max(self._largest, margin)
         least = self._kept_share * self._largest
@@ -110,8 +112,8 @@ class MarginChoice:
 class AutoChoice:
     """Choice of tau by the margin, with the cut of the map at that time; see `MarginChoice`."""
 
-    def __init__(self, kept_share: float):
-        self._by_margin = MarginChoice(kept_share, over_below=1)
+    def __init__(self, kept_share: float, *, covered: bool = True):
+        self._by_margin = MarginChoice(kept_share, covered=covered, over_below=1)
         self.cut = Cut(np.inf, 0.0)
 
     def see(self, margin: float, cut: Cut, coverage: float) -> bool:
@@ -187,12 +189,14 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
         walk.n_points, walk.n_classes, usual_share=usual_share, goes_by_cut=by_cut
     )
     if by_cut:
-        curve, weighting = _walk_to_best(walk, max_time, kept_share, is_large=rules.is_large)
+        curve, weighting = _walk_to_best(
+            walk, max_time, kept_share, covered=tau.covered, is_large=rules.is_large
+        )
         stopped = EarlyStop(walk.restore(weighting), curve, weighting, is_by_cut=True)
     else:
-        curve = _walk_to_best_margin(walk, max_time, kept_share)
+        curve = _walk_to_best_margin(walk, max_time, kept_share, covered=tau.covered)
         stopped = EarlyStop(walk.restore("kept"), curve)
-    if not curve.is_covered:
+    if tau.covered and not curve.is_covered:
         warn_user(
             f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
             "could; the rest, more edges away than that, takes the class of its neighbours; raise "
@@ -212,8 +216,10 @@ def walk_along_curve(walk: LabelWalk, tau: int, kept_share: float) -> MarginCurv
     return record.curve
 
 
-def _walk_to_best_margin(walk: LabelWalk, max_time: int, kept_share: float) -> MarginCurve:
-    choice, record = MarginChoice(kept_share), CurveRecord(kept_share)
+def _walk_to_best_margin(
+    walk: LabelWalk, max_time: int, kept_share: float, *, covered: bool
+) -> MarginCurve:
+    choice, record = MarginChoice(kept_share, covered=covered), CurveRecord(kept_share)
     for time, coverage in _covered_times(walk, curve_times(max_time)):
         walk.advance(time)
         record.add(time, margin := walk.mean_margin(), coverage)
@@ -225,14 +231,14 @@ def _walk_to_best_margin(walk: LabelWalk, max_time: int, kept_share: float) -> M
 
 
 def _walk_to_best(
-    walk: LabelWalk, max_time: int, kept_share: float, *, is_large: bool
+    walk: LabelWalk, max_time: int, kept_share: float, *, covered: bool, is_large: bool
 ) -> tuple[MarginCurve, str]:
     """Walk until no weighting has a better time to come; checkpoint the best ones, and choose."""
     weightings = "equal", "balanced"
-    choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
+    choices = {weighting: AutoChoice(kept_share, covered=covered) for weighting in weightings}
     record = CurveRecord(kept_share)
     times = _covered_times(walk, cut_times(max_time))
-    if is_large:  # until the labels cover the graph, no time is better than the next
+    if is_large and covered:  # until the labels cover the graph, no time is better than the next
         times = [look for look in times if is_covered(look[1])] or times[-1:]
     for time, coverage in times:
         walk.advance(time)

@@ -10,7 +10,7 @@ from diffclass.label_diffusion.label_walk import curve_times
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk, is_long
 from diffclass.label_diffusion.parameters import sum_end
-from diffclass.label_diffusion.walk import HEIGHT, Walk
+from diffclass.label_diffusion.walk import HEIGHT, Walk, counted_points
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import labels_per_class
 
@@ -222,8 +222,8 @@ class FreeWalk(Walk):
 
     def __init__(self, operator: MarkovOperator, labels: Labels):
         super().__init__(operator, labels)
-        pi = operator.stationary_distribution[labels.points]
-        mass = np.bincount(labels.codes, labels.weight * pi, labels.n_classes)
+        measure = self._measure()[labels.points]
+        mass = np.bincount(labels.codes, labels.weight * measure, labels.n_classes)
         self.scale = 1 / (HEIGHT * mass)
         self._columns = FreeColumns(
             operator,
@@ -245,6 +245,17 @@ class FreeWalk(Walk):
     def _look(self) -> None:
         columns = self._columns
         self.time, self.state, self.limits = columns.time, columns.state, columns.limits
+
+    def _measure(self) -> np.ndarray:
+        """Return the measure by which each chi_i has mass 1; (n,)."""
+        return self.operator.stationary_distribution
+
+
+class CountedWalk(FreeWalk):
+    """The columns A^t chi_i, scaled so that chi_i sums to 1 over the points, its L1 norm."""
+
+    def _measure(self) -> np.ndarray:
+        return counted_points(self.operator)
 
 
 class SummedWalk(FreeWalk):

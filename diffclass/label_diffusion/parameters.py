@@ -1,12 +1,14 @@
 """Parameters of label diffusion, checked before any work, and the rules that choose the time tau.
 
-Rules look only at times at which the labels cover the graph; until then the latest time is best.
+Rules look only at times at which the labels cover the graph, unless ``covered`` is false; until
+then the latest time is best.
 
 *Largest margin*: the margin of a point is the difference of its two largest posteriors, 0 where
 nothing has arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved;
-the rule takes the *last* time that keeps a certain share of the largest margin. With the share 1,
-``StoppingRule("margin", kept_share=1)``, it is the rule of Coifman et al. 2005, section 3 (the time
-"when the margin between the classes is maximized").
+the rule takes the *last* time that keeps a certain share of the largest margin. With the share 1
+and without coverage, ``StoppingRule("margin", kept_share=1, covered=False)``, it is the rule of
+Coifman et al. 2005, section 3: the time of the largest margin. On the tissue of their figure 5 that
+time is a few steps, before the labels have come far (experiments/coifman_2005/figure_5.py).
 
 *Auto* (the default) takes that time too, once for equal and once for balanced weights of the
 classes, and the balanced map if its cut is clearly smaller (`diffclass.label_diffusion.maps`).
@@ -25,14 +27,14 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._validation import check_choice, check_positive, check_share
+from diffclass._validation import check_choice, check_kind, check_positive, check_share
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_sizes import ClassSizes
 from diffclass.label_diffusion.labels import Labels
 from diffclass.sizes import LONG_WALK_POINTS
 
 RULES = ("auto", "margin")
-LABEL_MODES = ("absorbing", "summed", "free")
+LABEL_MODES = ("absorbing", "summed", "free", "free-l1")
 LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 # Size times steps of the longest walk: 16,384 steps of 32,768 values, 1,024 of 65,536 points.
 _LONGEST_WALK = {"auto": 2**29, "margin": 2**26}
@@ -52,8 +54,10 @@ class StoppingRule:
         Last time that the rule looks at. By default it is 16,384 for the absorbing labels of "auto"
         and 1,024 by the margin alone; on large graphs it falls to 256, see `last_time`.
     kept_share : float, optional
-        Share of the largest margin, 0 to 1, that the time has to keep; 1 by the margin alone is
-        the paper's own rule. By default see `kept_share`.
+        Share of the largest margin, 0 to 1, that the time has to keep. By default see `kept_share`.
+    covered : bool, default=True
+        Whether the labels have to cover the graph by then. False, with the share 1 by the margin
+        alone, is the rule of Coifman et al. 2005, section 3.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class StoppingRule:
     by: str = "auto"
     max_time: int | None = None
     kept_share: float | None = None
+    covered: bool = True
 
     def limits(
         self, n_points: int, n_classes: int, *, usual_share: float, goes_by_cut: bool
@@ -140,6 +145,7 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
         check_positive(tau.max_time, "tau.max_time", integer=True)
     if tau.kept_share is not None:
         check_share(tau.kept_share, "tau.kept_share", zero=False)
+    check_kind(tau.covered, "tau.covered", (bool, np.bool_), example="False")
     return tau
 
 
@@ -170,7 +176,7 @@ class DiffusionRules:
 
     Attributes
     ----------
-    label_mode : {"auto", "absorbing", "summed", "free"}
+    label_mode : {"auto", "absorbing", "summed", "free", "free-l1"}
     tau : int or StoppingRule
     sizes : ClassSizes or None
         Least and most shares of the classes.
@@ -188,7 +194,7 @@ class DiffusionRules:
     >>> from diffclass.label_diffusion import DiffusionRules, Labels
     >>> rules = DiffusionRules.of(Labels.of(["soy", -1, -1, "corn"]))
     >>> rules.first_mode, rules.may_sum, rules.tau
-    ('absorbing', True, StoppingRule(by='auto', max_time=None, kept_share=None))
+    ('absorbing', True, StoppingRule(by='auto', max_time=None, kept_share=None, covered=True))
     """
 
     label_mode: str

@@ -58,13 +58,19 @@ def values_of(state: np.ndarray, scale: float, least: float) -> np.ndarray:
     return values
 
 
+def counted_points(operator: MarkovOperator) -> np.ndarray:
+    """Return the number of equal points at each that the walk is on, as floats; (n,)."""
+    mass = operator.mass
+    return np.ones(len(operator)) if mass is None else mass.astype(np.float64)
+
+
 class Walk(LabelWalk[np.ndarray]):
     """One column per class at one time: N = scale (limits[component] + state).
 
     The state (n, n_classes) has the columns without their limits, limits (n_components, n_classes)
     what was subtracted, scale (n_classes,) the factors, and ``least`` is the smallest value of a
     column that counts as arrived. Weights may be chosen by the cut (``goes_by_cut``) for
-    absorbing labels only: free and warped columns always have the same mass. The state is 0 at
+    absorbing labels only: all others are scaled once, by their labels. The state is 0 at
     first, unless one is given.
     """
 

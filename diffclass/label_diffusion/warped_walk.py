@@ -8,7 +8,7 @@ from diffclass.label_diffusion.absorbing_walk import long_steps, takes_long_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk, is_long
 from diffclass.label_diffusion.maps import Decision, decide
-from diffclass.label_diffusion.walk import Walk
+from diffclass.label_diffusion.walk import Walk, counted_points
 from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.warped import WarpedOperator
 
@@ -16,15 +16,15 @@ from diffclass.operators.warped import WarpedOperator
 class WarpedWalk(Walk):
     """Each class walks by its own operator A_i. The state is h_i = s_i f_i.
 
-    The walks stop at labels if they are ``absorbing``; else labels are free.
+    The walks stop at labels if these are "absorbing"; "summed" labels are free ones.
     """
 
-    def __init__(self, warped: WarpedOperator, labels: Labels, *, absorbing: bool):
+    def __init__(self, warped: WarpedOperator, labels: Labels, *, label_mode: str):
         super().__init__(warped.unwarped, labels)
         self.warped = warped
-        self._stops = self._absorbing_labels() if absorbing else None
+        self._stops = self._absorbing_labels() if label_mode == "absorbing" else None
         if self._stops is None:
-            self._start_free()
+            self._start_free(is_counted=label_mode == "free-l1")
         else:
             self._stops.start(self.state)
 
@@ -49,14 +49,15 @@ class WarpedWalk(Walk):
             heights=self.warped.scores[labels.points, labels.codes],
         )
 
-    def _start_free(self) -> None:
-        """Start with mass 1 of each class on its labels, in proportion to its walk's measure."""
+    def _start_free(self, *, is_counted: bool) -> None:
+        """Start with chi_i of mass 1 in the measure of its walk, or of sum 1 over the points."""
         labels, at = self.labels, (self.labels.points, self.labels.codes)
-        scores, smoothed = self.warped.scores[at], self.warped.smoothed_scores[at]
-        total = self.warped.degrees.sum(axis=0, dtype=np.float64)
-        share = np.bincount(labels.codes, labels.weight * scores * smoothed, len(total))
-        height = labels.weight * (total / share)[labels.codes]
-        self.state[at] = (height * scores).astype(self.state.dtype)
+        measure = counted_points(self.operator) if is_counted else self.warped.degrees
+        total = 1.0 if is_counted else measure.sum(axis=0, dtype=np.float64)[labels.codes]
+        of_labels = measure[labels.points] if is_counted else measure[at]
+        mass = np.bincount(labels.codes, labels.weight * of_labels, labels.n_classes)
+        height = labels.weight * total / mass[labels.codes]
+        self.state[at] = (height * self.warped.scores[at]).astype(self.state.dtype)
 
     def _hops_to_cover(self) -> np.ndarray:
         return super()._hops_to_cover() if self._stops is None else self._hops(0)

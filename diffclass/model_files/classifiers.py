@@ -185,6 +185,7 @@ _CALIBRATION = Record(Calibration, {
 
 _STOPPING_RULE = Record(StoppingRule, {
     "by": Text(), "max_time": Maybe(Whole(1)), "kept_share": Maybe(Number()),
+    "covered": Flag(),
 })  # fmt: skip
 
 _WARP = Record(Warp, {"rounds": Whole(1), "floor": Number(), "forward_exponent": Number()})

@@ -77,8 +77,11 @@ Time = Annotated[
         description=f'a whole number above 0, up to {LARGEST_TAU} steps, "auto", or "margin"',
     ),
 ]
+_Mode = Literal["auto", "summed", "free", "absorbing"]
+# Not "free-l1": strokes add up, and are weighed against one another, by their mass pi.
+SESSION_MODES = get_args(_Mode)
 LabelMode = Annotated[
-    Literal["auto", "summed", "free", "absorbing"],
+    _Mode,
     Meta(description='one of "auto", "summed", "free" and "absorbing"'),
 ]
 _Share = Annotated[float, Meta(ge=0, le=1)]

@@ -23,7 +23,7 @@ from diffclass.acquisition import Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.early_stopping import MarginCurve
-from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, StoppingRule, checked_rule
+from diffclass.label_diffusion.parameters import StoppingRule, checked_rule
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
@@ -34,6 +34,7 @@ from diffclass.relabel.engine import Engine, SessionGraph
 from diffclass.relabel.known_sizes import KnownSizes, class_prior
 from diffclass.relabel.operations import (
     OPERATIONS,
+    SESSION_MODES,
     AddClass,
     Operation,
     Redo,
@@ -83,8 +84,8 @@ class RelabelSession:
     classes : iterable of ClassInfo or str, default=()
         Classes to begin with. A name alone gets the next id and colour.
     label_mode : {"auto", "summed", "free", "absorbing"}, default="auto"
-        See `diffclass.diffuse_labels`. With "auto", labels are summed while the time is given or
-        goes by the margin.
+        See `diffclass.diffuse_labels`; strokes add up by their mass, so there is no "free-l1". With
+        "auto", labels are summed while the time is given or goes by the margin.
     tau : int, optional
         Time in steps, at most 16,384; without one ``rule`` chooses it.
     rule : StoppingRule or {"auto", "margin"}, default="auto"
@@ -155,7 +156,7 @@ class RelabelSession:
         n_points: int | None = None,
         random_state: RandomState = 0,
     ):
-        check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
+        check_choice(label_mode, "label_mode", SESSION_MODES)
         check_seed(random_state)
         rule = checked_rule(rule)
         graph: Future[SessionGraph] = Future()

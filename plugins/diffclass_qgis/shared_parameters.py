@@ -141,10 +141,10 @@ LABEL_MODE = advanced_option(
     kinds.CHOICE,
     "How labels count",
     "absorbing: the walk stops at them. summed, free: they diffuse away, and count over the whole "
-    "walk or at its end. auto: absorbing, or, with one label per class, summed if that map cuts "
-    "the graph less.",
+    "walk or at its end; free-l1: in the measure of Coifman et al. 2005. auto: absorbing, or, with "
+    "one label per class, summed if that map cuts the graph less.",
     default="auto",
-    choices=("auto", "absorbing", "free", "summed"),
+    choices=("auto", "absorbing", "free", "free-l1", "summed"),
 )
 DIFFUSION = (
     METRIC,

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from diffclass.command_line import LABEL_MODE, names_of, option, taken
+from diffclass.command_line import names_of, option, taken
 from diffclass.exceptions import ParameterError
-from diffclass.options import COUNT, SEED
+from diffclass.options import COUNT, SEED, OneOf
 from diffclass_hyperspectral.commands._scenes import ScenePart, match_option
 from diffclass_hyperspectral.options import OPTIONS as SCENE_OPTIONS
 from diffclass_tables.commands._rows import FeatureOptions
@@ -46,7 +46,7 @@ class Diffusion:
         "How labels count. summed, free: they diffuse away, and count over the whole walk or "
         "at its end. absorbing: they stay. auto (default): as classify chooses, or summed for a "
         "tau that is given.",
-        of=LABEL_MODE,
+        of=OneOf("diffclass.relabel:SESSION_MODES"),
     )
     tau: int | str | None = option(
         'Diffusion time in steps, or the rule that chooses it: "auto" (default), for all '

@@ -24,7 +24,7 @@ from diffclass.label_diffusion.parameters import last_time
 from diffclass.targets import encode_labels
 from tests import naive
 
-ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
+ALL = pytest.mark.parametrize("labels", ["summed", "free", "free-l1", "absorbing"])
 
 
 @pytest.fixture
@@ -54,10 +54,11 @@ def marked(n, labels):
 
 
 def twin(labels, dense, pi, codes, n_classes, t, weight=None):
-    """N of labels that count in one of three ways, by dense products."""
+    """N of labels that count in one of four ways, by dense products."""
     if labels == "absorbing":
         return naive.absorbing_labels(dense, codes, n_classes, t, weight=weight)
     values = naive.summed_labels if labels == "summed" else naive.free_labels
+    pi = np.ones_like(pi) if labels == "free-l1" else pi
     return values(dense, pi, codes, n_classes, t, weight=weight)
 
 
@@ -65,6 +66,7 @@ def twin(labels, dense, pi, codes, n_classes, t, weight=None):
     ("labels", "error", "error_of_posteriors"),
     [
         ("free", {"rtol": 1e-11, "atol": 1e-12}, {"rtol": 1e-10}),
+        ("free-l1", {"rtol": 1e-11, "atol": 1e-12}, {"rtol": 1e-10}),
         ("summed", {"rtol": 1e-10}, {"rtol": 1e-9}),
         ("absorbing", {"rtol": 0, "atol": 1e-12}, {"rtol": 1e-7}),
     ],
@@ -596,6 +598,43 @@ def test_five_hundred_labels_in_one_class_and_five_in_the_others():
     assert (result.codes == truth)[y < 0].mean() > 0.99
 
 
+# --- the scale of free labels
+
+
+def test_labels_in_the_papers_measure_give_another_map():
+    """Four points in a row, the first of large degree; both ends are labelled."""
+    K = np.array([[9, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1.0]])
+    A, y = MarkovOperator.from_affinity(K), [0, -1, -1, 1]
+    by_pi, in_l1 = (diffuse_labels(A, y, label_mode=mode, tau=2) for mode in ("free", "free-l1"))
+    assert by_pi.codes.tolist() == [0, 1, 1, 1]
+    assert in_l1.codes.tolist() == [0, 0, 1, 1]
+    P = K / K.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(in_l1.values, (P @ P)[:, [0, 3]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("tau", [1, 17, 256, 6000])
+def test_one_factor_per_class_takes_free_labels_to_the_papers_measure(problem, tau):
+    A, _, y = problem
+    free, in_l1 = (diffuse_labels(A, y, label_mode=m, tau=tau) for m in ("free", "free-l1"))
+    assert in_l1.label_mode == "free-l1"
+    mean = np.bincount(y[y >= 0], A.stationary_distribution[y >= 0]) / np.bincount(y[y >= 0])
+    np.testing.assert_allclose(free.values * mean, in_l1.values, rtol=1e-12)
+    late = diffuse_labels(A, y, label_mode="free-l1", tau=10**6).values
+    np.testing.assert_allclose(late, np.broadcast_to(mean, late.shape), rtol=1e-9)
+
+
+def test_the_papers_rule_takes_the_largest_margin_wherever_the_labels_are():
+    A = markov_operator(np.arange(60.0)[:, None], n_neighbors=2)
+    y = np.full(60, -1)
+    y[[0, 59]] = 0, 1
+    curve = diffuse_labels(A, y, label_mode="free-l1", tau=64).curve
+    rule = StoppingRule("margin", max_time=64, kept_share=1, covered=False)
+    result = diffuse_labels(A, y, label_mode="free-l1", tau=rule)
+    assert result.tau == curve.times[curve.margin.argmax()]
+    early = StoppingRule("margin", max_time=8, kept_share=1, covered=False)
+    assert diffuse_labels(A, y, label_mode="free-l1", tau=early).tau == 8  # and does not warn
+
+
 # --- refusals
 
 
@@ -612,6 +651,7 @@ def test_five_hundred_labels_in_one_class_and_five_in_the_others():
         ({"tau": None}, "tau"),
         ({"tau": True}, "tau"),
         ({"tau": StoppingRule(max_time=0)}, r"tau\.max_time"),
+        ({"tau": StoppingRule(covered="no")}, r"tau\.covered = 'no'"),
         ({"tau": StoppingRule("margin", max_time=2.5)}, r"tau\.max_time"),
         ({"label_weight": np.ones(3)}, "label_weight has shape"),
         ({"label_weight": np.full(60, 1.5)}, "between 0 and 1"),

@@ -61,12 +61,14 @@ def test_parameters_are_those_of_the_command(algorithm, parameter):
 def test_choices_that_are_found_late_are_those_of_the_core():
     from diffclass.acquisition import RULES
     from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES
+    from diffclass.relabel import SESSION_MODES
 
-    for _, parameter in PARAMETERS:
+    for algorithm, parameter in PARAMETERS:
         if parameter.name == "RULE":
             assert set(parameter.choices) == set(RULES)
         if parameter.name == "LABEL_MODE":
-            assert set(parameter.choices) == set(LABEL_MODE_CHOICES)
+            taken = SESSION_MODES if algorithm.id == "relabel" else LABEL_MODE_CHOICES
+            assert set(parameter.choices) == set(taken)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.id)

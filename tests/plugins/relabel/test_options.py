@@ -21,6 +21,7 @@ NAMES = [(of, name) for of, kinds in _DECLARED.items() for name in names_of(*kin
 WRONG = (True, False, b"spectral", ["spectral"], {}, object(), np.zeros(2), float("nan"), 1.5)
 WORDS = (
     *("bogus", "Spatial", "SPATIAL", "spectral", "spatial", "auto", "Auto", "margin", "free", ""),
+    "free-l1",
     *("cosine", "Cosine", "0", "-1", "1", "12", "1.5", "nan", "4294967296", "x*,y", " "),
 )
 
