@@ -55,6 +55,7 @@ GUIDES = {
     "guide/questions.md": "Questions",
     "guide/data.md": "Data",
     "guide/papers.md": "The papers, item by item",
+    "guide/applications.md": "Applications that the papers name",
     "experiments/README.md": "Results",
     "experiments/results/accuracy.md": f"{PART}Accuracy",
     "experiments/results/options.md": f"{PART}What each part adds",

@@ -130,8 +130,8 @@ def semigroup_bandwidth(
     X : array-like of shape (n, d)
         Points.
     epsilons : array-like of shape (m,), optional
-        Scales to try, in squared units of the points; by default 20 from the median squared
-        distance of nearest neighbours to the largest one.
+        Scales to try, in squared units of the points (see `semigroup_error`); by default 20 from
+        the median squared distance of nearest neighbours to the largest one.
     alpha : float, default=1.0
         Density exponent.
     max_edges : int, default=30_000_000

@@ -1,13 +1,14 @@
 """The semigroup error of a kernel, and the rule that chooses a scale by it.
 
 Diffusing for 2t is the same as diffusing for t twice. With S_t the symmetric conjugate of the
-alpha-normalised kernel exp(-|x - y|^2 / 4t), epsilon = 4t,
+alpha-normalised kernel exp(-|x - y|^2 / epsilon),
 
-    SGE(t) = || S_t^2 - S_2t ||_2
+    SGE(t) = || S_t^2 - S_2t ||_2,
 
-is 0 at t = 0, where S is the identity, and small again at scales at which all points are one blob.
-In between it has a maximum, where points begin to see each other, and then a minimum, where the
-discrete walk is most like a diffusion. The rule takes the first local minimum after the first
+where epsilon = t by the paper's equation 1, and 4t, as in the heat kernel, by its equation 11. The
+error is 0 at t = 0, where S is the identity, and small again at scales at which all points are one
+blob. In between it has a maximum, where points begin to see each other, and then a minimum, where
+the discrete walk is most like a diffusion. The rule takes the first local minimum after the first
 maximum, among the scales that the graph carries, at which the median point has at least ten
 neighbours that count, and which are local, below the limit of `diffclass.spectral.bandwidth`.
 
@@ -36,14 +37,15 @@ _NORM_TOLERANCE = 1e-4
 def semigroup_error(
     graph: sp.csr_array, epsilon: float, *, alpha: float = 1.0, random_state: RandomState = 0
 ) -> float:
-    """Return || S_t^2 - S_2t ||_2 at epsilon = 4t, by Lanczos on sparse products.
+    """Return || S_t^2 - S_2t ||_2, of the kernel at epsilon and at twice it, by Lanczos.
 
     Parameters
     ----------
     graph : csr_array of shape (n, n)
         Squared distances as returned by `neighbors_graph`, wide enough for the scale.
     epsilon : float
-        4t, in squared units of the points.
+        Of the kernel exp(-|x - y|^2 / epsilon), in squared units of the points: t of equation 1 of
+        the paper, 4t of its equation 11.
     alpha : float, default=1.0
         Density exponent.
     random_state : int, RandomState or None, default=0

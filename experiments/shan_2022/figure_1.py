@@ -1,9 +1,10 @@
 """Shan and Daubechies 2022, figure 1: a helix round a torus by PCA, MDS, eigenmaps, diffusion maps.
 
 1,500 points with noise 0.05 (the paper gives neither; see figure_6 for the number), alpha = 0,
-t = 1/64, which figure_6 chooses. Eigenmaps use the least of 10, 15, ... neighbours that connect the
-graph. The helix winds once around the axis, so that the angle gives its arclength even in a
-projection onto the plane (PCA, MDS): the methods differ in the spread of the radius, 0 on a circle.
+t = 1/16 of equation 1, which figure_6 chooses. Eigenmaps use the least of 10, 15, ... neighbours
+that connect the graph. The helix winds once around the axis, so that the angle gives its arclength
+even in a projection onto the plane (PCA, MDS): the methods differ in the spread of the radius, 0 on
+a circle.
 
     python -m experiments.shan_2022.figure_1
 """
@@ -24,7 +25,7 @@ from experiments.shan_2022.study import (
     recover_circle,
 )
 
-TIME = 1 / 64
+TIME = 1 / 16
 LENGTH = 51.9914
 
 

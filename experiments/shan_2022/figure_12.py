@@ -2,7 +2,8 @@
 
 The paper's claim: the two embeddings by two coordinates agree up to a reflection. Their agreement
 is 1 - the disparity of Procrustes (share of the variance left after the best translation, rotation
-and scaling), at t = 1/4 in units of each set's median distance; see `experiments.shan_2022.faces`.
+and scaling), at t = 1/4 of equation 1 in units of each set's greatest distance; see
+`experiments.shan_2022.faces`.
 
     python -m experiments.shan_2022.figure_12
 """
@@ -62,7 +63,7 @@ def _thumbnails(ax: Any, Y: np.ndarray, faces: np.ndarray, shape: Any) -> None:
 
 def _embedded(faces: np.ndarray) -> np.ndarray:
     X = isometric(faces)
-    X = X / np.median(pdist(X))
+    X = X / pdist(X).max()
     return coordinates(X, PAPERS, alpha=ALPHA, n_coordinates=2)
 
 

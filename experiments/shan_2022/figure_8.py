@@ -1,7 +1,7 @@
 """Shan and Daubechies 2022, figure 8: the circle of figure 7 with noise, alpha = 2.
 
 The radius varies with standard deviation 0.05 (the paper gives none). The paper's claim: the same t
-as without noise. The number is the share of equal t among the draws in which both are found.
+as without noise, 1/4. The number is the share of equal t among the draws in which both are found.
 
     python -m experiments.shan_2022.figure_8
 """

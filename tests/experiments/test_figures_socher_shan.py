@@ -94,7 +94,8 @@ def shan_2(n):
 
 def shan_6(n):
     assert n["share of draws in which the rule found t"] == 1
-    assert n["t chosen, median of the draws"] == 1 / 64
+    assert n["t chosen, median of the draws, equation 1"] == 1 / 16
+    assert n["t chosen, median of the draws, equation 11"] == 1 / 64
     spread = "radius spread / mean at"
     assert n[f"{spread} t"] < 0.5 * n[f"{spread} 4t"]
     assert n["error at the greatest t over its maximum"] < 0.1
@@ -103,7 +104,10 @@ def shan_6(n):
 def shan_7(n):
     assert n["share of draws in which the rule found t"] >= 0.5
     assert n["circular r at t"] > 0.9
-    assert n["t = 1/4: circular r"] > 0.97
+    assert n["share of draws with the paper's t = 1/4, equation 1"] >= 0.5
+    assert n["share of draws with the paper's t = 1/4, equation 11"] == 0
+    assert n["t = 1/4 of equation 1: circular r"] > 0.95
+    assert n["t = 1/4 of equation 11: circular r"] > 0.97
 
 
 def shan_8(n):
@@ -114,6 +118,8 @@ def shan_8(n):
 def shan_9(n):
     assert n["t = 1/4: azimuth: R of the first 2"] > 0.7
     assert n["t = 1: elevation: R of the first 3"] > 0.8
+    assert n["weak t, equation 1, greatest distance 1"] == 0.25
+    assert n["error at t = 1/16"] > 4 * n["error at t = 1/4"] > 4 * n["error at t = 1"]
     # not reproduced, and said so in the script: two coordinates do not hold the elevation
     assert n["t = 1/4: elevation: R of the first 2"] < 0.5
     assert n["rule found t among powers of 4"] == 0
@@ -121,6 +127,8 @@ def shan_9(n):
 
 def shan_10(n):
     assert 0.5 <= n["weak t over that without noise, grey values"] <= 2
+    assert 0.7 < n["weak t over that without noise, own units"] < 1.5
+    assert n["error at t = 1/16"] > 4 * n["error at t = 1/4"]
     assert n["t = 1/4: azimuth: R of the first 2"] > 0.7
 
 
