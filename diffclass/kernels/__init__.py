@@ -8,7 +8,7 @@ from diffclass.kernels.correlation import Correlation, SmoothCorrelation
 from diffclass.kernels.density_weighted import DensityWeighted
 from diffclass.kernels.directed import Directed
 from diffclass.kernels.isotropic import FittedIsotropic, Gaussian, Isotropic
-from diffclass.kernels.local_covariance import LocalCovariance
+from diffclass.kernels.local_covariance import LocalCovariance, tangent_distances
 from diffclass.kernels.local_discriminant import LocalDiscriminant
 from diffclass.kernels.named import NAMED, kernel_named
 from diffclass.kernels.shared_neighbors import SharedNeighbors
@@ -31,4 +31,5 @@ __all__ = [
     "SmoothCorrelation",
     "check_kernel",
     "kernel_named",
+    "tangent_distances",
 ]

@@ -7,15 +7,17 @@ k(x, y) = exp(-D^2) with, for points x and y of directions v(x) and v(y), and de
 
 The first eigenfunctions become constant along the curves. The diffusion is reversible: it runs both
 ways along them and does not depend on the sign of v. D does not depend on it either, so fields of
-axes (eigenvectors) work as well. Between near points of a smooth field the sum is taken, as in the
-paper; across a singularity, where the sum would be rounding, the difference is taken. On a linear
+axes (eigenvectors) work as well. Between near points of a smooth field the sum is taken; across a
+singularity, where the sum would be rounding, the difference is taken. On a linear
 field u is exactly the direction at the midpoint. If v is 0 at both points, so is u; the curve is
 then a point and every direction leads across.
 
 D is not a distance between vectors. The search therefore finds more neighbours than needed in
 Euclidean distance and keeps those nearest by D.
 
-Source: Coifman et al. 2005, section 3 (a differential equation integrated by diffusion).
+Source: Coifman et al. 2005, section 3 (a differential equation integrated by diffusion, faster
+along its field). The paper has no formula: D^2 is its directed distance with the step across the
+field in the place of F(x) - F(y).
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class AlongField(Gaussian):
     epsilon : float, default=0.1
         Above 0. Steps across are about sqrt(epsilon) times as long as steps along.
     bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
-        As for `Gaussian`, in units of D^2; 1 gives the paper's kernel.
+        As for `Gaussian`, in units of D^2; 1 gives exp(-D^2) itself.
     neighbor : int, default=7
         As for `Gaussian`.
     candidates : int, default=8

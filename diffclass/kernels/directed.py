@@ -28,6 +28,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import Placing
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import Search, default_search
+from diffclass.options import YES_NO
 
 # Averages k values at each of m points, (m, k, p), with weights of shape (m, k).
 Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -36,9 +37,10 @@ Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
 class Directed(Gaussian):
     """k(x, y) = exp(-D^2), D^2 = d^2 / epsilon + |F(x) - F(y)|^2 / epsilon^2.
 
-    The points are divided by the root of their mean square distance from their mean. Each component
-    of F is divided by its standard deviation, and F by the root of the number of components. Points
-    and F then have mean square 1, and epsilon has no unit.
+    By default the points are divided by the root of their mean square distance from their mean.
+    Each component of F is divided by its standard deviation, and F by the root of the number of
+    components. Points and F then have mean square 1, and epsilon has no unit. The paper's kernel,
+    in the units that points and F have, is ``Directed(F, epsilon=..., bandwidth=1, scaled=False)``.
 
     Parameters
     ----------
@@ -53,10 +55,13 @@ class Directed(Gaussian):
     epsilon : float, default=0.1
         Above 0. Steps across are about sqrt(epsilon) times as long as steps along.
     bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
-        As for `Gaussian`, in units of D^2; 1 gives the paper's kernel. The names fit the width to
-        the graph; epsilon still sets the ratio of along to across.
+        As for `Gaussian`, in units of D^2; 1 gives exp(-D^2) itself. The names fit the width to the
+        graph; epsilon still sets the ratio of along to across.
     neighbor : int, default=7
         As for `Gaussian`.
+    scaled : bool, default=True
+        Whether points and F are divided first. If not, epsilon is in squared units of the points
+        and in units of F at once: these have to be chosen so that it is small in both.
 
     See Also
     --------
@@ -93,21 +98,33 @@ class Directed(Gaussian):
         epsilon: float = 0.1,
         bandwidth: str | float = "self-tuning",
         neighbor: int = 7,
+        scaled: bool = True,
     ):
         self.F = F
         self.epsilon = epsilon
         self.bandwidth = bandwidth
         self.neighbor = neighbor
+        self.scaled = scaled
 
     @property
     def uses_scores(self) -> bool:
         """Whether F is the earlier scores."""
         return self.F is None
 
+    @property
+    def has_unit(self) -> bool:
+        """Whether epsilon is in the unit of the points, or the bandwidth is a number."""
+        return not self._is_scaled or super().has_unit
+
+    @property
+    def _is_scaled(self) -> bool:
+        YES_NO.check(self.scaled, "scaled")
+        return bool(self.scaled)
+
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
-        """Return Z = (x / sqrt(epsilon), F / epsilon), scaled, of shape (n, d + p).
+        """Return Z = (x / sqrt(epsilon), F / epsilon), of shape (n, d + p).
 
         It is centred and in the dtype of X; see `Kernel.place`. The earlier scores (n, n_classes)
         are needed if F is not given.
@@ -124,7 +141,8 @@ class Directed(Gaussian):
         check_positive(self.neighbor, "neighbor", integer=True)
         name = "scores" if self.uses_scores else "F"
         F = checked_values(self._at_points(X, scores), X, name=name)
-        joint = Joint(X.mean(axis=0), length_of(X), F.mean(axis=0), self._units(F), self.epsilon)
+        length = length_of(X) if self._is_scaled else 1.0
+        joint = Joint(X.mean(axis=0), length, F.mean(axis=0), self._units(F), self.epsilon)
         at = values_at(self.F, X, F, neighbor=self.neighbor, mean=mean_of_values, name=name)
         return joint(X, F), JointPlacing(joint, at)
 
@@ -147,6 +165,8 @@ class Directed(Gaussian):
                 f"F is constant over all {len(F)} points and gives no direction; "
                 "take another F, or the Gaussian kernel"
             )
+        if not self._is_scaled:
+            return np.where(varies, 1.0, np.inf)
         deviations = np.where(varies, F.std(axis=0), 0)
         whole = np.linalg.norm(deviations) if self.uses_scores else np.sqrt(varies.sum())
         return np.where(varies, whole if self.uses_scores else whole * deviations, np.inf)

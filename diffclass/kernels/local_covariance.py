@@ -12,8 +12,13 @@ and E(x, z) = -log a(x, z) / sqrt(a(x, x) a(z, z)) >= 0 takes the place of a squ
 0 if both Gaussians agree and does not change when the features are scaled. In more than a few
 dimensions exp(-E) is far too sharp; it is therefore given a bandwidth: exp(-E / (h_x h_z)).
 
-Source: Coifman et al. 2005, section 3 (the kernel a); M. Tipping and C. Bishop 1999 (the
-covariance).
+a(x, x) = det(4 pi Sigma_x)^-1/2 is larger where the points are dense: without the normalisation the
+walk of a prefers them. The distance of the densities is
+
+    (int |p_x - p_z|^2)^1/2 = (a(x, x) + a(z, z) - 2 a(x, z))^1/2.
+
+Source: Coifman et al. 2005, section 3 (the kernel a and the distance); M. Tipping and C. Bishop
+1999 (the covariance).
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels.isotropic import exponentials, neighbor_distances
+from diffclass.options import YES_NO
 
 _FLOOR = 0.1  # least s^2, as a share of the median of s^2 over the points where it is positive
 # Least s^2, as a share of the largest variance: the energies then lose at most six digits.
@@ -40,20 +46,27 @@ _LEAST_NOISE = 1e-6
 class LocalCovariance(Kernel):
     """exp(-E / (h_x h_z)), where E measures how little the Gaussians of both ends overlap.
 
+    The paper's kernel int p_x p_z is ``LocalCovariance(bandwidth=1, normalized=False)``.
+
     Parameters
     ----------
     rank : int, default=5
         Directions r of each covariance. At most p - 1 are used: together with s^2 they describe
         any covariance of p features. A neighbourhood of m points has at most m - 1.
     bandwidth : "self-tuning" or float, default="self-tuning"
-        A number is h^2 for all edges, without unit; 1 gives the paper's kernel. "self-tuning" takes
-        the j-th smallest E of a point's edges as its h^2.
+        A number is h^2 for all edges, without unit. "self-tuning" takes the j-th smallest E of a
+        point's edges as its h^2.
     neighbor : int, default=7
         The number j.
+    normalized : bool, default=True
+        Whether k(x, x) is 1. If not, affinities are multiplied by sqrt(a(x, x) a(z, z)), which
+        makes the walk prefer dense places and clusters of small spread, and range over many orders
+        of magnitude in more than a few dimensions.
 
     See Also
     --------
     Gaussian : By distance alone; better with a dozen neighbours.
+    tangent_distances : The distance of the densities.
 
     Notes
     -----
@@ -79,10 +92,18 @@ class LocalCovariance(Kernel):
     True
     """
 
-    def __init__(self, *, rank: int = 5, bandwidth: str | float = "self-tuning", neighbor: int = 7):
+    def __init__(
+        self,
+        *,
+        rank: int = 5,
+        bandwidth: str | float = "self-tuning",
+        neighbor: int = 7,
+        normalized: bool = True,
+    ):
         self.rank = rank
         self.bandwidth = bandwidth
         self.neighbor = neighbor
+        self.normalized = normalized
 
     def fit(
         self,
@@ -92,32 +113,31 @@ class LocalCovariance(Kernel):
         y: ArrayLike | None = None,
         scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedLocalCovariance]:
-        """Return exp(-E / (h_x h_z)) on the edges of the graph; see `Kernel.fit`.
+        """Return the affinities on the edges of the graph; see `Kernel.fit`.
 
         Raises
         ------
         ParameterError
             If a parameter is out of range.
         DataError
-            If points are not finite or another number than in the graph, or if the graph lacks a
-            reverse edge.
+            If points are not finite or another number than in the graph, if the graph lacks a
+            reverse edge, or if affinities that are not normalised leave the range of its type.
         """
         self._check_parameters()
-        gaussians, noise_floor = local_gaussians(graph, X, self.rank)
-        if not graph.has_sorted_indices:
-            graph = graph.sorted_indices()
-        energies = overlap_energies(graph, gaussians)
+        gaussians, noise_floor, energies = _gaussians_and_energies(graph, X, self.rank)
         fitted = FittedLocalCovariance(
             gaussians=gaussians,
             noise_floor=noise_floor,
             scales=self._scales(energies),
             neighbor=self.neighbor if self.bandwidth == "self-tuning" else None,
+            normalized=bool(self.normalized),
         )
-        return fitted.weights(energies, fitted.scales), fitted
+        return fitted.weights(energies, fitted.scales, gaussians), fitted
 
     def _check_parameters(self) -> None:
         check_positive(self.rank, "rank", integer=True)
         check_positive(self.neighbor, "neighbor", integer=True)
+        YES_NO.check(self.normalized, "normalized")
         if isinstance(self.bandwidth, str):
             check_choice(self.bandwidth, "bandwidth", ("self-tuning",), other="a number")
         else:
@@ -135,13 +155,14 @@ class FittedLocalCovariance(FittedKernel):
     """The local-covariance kernel with the densities of its points and their bandwidths h (n,).
 
     noise_floor is the least s^2. A new point's h^2 is the E of rank ``neighbor``, None if all
-    points have the same h.
+    points have the same h. Unless normalized, affinities are multiplied by sqrt(a(x, x) a(z, z)).
     """
 
     gaussians: LocalGaussians
     noise_floor: float
     scales: np.ndarray
     neighbor: int | None
+    normalized: bool = True
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return the affinities of new points, shaped by their neighbours.
@@ -159,17 +180,24 @@ class FittedLocalCovariance(FittedKernel):
                 f"the kernel was fitted to {n_features}"
             )
         parts = _principal_parts(graph, fitted.points, fitted.factors.shape[1])
-        energies = overlap_energies(graph, fitted, _assembled(X_new, *parts, self.noise_floor))
-        return self.weights(energies, self._own_scales(energies))
+        new = _assembled(X_new, *parts, self.noise_floor)
+        energies = overlap_energies(graph, fitted, new)
+        return self.weights(energies, self._own_scales(energies), new)
 
-    def weights(self, energies: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
-        """Return exp(-E / (h_x h_z)) with the scales of the rows and of the fitted points."""
+    def weights(
+        self, energies: sp.csr_array, row_scales: np.ndarray, rows: LocalGaussians
+    ) -> sp.csr_array:
+        """Return the affinities of the rows and the fitted points, from their energies."""
         exponents = np.empty_like(energies.data)
         _compiled.edges.scaled_by_ends(
             energies.indptr, energies.indices, energies.data,
             1 / row_scales, 1 / self.scales, exponents,
         )  # fmt: skip
-        return _with_data(energies, exponentials(exponents))
+        weights = _with_data(energies, exponentials(exponents))
+        if self.normalized:
+            return weights
+        ends = rows.log_peaks[_rows_of(energies)] + self.gaussians.log_peaks[energies.indices]
+        return _with_data(energies, _in_range(np.log(weights.data) + ends / 2, energies.dtype))
 
     def _own_scales(self, energies: sp.csr_array) -> np.ndarray:
         if self.neighbor is None:
@@ -201,6 +229,11 @@ class LocalGaussians:
         n_features = self.points.shape[1]
         along = np.log1p(self.variances / self.noise[:, None]).sum(axis=1)
         return (n_features * np.log(2 * self.noise) + along) / 2
+
+    @property
+    def log_peaks(self) -> np.ndarray:
+        """Logarithms of a(x, x) = int p_x^2, of shape (n,)."""
+        return -self.self_energies - self.points.shape[1] * np.log(2 * np.pi) / 2
 
 
 def local_gaussians(
@@ -245,6 +278,92 @@ def overlap_energies(
     precision = np.result_type(fitted.factors, graph.dtype)
     energies[energies < np.sqrt(np.finfo(precision).eps) / 10] = 0
     return _with_data(graph, energies.astype(graph.dtype, copy=False))
+
+
+def tangent_distances(graph: sp.csr_array, X: np.ndarray, *, rank: int = 5) -> sp.csr_array:
+    """Return (int |p_x - p_z|^2)^1/2 on the edges of a graph: how the densities at its ends differ.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        As `neighbors_graph` gives it. Row x, itself included, is the neighbourhood whose Gaussian
+        p_x is; values are not used.
+    X : array-like of shape (n, d)
+        Points.
+    rank : int, default=5
+        Directions of each covariance, as in `LocalCovariance`; d - 1 describe any.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Distances in the precision of the graph, 0 on the diagonal. Their unit is that of the points
+        to the power -d / 2.
+
+    Raises
+    ------
+    ParameterError
+        If the rank is out of range.
+    DataError
+        As `LocalCovariance.fit`, and if distances leave the range of the graph's type.
+
+    See Also
+    --------
+    LocalCovariance : The kernel int p_x p_z that goes with it.
+
+    References
+    ----------
+    Coifman et al. 2005, section 3.
+
+    Examples
+    --------
+    Points at the crossing of two lines are near in space, but their densities differ:
+
+    >>> import numpy as np
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.kernels import tangent_distances
+    >>> t = np.linspace(-1, 1, 41)
+    >>> noise = np.random.default_rng(0).normal(scale=0.01, size=(82, 2))
+    >>> X = np.vstack([np.column_stack([t, t]), np.column_stack([t, -t])]) + noise
+    >>> D = tangent_distances(neighbors_graph(X, n_neighbors=6), X)
+    >>> bool(D[19, 62] > D[10, 11])  # across at the crossing, and along one line
+    True
+    """
+    check_positive(rank, "rank", integer=True)
+    gaussians, _, energies = _gaussians_and_energies(graph, X, rank)
+    peaks = gaussians.log_peaks
+    here, there = peaks[_rows_of(energies)], peaks[energies.indices]
+    # a + b - 2 c = (sqrt a - sqrt b)^2 + 2 sqrt(a b) (1 - exp -E), over the larger of both peaks
+    ratio = np.exp(-np.abs(here - there) / 2)
+    squared = (1 - ratio) ** 2 - 2 * ratio * np.expm1(-energies.data.astype(np.float64))
+    largest = _in_range(np.maximum(here, there) / 2, energies.dtype)
+    return _with_data(energies, (largest * np.sqrt(squared)).astype(energies.dtype))
+
+
+def _gaussians_and_energies(
+    graph: sp.csr_array, X: np.ndarray, rank: int
+) -> tuple[LocalGaussians, float, sp.csr_array]:
+    """Return the Gaussians of all points, the least s^2, and E on the edges, indices sorted."""
+    gaussians, noise_floor = local_gaussians(graph, X, rank)
+    if not graph.has_sorted_indices:
+        graph = graph.sorted_indices()
+    return gaussians, noise_floor, overlap_energies(graph, gaussians)
+
+
+def _rows_of(graph: sp.csr_array) -> np.ndarray:
+    return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+
+
+def _in_range(logarithms: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return exponentials in a type that holds them, or raise a `DataError`."""
+    limits = np.finfo(dtype)
+    low, high = logarithms.min(initial=0), logarithms.max(initial=0)
+    if not np.log(limits.tiny) <= low <= high <= np.log(limits.max):
+        raise DataError(
+            f"integrals of the local densities reach from 10^{low / np.log(10):.0f} to "
+            f"10^{high / np.log(10):.0f}, beyond {np.dtype(dtype)}; take fewer or rescaled "
+            "features, float64 points, or LocalCovariance(normalized=True)"
+        )
+    return np.exp(logarithms).astype(dtype)
 
 
 def _principal_parts(

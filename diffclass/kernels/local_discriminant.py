@@ -1,22 +1,29 @@
 """The local discriminant kernel: the walk is fast along class boundaries and slow across them.
 
 Around each of a few anchors a, the classes seen there have local shares pi_i, means m_i, covariance
-W within and B between them. With eigenvectors v_r, W^-1 B v_r = l_r v_r and v_r' W v_r = 1,
-Fisher's discriminant gives the squared distance
+W within and B between them. With eigenvectors v_r, W^-1 B v_r = l_r v_r and v_r' W v_r = 1, the
+squared distance is
 
-    D_a^2(x, z) = c sum_r l_r / (1 + l_r) (v_r . (x - z))^2,
+    D_a^2(x, z) = c sum_r l_r / (1 + l_r) (v_r . (x - z))^2     Fisher's discriminant
+    D_a^2(x, z) = c sum_r l_r (v_r . (x - z))^2                 linear
+    D_a^2(x, z) = c sum_i pi_i ((g_i - g) . (x - z))^2          quadratic
 
-which counts standard deviations within the classes along the directions that tell them apart. The
-kernel is k(x, z) exp(-strength (D_x^2 + D_z^2) / 2), where k is another kernel and D_x blends the
-D_a of the anchors nearest to x. The confidence c is w / (w + 1) times a window, where w is the
+The first counts standard deviations within the classes along the directions that tell them apart.
+The others are the mean square change of the discriminant functions log pi_i N(x; m_i, W) or
+log pi_i N(x; m_i, W_i) about their mean over the classes: the quadratic ones have the gradients
+g_i = W_i^-1 (m_i - a) at the anchor, with the mean g; where all W_i are W they are the linear ones.
+
+The kernel is k(x, z) exp(-strength (D_x^2 + D_z^2) / 2), where k is another kernel and D_x blends
+the D_a of the anchors nearest to x. The confidence c is w / (w + 1) times a window, where w is the
 total weight of the evidence in sight; without evidence it is 0. If only one class is seen, D_a is
 0. In both cases the kernel is k.
 
 The classes are known from scores of an earlier map: every point counts for its most probable class,
 with their margin as weight. Labels override scores, and are the only evidence without them.
 
-Sources: Coifman et al. 2005, section 3 (a local metric by local discriminant analysis); T. Hastie
-and R. Tibshirani, Discriminant adaptive nearest neighbor classification, 1996.
+Sources: Coifman et al. 2005, section 3 (a local metric by local linear, quadratic or Fisher
+discriminant analysis; no formula); T. Hastie and R. Tibshirani, Discriminant adaptive nearest
+neighbor classification, 1996 (Fisher's).
 """
 
 from __future__ import annotations
@@ -29,7 +36,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve_triangular, svd
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import check_positive, check_scores, check_seed
+from diffclass._validation import check_choice, check_positive, check_scores, check_seed
 from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
 from diffclass.neighbors import ExactSearch
@@ -56,6 +63,9 @@ class LocalDiscriminant(OverKernel):
         Weight of the squared distances D^2, at least 0; 0 leaves k as it is.
     neighborhood : int, default=100
         Number of nearest points with evidence that an anchor looks at.
+    discriminant : {"fisher", "linear", "quadratic"}, default="fisher"
+        Which discriminant analysis gives the metric. The linear and the quadratic one grow with the
+        distance between the classes, without a bound, and want a smaller strength.
 
     See Also
     --------
@@ -89,11 +99,17 @@ class LocalDiscriminant(OverKernel):
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, *, strength: float = 0.3, neighborhood: int = 100
+        self,
+        kernel: Kernel | None = None,
+        *,
+        strength: float = 0.3,
+        neighborhood: int = 100,
+        discriminant: str = "fisher",
     ):
         self.kernel = kernel
         self.strength = strength
         self.neighborhood = neighborhood
+        self.discriminant = discriminant
 
     @property
     def uses_scores(self) -> bool:
@@ -119,6 +135,7 @@ class LocalDiscriminant(OverKernel):
         """
         check_positive(self.strength, "strength", zero=True)
         check_positive(self.neighborhood, "neighborhood", integer=True)
+        check_choice(self.discriminant, "discriminant", ("fisher", "linear", "quadratic"))
         K, inner = self._inner.fit(graph, X, y=y, scores=scores)
         X = np.asarray(X)
         anchors, directions = self._analyses(X, *_evidence(len(X), y, scores))
@@ -141,7 +158,7 @@ class LocalDiscriminant(OverKernel):
         nearest = _nearest(X[known], anchors, self.neighborhood)[0]
         with threadpool_limits(1, user_api="blas"):  # matrices too small for threads to pay
             return anchors, [
-                _fisher_directions(X[near] - anchor, codes[near], weights[near])
+                _directions(X[near] - anchor, codes[near], weights[near], self.discriminant)
                 for anchor, near in zip(anchors, known[nearest], strict=True)
             ]
 
@@ -198,7 +215,9 @@ class FittedLocalDiscriminant(FittedKernel):
         return out
 
 
-def _fisher_directions(X: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _directions(
+    X: np.ndarray, codes: np.ndarray, weights: np.ndarray, discriminant: str
+) -> np.ndarray:
     """Return V of D_a^2(x, z) = |V' (x - z)|^2, of shape (d, r), from points about an anchor.
 
     There is no direction if only one class is seen, if all points coincide, or too far away.
@@ -219,12 +238,35 @@ def _fisher_directions(X: np.ndarray, codes: np.ndarray, weights: np.ndarray) ->
         return nothing
     roots = np.sqrt(weights)[:, None]
     residuals = [(X[g] - mean) * roots[g] for g, mean in zip(groups, means, strict=True)]
+    W = _within(np.concatenate(residuals), total, spread)
+    if discriminant == "quadratic":
+        gradients = _class_gradients(residuals, total * shares, means, W, spread)
+        return np.sqrt(confidence * shares) * (gradients - gradients @ shares[:, None])
     # with W = L L', the left singular vectors u of L^-1 B^1/2 give v = L'^-1 u
-    L = cholesky(_within(np.concatenate(residuals), total, spread), lower=True)
+    L = cholesky(W, lower=True)
     apart = (means - shares @ means) * np.sqrt(shares)[:, None]
     u, roots, _ = svd(solve_triangular(L, apart.T, lower=True), full_matrices=False)
     vectors = solve_triangular(L, u, lower=True, trans="T")
-    return vectors * np.sqrt(confidence * roots**2 / (1 + roots**2))
+    bound = 1 + roots**2 if discriminant == "fisher" else 1.0
+    return vectors * np.sqrt(confidence * roots**2 / bound)
+
+
+def _class_gradients(
+    residuals: list[np.ndarray],
+    totals: np.ndarray,
+    means: np.ndarray,
+    pooled: np.ndarray,
+    spread: float,
+) -> np.ndarray:
+    """Return g_i = W_i^-1 m_i of the classes, (d, n_classes), from means about the anchor.
+
+    A class of one point has the pooled covariance of all.
+    """
+    within = [
+        _within(rows, total, spread) if len(rows) > 1 else pooled
+        for rows, total in zip(residuals, totals, strict=True)
+    ]
+    return np.stack([np.linalg.solve(W, m) for W, m in zip(within, means, strict=True)], axis=1)
 
 
 def _within(residuals: np.ndarray, total: float, spread: float) -> np.ndarray:
@@ -237,7 +279,7 @@ def _within(residuals: np.ndarray, total: float, spread: float) -> np.ndarray:
     if variance <= _RIDGE * spread / d:
         return spread / d * np.eye(d)
     even = residuals * np.sqrt(n / total)
-    shrinkage = float(ledoit_wolf_shrinkage(even, assume_centered=True))
+    shrinkage = float(np.clip(ledoit_wolf_shrinkage(even, assume_centered=True), 0, 1))  # rounding
     return shrunk_covariance(covariance, shrinkage) + _RIDGE * variance * np.eye(d)
 
 

@@ -118,6 +118,7 @@ _FITTED |= {
             "points": _POINTS, "factors": Array(("n", None, "d")), "noise": _OF_EACH,
         }),
         "noise_floor": Number(), "scales": _OF_EACH, "neighbor": Maybe(_NEIGHBORS),
+        "normalized": Flag(),
     }),
     "local discriminant": Record(local_discriminant.FittedLocalDiscriminant, {
         "kernel": OneOf(_FITTED), "points": _POINTS, "anchors": Array(("a", "d")),
@@ -138,12 +139,15 @@ _KERNELS |= {
     }),
     "LocalCovariance": Record(LocalCovariance, {
         "rank": Whole(1), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
+        "normalized": Flag(),
     }),
     "Directed": Record(Directed, {
         "epsilon": Number(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
+        "scaled": Flag(),
     }),
     "LocalDiscriminant": Record(LocalDiscriminant, {
         "kernel": Maybe(OneOf(_KERNELS)), "strength": Number(), "neighborhood": Whole(1),
+        "discriminant": Text(),
     }),
 }  # fmt: skip
 

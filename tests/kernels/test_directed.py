@@ -58,10 +58,31 @@ def points():
 
 @pytest.mark.parametrize("F", [first_column, two_columns])
 @pytest.mark.parametrize("as_array", [False, True])
-def test_function_kernel_is_the_papers(points, F, as_array):
+def test_function_kernel_is_the_formula(points, F, as_array):
     given = F(points) if as_array else F
     K = on_all_pairs(Directed(given, epsilon=0.5, bandwidth=1.0), points)
     np.testing.assert_allclose(K, np.exp(-function_twin(points, F(points), 0.5)), atol=1e-13)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 40.0])
+@pytest.mark.parametrize("epsilon", [0.5, 7.0])
+def test_unscaled_its_units_are_those_of_points_and_values(points, unit, epsilon):
+    """A change of the unit is one of epsilon, of the points by its square and of F as it is."""
+    X, F = points * unit, two_columns(points) * unit**2
+    squared = ((X[:, None] - X) ** 2).sum(2) / epsilon + ((F[:, None] - F) ** 2).sum(2) / epsilon**2
+    kernel = Directed(F, epsilon=epsilon, bandwidth=1.0, scaled=False)
+    assert kernel.has_unit
+    np.testing.assert_allclose(on_all_pairs(kernel, X), np.exp(-np.minimum(squared, 60)), atol=1e-9)
+    changed = Directed(two_columns(points), epsilon=epsilon / unit**2, bandwidth=1.0, scaled=False)
+    np.testing.assert_allclose(on_all_pairs(changed, points), on_all_pairs(kernel, X), atol=1e-9)
+    placing = kernel.place(X)[1]
+    np.testing.assert_allclose(placing(X[:5])[:, :2], (X - X.mean(0))[:5] / np.sqrt(epsilon))
+
+
+def test_unscaled_scores(points):
+    scores = np.random.default_rng(1).dirichlet(np.ones(3), size=60)
+    Z, _ = Directed(epsilon=0.5, scaled=False).place(points, scores=scores)
+    np.testing.assert_allclose(Z[:, 2:], (scores - scores.mean(0)) / 0.5, rtol=1e-12)
 
 
 def test_neighbours_are_the_nearest_in_the_joint_metric(points):

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier, DiffusionMap, neighbors_graph
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels import Gaussian, LocalCovariance, SharedNeighbors
+from diffclass.kernels import Gaussian, LocalCovariance, SharedNeighbors, tangent_distances
 from diffclass.kernels.local_covariance import LocalGaussians, local_gaussians, overlap_energies
 from diffclass.neighbors import ExactSearch, RadiusSearch
 
@@ -129,6 +129,51 @@ def test_affinities_are_the_formulas(points):
     sharp = LocalCovariance(rank=2, bandwidth=2.0).affinity(graph, points).toarray()
     capped = np.exp(-np.minimum(E / 2, 60))
     np.testing.assert_allclose(sharp, np.where(mask, capped, np.eye(90)), atol=1e-12)
+
+
+@pytest.mark.parametrize("bandwidth", [1.0, 5.0, "self-tuning"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_without_normalisation_peaks_are_the_integrals(points, bandwidth, dtype):
+    X = points.astype(dtype)
+    graph = neighbors_graph(X, 8)
+    plain = LocalCovariance(rank=2, bandwidth=bandwidth).affinity(graph, X)
+    kernel = LocalCovariance(rank=2, bandwidth=bandwidth, normalized=False)
+    K, fitted = kernel.fit(graph, X)
+    dets = [
+        np.linalg.det(4 * np.pi * covariance(fitted.gaussians, x)) ** -0.5 for x in range(len(X))
+    ]
+    expected = plain.toarray() * np.sqrt(np.outer(dets, dets))
+    assert K.dtype == dtype
+    assert (K != K.T).nnz == 0
+    np.testing.assert_allclose(K.toarray(), expected, rtol=1e-4 if dtype == np.float32 else 1e-9)
+    if bandwidth != "self-tuning":
+        np.testing.assert_allclose(fitted.extend(graph, X).data, K.data, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_of_densities(points, dtype):
+    X = np.vstack([points, points[:4]]).astype(dtype)  # equal ones too
+    graph = neighbors_graph(X, 8)
+    K = LocalCovariance(rank=3, bandwidth=1.0, normalized=False).affinity(graph, X)
+    D = tangent_distances(graph, X, rank=3)
+    a = K.diagonal().astype(np.float64)
+    rows = np.repeat(np.arange(94), np.diff(K.indptr))
+    expected = a[rows] + a[K.indices] - 2 * K.data
+    assert D.dtype == dtype
+    rounding = 1e-5 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(D.data.astype(np.float64) ** 2, expected, atol=rounding * a.max())
+    assert (D.diagonal() == 0).all()
+    assert (D != D.T).nnz == 0
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e14])
+def test_integrals_that_no_number_holds(rng, scale):
+    X = rng.normal(size=(60, 50)) * scale
+    graph = neighbors_graph(X, 8)
+    for integrals in (LocalCovariance(normalized=False).affinity, tangent_distances):
+        with pytest.raises(DataError, match=r"reach from 10\^.* beyond float64"):
+            integrals(graph, X)
+    assert LocalCovariance().affinity(graph, X).data.max() == 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

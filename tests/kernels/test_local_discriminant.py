@@ -8,7 +8,10 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.covariance import ledoit_wolf_shrinkage
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 
 from diffclass import DiffusionClassifier, diffuse_labels, markov_operator, neighbors_graph
 from diffclass.exceptions import DataError, ParameterError
@@ -56,7 +59,7 @@ def fitted_both(kernel, X, *, y=None, scores=None, n_neighbors=8, inner=None):
     return K, (inner or Gaussian()).affinity(graph, X), fitted
 
 
-def one_anchor(X, codes, weights, anchor):
+def one_anchor(X, codes, weights, anchor, discriminant="fisher"):
     """D^2 between all pairs by one anchor that sees everything; loops and inverses."""
     total, d = weights.sum(), X.shape[1]
     classes = np.unique(codes)
@@ -74,10 +77,13 @@ def one_anchor(X, codes, weights, anchor):
     c = total / (total + 1) * (1 - min(away / 3, 1) ** 3) ** 3
     B = sum(p * np.outer(m - middle, m - middle) for p, m in zip(pi, means, strict=True))
     form, delta = np.linalg.inv(W) @ B @ np.linalg.inv(W + B), X[:, None] - X[None]
+    if discriminant == "linear":
+        form = np.linalg.inv(W) @ B @ np.linalg.inv(W)
     return c * np.einsum("xyi,ij,xyj->xy", delta, form, delta)
 
 
-def test_one_anchor_is_the_naive_twin(rng, n_anchors):
+@pytest.mark.parametrize("discriminant", ["fisher", "linear"])
+def test_one_anchor_is_the_naive_twin(rng, n_anchors, discriminant):
     X = rng.normal(size=(60, 3)) + 5
     codes = rng.integers(0, 3, size=60)
     X += codes[:, None] * [1.0, 0.5, 0]
@@ -85,9 +91,9 @@ def test_one_anchor_is_the_naive_twin(rng, n_anchors):
     codes = scores.argmax(axis=1)
     top = np.sort(scores, axis=1)
     n_anchors(1, 60)
-    kernel = LocalDiscriminant(strength=0.7, neighborhood=60)
+    kernel = LocalDiscriminant(strength=0.7, neighborhood=60, discriminant=discriminant)
     K, inner, fitted = fitted_both(kernel, X, scores=scores)
-    D = one_anchor(X, codes, top[:, -1] - top[:, -2], fitted.anchors[0])
+    D = one_anchor(X, codes, top[:, -1] - top[:, -2], fitted.anchors[0], discriminant)
     expected = inner.toarray() * np.exp(-0.7 * D)
     np.testing.assert_allclose(K.toarray(), expected, rtol=1e-8, atol=1e-24)
 
@@ -128,6 +134,53 @@ def test_directions_are_scikit_learns(rng, n_anchors):
     step = (projected[1:] - projected[:-1]) ** 2
     found = np.square((X[1:] - X[:-1]) @ fitted.directions[0]).sum(axis=1)
     np.testing.assert_allclose(found, sure * step @ (values / (1 + values)), rtol=0.05, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("discriminant", "analysis"),
+    [
+        ("linear", LinearDiscriminantAnalysis(solver="lsqr")),
+        ("quadratic", QuadraticDiscriminantAnalysis()),
+    ],
+)
+def test_discriminants_change_as_scikit_learns(rng, n_anchors, monkeypatch, discriminant, analysis):
+    """The mean square change of the discriminant functions, about their mean, at the anchor."""
+    monkeypatch.setattr("sklearn.covariance.ledoit_wolf_shrinkage", lambda *_, **__: 0.0)
+    y = np.arange(9000) % 3
+    X = rng.normal(size=(9000, 3)) + np.eye(3)[y]
+    X *= np.array([[1.0, 1, 1], [0.5, 1, 1], [1, 1.4, 0.7]])[y]
+    n_anchors(1, 9000)
+    kernel = LocalDiscriminant(neighborhood=9000, discriminant=discriminant)
+    _, fitted = kernel.fit(neighbors_graph(X, 6), X, y=y)
+    a = fitted.anchors[0]
+    away = np.linalg.norm(a - X.mean(axis=0)) / np.sqrt(X.var(axis=0).sum())
+    sure = 9000 / 9001 * (1 - min(away / 3, 1) ** 3) ** 3
+    steps = 1e-4 * rng.normal(size=(50, 3))
+    analysis.fit(X, y)
+    changes = analysis.decision_function(a + steps) - analysis.decision_function(a - steps)
+    changes = (changes - changes.mean(axis=1, keepdims=True)) / 2
+    found = np.square(steps @ fitted.directions[0]).sum(axis=1)
+    np.testing.assert_allclose(found, sure * (changes**2).mean(axis=1), rtol=3e-3)
+
+
+@pytest.mark.parametrize("discriminant", ["fisher", "linear", "quadratic"])
+@pytest.mark.parametrize("per_class", [1, 2, 30])
+def test_every_discriminant_is_slow_across(cloud, discriminant, per_class):
+    X, truth, _ = cloud
+    y = np.full(400, -1)
+    for k in (0, 1):
+        y[np.flatnonzero(truth == k)[:per_class]] = k
+    kernel = LocalDiscriminant(strength=0.3, discriminant=discriminant)
+    K, inner = both(kernel, X, y=y)
+    assert (K != K.T).nnz == 0
+    assert ((K.data > 0) & (K.data <= inner.data)).all()
+    if per_class == 30:
+        rows = np.repeat(np.arange(400), np.diff(K.indptr))
+        step, ratio = X[rows] - X[K.indices], np.log(K.data / inner.data)
+        across, along = np.abs(step @ NORMAL), np.abs(step @ ALONG)
+        slowed = [ratio[a > 3 * b].mean() / (a[a > 3 * b] ** 2).mean() for a, b in
+                  ((across, along), (along, across))]  # fmt: skip
+        assert slowed[0] < 5 * slowed[1] < 0
 
 
 @pytest.mark.parametrize("evidence", ["labels", "scores"])
@@ -300,6 +353,7 @@ def test_a_second_round_on_the_firsts_posteriors(cloud):
     [
         ({"strength": -1}, "strength"),
         ({"neighborhood": 0}, "neighborhood"),
+        ({"discriminant": "logistic"}, "discriminant"),
     ],
 )
 def test_parameters_out_of_range(cloud, parameters, message):
