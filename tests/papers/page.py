@@ -15,9 +15,9 @@ _INTRODUCTION = """\
 
 What five documents write down, what computes exactly that here, and how well the two agree. Each
 row is a test in [tests/papers](../tests/papers/items.py), which writes the document's formula in
-dense NumPy and compares. "Within" is the largest difference that the test allows; "to rounding" is 1e-10. Where
-a default differs, the notes below each table say how and why. The tests make this page:
-`python -m tests.papers.page`.
+dense NumPy and compares. "Within" is the largest difference that the test allows; "to rounding" is
+1e-10. Where a default differs, the notes below each table say how and why. The tests make this
+page: `python -m tests.papers.page`.
 """
 
 

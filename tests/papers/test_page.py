@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from operator import attrgetter
+from functools import reduce
 
 import pytest
 
@@ -34,5 +34,10 @@ def _found(name):
             module = importlib.import_module(".".join(parts[:n]))
         except ModuleNotFoundError:
             continue
-        return attrgetter(".".join(parts[n:]))(module) if parts[n:] else module
+        return reduce(_attribute, parts[n:], module)
     return None
+
+
+def _attribute(home, name):
+    fields = getattr(home, "__dataclass_fields__", {})
+    return fields[name] if name in fields else getattr(home, name)
