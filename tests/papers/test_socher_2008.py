@@ -188,6 +188,25 @@ def test_isomap():
     return deviation(squared_distances(found), squared_distances(expected))
 
 
+@item(
+    "Figure 4",
+    "two turns of a Swiss roll are near in space and far along the graph",
+    "diffclass.neighbors_graph",
+    "experiments.socher_2008.figure_4",
+    agreement="path along the graph within 2 % of the known length, a straight line a third of it",
+)
+def test_geodesic_distances():
+    t = np.linspace(2 * np.pi, 5 * np.pi, 400)
+    X = np.column_stack([t * np.cos(t), t * np.sin(t)])
+    arclength = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(X, axis=0), axis=1))])
+    graph = neighbors_graph(X, 4).sqrt()
+    ends = 0, int(np.argmin(np.abs(t - 4 * np.pi)))  # one turn apart
+    along = shortest_path(graph, directed=False, indices=ends[0])[ends[1]]
+    known = arclength[ends[1]]
+    assert abs(along / known - 1) < 0.02
+    assert np.linalg.norm(X[ends[1]] - X[0]) < known / 3
+
+
 # --- 1.5 Laplacian eigenmaps
 
 
