@@ -26,7 +26,8 @@ class Correlation(Kernel):
     """The quantised correlation: k(x, y) = 1 where <x, y> / (|x| |y|) > threshold, else 0.
 
     Neighbours are all points within that angle, found by a range search, and not the nearest k; but
-    at most ``max_degree`` of them, beyond which a warning says how many pairs are left out.
+    at most ``max_degree`` of them, beyond which a warning says how many pairs are left out. Another
+    search that is given finds fewer, if its number or radius does.
 
     Parameters
     ----------
