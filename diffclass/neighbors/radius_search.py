@@ -127,9 +127,12 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
 
     def _tell(self, n_left: int, n_joined: int, is_counted: bool) -> None:
         if n_left:
+            n_left, n_all = (
+                n if is_counted else int(float(f"{n:.3g}")) for n in (n_left, n_left + n_joined)
+            )
             warn_user(
                 f"max_degree = {self.max_degree} leaves out {'' if is_counted else 'about '}"
-                f"{n_left:,} of {n_left + n_joined:,} pairs within the radius or threshold; a "
+                f"{n_left:,} of {n_all:,} pairs within the radius or threshold; a "
                 "larger max_degree joins more of them, a smaller radius or a larger threshold "
                 "looks at fewer"
             )

@@ -513,8 +513,7 @@ def test_spectral_clustering():
     "3.1, (14), (15), appendix D",
     "w_ij^(alpha) = w_ij / (q_i q_j)^alpha, P^(alpha) its rows over their sums",
     "diffclass.MarkovOperator.from_affinity(alpha=alpha)",
-    differs='The report calls this anisotropic, and prints D^-1 L for D^-1 W. "Anisotropic" is '
-    "here what other papers call so, a kernel that depends on direction.",
+    differs="The report calls this anisotropic diffusion, and prints D^-1 L for D^-1 W.",
 )
 def test_density_exponent():
     W, alpha = affinity(), 0.7
