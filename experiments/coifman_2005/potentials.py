@@ -11,7 +11,8 @@ its stationary density is p = exp(-U), up to a factor, and its backward generato
 Spectra here are those of -G, which has the eigenvalues 0 = mu_0 < mu_1 <= mu_2 ... The generator
 of a diffusion map of points drawn from exp(-U) tends to f'' - 2 (1 - alpha) U' f': to G for
 alpha = 1/2, to the G of the potential 2 U for alpha = 0, to f'' for alpha = 1 (section 2.3).
-Points are drawn independently; paths of the equation are in `experiments.coifman_2005.langevin`.
+Points are drawn independently; the double well's figure is made of paths of the equation, from
+`experiments.coifman_2005.langevin`.
 """
 
 from __future__ import annotations

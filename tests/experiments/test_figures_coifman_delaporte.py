@@ -159,6 +159,7 @@ def test_double_well_relaxes_as_known(ran: dict[str, Any]) -> None:
     assert found["relaxation time / known, mean, alpha 0.5"] == pytest.approx(1, abs=0.25)
     assert found["r of psi_1 with the known one, mean, alpha 0.5"] > 0.99
     assert found["alpha 0 mistaken for 1/2: time / known"] > 5
+    assert found["memory of psi_1 along the path / known, mean"] == pytest.approx(1, abs=0.4)
 
 
 def test_double_wells_rate_is_too_low_at_one_half_and_crosses_at_0(ran: dict[str, Any]) -> None:
