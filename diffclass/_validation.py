@@ -183,13 +183,19 @@ def check_share(value: Any, name: str, *, zero: bool = True) -> float:
     return float(value)
 
 
-def check_scores(scores: ArrayLike, n_points: int) -> np.ndarray:
-    """Return posteriors of shape (n, n_classes) whose rows sum to 1, as floats."""
+def check_scores(scores: ArrayLike, n_points: int, *, sum_to_one: bool = True) -> np.ndarray:
+    """Return scores of shape (n, n_classes) from 0 to 1, whose rows may have to sum to 1."""
     posteriors = check_points(scores, name="scores")
     if len(posteriors) != n_points:
         raise DataError(f"scores have {len(posteriors)} rows; there are {n_points} points")
     if posteriors.min() < 0:
         raise DataError(f"scores hold negative values (least {posteriors.min():.3g})")
+    if not sum_to_one:
+        if posteriors.max() > 1 + 1e-3:
+            raise DataError(
+                f"scores hold values above 1 (most {posteriors.max():.3g}); divide them by it"
+            )
+        return np.minimum(posteriors, 1)
     totals = posteriors.sum(axis=1, dtype=np.float64)
     off = np.abs(totals - 1) > 1e-3
     if off.any():

@@ -86,6 +86,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "chi": lambda: chi.table(read_rows(chi.NAME)),
     "tissue-rules": figure_5_table.table,
     "warping": warping_tables.rounds,
+    "claims": warping_tables.claims,
     "overturned": warping_tables.overturned,
     "unequal": lambda: unequal.table(read_rows("few_labels/unequal.csv")),
     "tau": lambda: tau.losses(read_rows("few_labels/tau.csv")),

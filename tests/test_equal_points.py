@@ -22,6 +22,7 @@ from diffclass import (
     leading_eigenpairs,
     markov_operator,
     suggest,
+    warped_operator,
 )
 from diffclass.blocks import BlockClassifier, BlockOperator
 from diffclass.blocks.cell_bins import Cells
@@ -139,6 +140,27 @@ def test_the_map_is_that_over_all_copies_with_all_their_labels(options, how):
         np.testing.assert_allclose(
             getattr(found.curve, part), getattr(expected.curve, part), atol=1e-9
         )
+
+
+@pytest.mark.parametrize("mode", ["free", "free-l1", "absorbing"])
+@pytest.mark.parametrize("floor", [0.0, 0.4])
+def test_warped_walks_are_those_over_all_copies(mode, floor):
+    X, site = copied()
+    y = labels_of(site)
+    A = markov_operator(X, n_neighbors=8)
+    of_site = np.full(len(SITES), -1)
+    of_site[site[y >= 0]] = y[y >= 0]
+    scores = np.random.default_rng(1).random((len(SITES), 3))[site]
+    how = {"floor": floor, "forward_exponent": 0.25}
+    walks = (
+        (warped_operator(A, scores, y=y, **how), y),
+        (
+            warped_operator(twin(A, X, site, n_neighbors=8), scores, y=of_site[site], **how),
+            of_site[site],
+        ),
+    )
+    found, expected = (diffuse_labels(*walk, label_mode=mode, tau=7) for walk in walks)
+    np.testing.assert_allclose(found.posteriors, expected.posteriors, atol=1e-9)
 
 
 def results(X: np.ndarray, site: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:

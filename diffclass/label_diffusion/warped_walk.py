@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.exceptions import DataError
 from diffclass.label_diffusion.absorbing_walk import long_steps, takes_long_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk, is_long
@@ -22,6 +23,7 @@ class WarpedWalk(Walk):
     def __init__(self, warped: WarpedOperator, labels: Labels, *, label_mode: str):
         super().__init__(warped.unwarped, labels)
         self.warped = warped
+        _check_labels(warped, labels)
         self._stops = self._absorbing_labels() if label_mode == "absorbing" else None
         if self._stops is None:
             self._start_free(is_counted=label_mode == "free-l1")
@@ -52,11 +54,13 @@ class WarpedWalk(Walk):
     def _start_free(self, *, is_counted: bool) -> None:
         """Start with chi_i of mass 1 in the measure of its walk, or of sum 1 over the points."""
         labels, at = self.labels, (self.labels.points, self.labels.codes)
-        measure = counted_points(self.operator) if is_counted else self.warped.degrees
-        total = 1.0 if is_counted else measure.sum(axis=0, dtype=np.float64)[labels.codes]
-        of_labels = measure[labels.points] if is_counted else measure[at]
-        mass = np.bincount(labels.codes, labels.weight * of_labels, labels.n_classes)
-        height = labels.weight * total / mass[labels.codes]
+        degrees = self.warped.degrees
+        if is_counted:
+            measure, total = counted_points(self.operator)[labels.points], np.ones(labels.n_classes)
+        else:
+            measure, total = degrees[at], degrees.sum(axis=0, dtype=np.float64)
+        mass = np.bincount(labels.codes, labels.weight * measure, labels.n_classes)
+        height = labels.weight * (total / mass)[labels.codes]
         self.state[at] = (height * self.warped.scores[at]).astype(self.state.dtype)
 
     def _hops_to_cover(self) -> np.ndarray:
@@ -81,3 +85,15 @@ class WarpedWalk(Walk):
             self.state = walk.free(self.state.astype(np.float64), n_steps)
         else:
             self.state = self.warped.advance(self.state, n_steps)
+
+
+def _check_labels(warped: WarpedOperator, labels: Labels) -> None:
+    """Raise `DataError` for a class whose walk is at none of its labels."""
+    is_there = warped.degrees[labels.points, labels.codes] > 0
+    lost = np.bincount(labels.codes, is_there, labels.n_classes) == 0
+    if lost.any():
+        raise DataError(
+            f"the walk of class {labels.classes[lost].tolist()[0]!r} is at none of its labels, "
+            "where its scores or those of all neighbours are 0; pass y to warped_operator, or a "
+            "floor above 0"
+        )

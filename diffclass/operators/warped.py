@@ -1,6 +1,6 @@
 """Class-specific walks: one Markov operator per class, made of one operator and earlier scores.
 
-With s_i(x) > 0 the score of class i at x, and K the affinity of the operator,
+With s_i(x) from 0 to 1 the score of class i at x, and K the affinity of the operator,
 
     K_i(x, y) = s_i(x) K(x, y) s_i(y),   d_i = s_i (K s_i),   A_i = D_i^-1 K_i,
 
@@ -8,6 +8,10 @@ The walk of class i moves easily between points that look like class i, and rare
 never stored: with w_i = s_i / (K s_i) a step of all classes is one product,
 
     h_i <- w_i (K h_i),
+
+Where d_i is 0, so is the row of K_i, and no division makes it one of a Markov matrix. It stays 0:
+that point is not part of class i's walk, from it nothing moves, and f_i and m_i are 0 there after a
+step. On all other points A_i is a Markov matrix.
 
 The result can be taken backward, f_i = h_i / s_i (A_i f is the mean of f after a step), or forward,
 m_i = (K s_i) h_i (A_i' m is where mass goes; its sum is kept). They differ by m_i = d_i f_i.
@@ -73,7 +77,7 @@ class Warp:
     def check(self) -> None:
         """Raise `ParameterError` for a field out of range."""
         check_positive(self.rounds, "warp.rounds", integer=True)
-        check_share(self.floor, "warp.floor", zero=False)
+        check_share(self.floor, "warp.floor")
         check_share(self.forward_exponent, "warp.forward_exponent")
 
 
@@ -104,7 +108,8 @@ class WarpedValues:
         empty = total <= 0
         smoothed_scores[empty[:, 0]], total[empty] = 1, 1
         degrees = smoothed_scores / total * smoothed_scores
-        return degrees**self.forward_exponent * (weights @ self.products) / smoothed_scores
+        values = degrees**self.forward_exponent * (weights @ self.products)
+        return _divided(values, smoothed_scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +121,7 @@ class WarpedOperator:
     unwarped : MarkovOperator
         The walk on n points that is warped.
     scores : ndarray of shape (n, n_classes)
-        The scores s_i, above 0 and at most 1.
+        The scores s_i, from 0 to 1.
     smoothed_scores : ndarray of shape (n, n_classes)
         The products K s_i.
     forward_exponent : float
@@ -173,7 +178,7 @@ class WarpedOperator:
         return self.scores * self.smoothed_scores
 
     def apply(self, f: ArrayLike, n_steps: int = 1) -> np.ndarray:
-        """Diffuse functions backward: column i is A_i^t f_i.
+        """Diffuse functions backward: column i is A_i^t f_i, from the first step 0 where d_i is 0.
 
         Parameters
         ----------
@@ -192,10 +197,16 @@ class WarpedOperator:
         ParameterError
             If f has another shape, or the number of steps is negative or fractional.
         """
-        return self.advance(self._columns(f) * self.scores, n_steps) / self.scores
+        f = self._columns(f)
+        if not n_steps:
+            return f.copy()
+        return _divided(self.advance(f * self.scores, n_steps), self.scores)
 
     def forward(self, mass: ArrayLike, n_steps: int = 1) -> np.ndarray:
-        """Move mass forward: column i is (A_i')^t m_i. The sum of each column is kept.
+        """Move mass forward: column i is (A_i')^t m_i.
+
+        The sum of each column is kept, but for mass where d_i is 0, which goes nowhere: the first
+        step loses it.
 
         Parameters
         ----------
@@ -214,9 +225,11 @@ class WarpedOperator:
         ParameterError
             As `apply`.
         """
-        return (
-            self.advance(self._columns(mass) / self.smoothed_scores, n_steps) * self.smoothed_scores
-        )
+        mass = self._columns(mass)
+        if not n_steps:
+            return mass.copy()
+        moving = np.where(self.scores > 0, mass, 0)
+        return self.advance(_divided(moving, self.smoothed_scores), n_steps) * self.smoothed_scores
 
     def advance(self, h: np.ndarray, n_steps: int = 1) -> np.ndarray:
         """Take t steps h_i <- w_i (K h_i) of h_i = s_i f_i = m_i / (K s_i), in a new array.
@@ -284,16 +297,16 @@ class WarpedOperator:
 
     def for_new_points(self, values: np.ndarray) -> WarpedValues:
         """Return what new points need of the N_i that `read` gives."""
-        f = values / self.degrees**self.forward_exponent
+        f = _divided(values, self.degrees**self.forward_exponent)
         return WarpedValues(self.scores, self.scores * f, values, self.forward_exponent)
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        return self.scores / self.smoothed_scores
+        return _divided(self.scores, self.smoothed_scores)
 
     @cached_property
     def _read_factors(self) -> np.ndarray:
-        return self.degrees**self.forward_exponent / self.scores
+        return _divided(self.degrees**self.forward_exponent, self.scores)
 
     def _columns(self, f: ArrayLike) -> np.ndarray:
         columns = np.asarray(f, dtype=self.unwarped.dtype)
@@ -302,6 +315,11 @@ class WarpedOperator:
                 f"the columns have shape {columns.shape}; one per class is {self.scores.shape}"
             )
         return columns
+
+
+def _divided(values: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Return a quotient, 0 where the divisor is."""
+    return np.divide(values, by, out=np.zeros_like(values), where=by > 0)
 
 
 # One walk for all classes, or one per class.
@@ -323,13 +341,15 @@ def warped_operator(
     operator : MarkovOperator
         The walk on n points.
     scores : array-like of shape (n, n_classes)
-        Earlier posteriors, with rows that sum to 1 and classes in sorted order.
+        How likely each point is of each class, 0 to 1, such as earlier posteriors; classes in
+        sorted order. Rows may have any sum. Of equal points the first counts.
     y : array-like of shape (n,), optional
         Labels, -1 where unknown. They override the scores of their points. Every class has to
         occur.
     floor : float, default=0.4
-        Above 0, at most 1. s_i = floor + (1 - floor) p_i, so every point stays within reach and
-        new labels can overturn old scores. 1 does not warp at all.
+        From 0 to 1: s_i = floor + (1 - floor) p_i. Above 0 every point stays within reach and new
+        labels can overturn old scores; 1 does not warp at all. 0, with ``forward_exponent=0``, is
+        the kernel of the paper: class i never walks where its score is 0.
     forward_exponent : float, default=0.25
         The exponent beta, 0 to 1: 0 is backward, 1 forward; see the module.
 
@@ -343,8 +363,8 @@ def warped_operator(
     ParameterError
         If floor or forward_exponent is out of range.
     DataError
-        If scores have another shape, are negative or not finite, or have rows that do not sum to
-        1; if y has another length or another number of classes.
+        If scores have another shape, or are not from 0 to 1; if y has another length or another
+        number of classes.
 
     See Also
     --------
@@ -366,24 +386,28 @@ def warped_operator(
     >>> bool(moved[:3, 0].sum() > 0.99)
     True
     """
-    check_share(floor, "floor", zero=False)
+    check_share(floor, "floor")
     check_share(forward_exponent, "forward_exponent")
-    p = check_scores(scores, len(operator)).astype(operator.dtype)
+    scores = operator.at_nodes(np.asarray(scores))
+    p = check_scores(scores, len(operator), sum_to_one=False).astype(operator.dtype)
     if y is not None:
-        _pin(p, y)
+        _pin(p, y, operator)
     s = floor + (1 - floor) * p
     return WarpedOperator.of(operator, s, float(forward_exponent))
 
 
-def _pin(scores: np.ndarray, y: ArrayLike) -> None:
+def _pin(scores: np.ndarray, y: ArrayLike, operator: MarkovOperator) -> None:
     """Overwrite the scores of labelled points with their labels."""
     classes, codes = encode_labels(y)
-    if len(codes) != len(scores):
-        raise DataError(f"y has {len(codes)} entries; there are {len(scores)} points")
+    if len(codes) not in (len(scores), operator.n_points):
+        raise DataError(f"y has {len(codes)} entries; there are {operator.n_points} points")
     if len(classes) != scores.shape[1]:
         raise DataError(
             f"y holds {len(classes)} classes; the scores have {scores.shape[1]} columns"
         )
     labelled = np.flatnonzero(codes >= 0)
-    scores[labelled] = 0
-    scores[labelled, codes[labelled]] = 1
+    at = labelled
+    if operator.nodes is not None and len(codes) == operator.n_points:
+        at = operator.nodes.of_points[labelled]
+    scores[at] = 0
+    scores[at, codes[labelled]] = 1

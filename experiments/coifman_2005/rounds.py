@@ -14,6 +14,8 @@ from diffclass.label_diffusion import LabelDiffusion
 from experiments.few_labels.draws import draw_labels
 
 ROUNDS = 5
+RULE = StoppingRule(max_time=256)
+PAPERS_RULE = StoppingRule("margin", max_time=256, kept_share=1, covered=False)
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,27 @@ def draw_rounds(truth: np.ndarray, n_first: int, seed: int) -> list[np.ndarray]:
     return rounds
 
 
+def doubled_rounds(truth: np.ndarray, seed: int) -> list[np.ndarray]:
+    """Return the labels of each round: one per class, then twice as many, until all points."""
+    rng, rank = np.random.default_rng([seed, 2]), np.zeros(len(truth), dtype=int)
+    for class_id in np.unique(truth[truth > 0]):
+        members = rng.permutation(np.flatnonzero(truth == class_id))
+        rank[members] = np.arange(len(members))
+    n_rounds = 1 + int(rank.max()).bit_length()
+    return [np.where((rank < 2**i) & (truth > 0), truth, -1) for i in range(n_rounds)]
+
+
 def restarted(
-    operator: MarkovOperator, rounds: list[np.ndarray], *, labels: str = "free"
+    operator: MarkovOperator,
+    rounds: list[np.ndarray],
+    *,
+    labels: str = "free",
+    rule: StoppingRule = RULE,
 ) -> Iterator[Round]:
     """Diffuse the labels of each round by the unwarped operator."""
     for y in rounds:
         start = time.perf_counter()
-        diffused = diffuse_labels(operator, y, label_mode=labels, tau=StoppingRule(max_time=256))
+        diffused = diffuse_labels(operator, y, label_mode=labels, tau=rule)
         yield Round(diffused, operator, time.perf_counter() - start)
 
 
@@ -57,6 +73,7 @@ def warped(
     rounds: list[np.ndarray],
     *,
     labels: str = "free",
+    rule: StoppingRule = RULE,
     scores: np.ndarray | None = None,
     **options: Any,
 ) -> Iterator[Round]:
@@ -64,13 +81,13 @@ def warped(
 
     ``scores`` replace the posteriors of the first round; ``options`` go to `warped_operator`.
     """
-    (last,) = restarted(operator, rounds[:1], labels=labels)
+    (last,) = restarted(operator, rounds[:1], labels=labels, rule=rule)
     yield last
     scores = last.diffused.posteriors if scores is None else scores
     for y in rounds[1:]:
         start = time.perf_counter()
         by = warped_operator(operator, scores, y=y, **options)
-        diffused = diffuse_labels(by, y, label_mode=labels, tau=StoppingRule(max_time=256))
+        diffused = diffuse_labels(by, y, label_mode=labels, tau=rule)
         yield Round(diffused, by, time.perf_counter() - start)
         scores = diffused.posteriors
 
@@ -80,6 +97,7 @@ def crossing(operator: MarkovOperator | WarpedOperator, truth: np.ndarray) -> fl
 
     It is that of steps between points of known class, averaged over the walks of the classes.
     """
+    truth = operator.unwarped.at_nodes(truth)
     classes = np.unique(truth[truth > 0])
     members = truth[:, None] == classes
     degrees = np.asarray(operator.degrees).reshape(len(truth), -1)

@@ -96,6 +96,84 @@ def test_labels_override_scores():
     np.testing.assert_allclose(warped.scores, expected)
 
 
+def papers_walks(K, s):
+    """K_i = s_i K s_i, rows divided by their sums; rows of zeros stay."""
+    warped = [np.outer(si, si) * K for si in s.T]
+    sums = [Ki.sum(axis=1, keepdims=True) for Ki in warped]
+    return [
+        np.divide(Ki, total, out=np.zeros_like(Ki), where=total > 0)
+        for Ki, total in zip(warped, sums, strict=True)
+    ]
+
+
+def scores_with_zeros(p, rng):
+    """Scores of any row sum, many of them 0; at two points all, and around a third one."""
+    s = p * rng.random(p.shape) * (rng.random(p.shape) < 0.6)
+    s[[2, 17]] = 0
+    return s
+
+
+@pytest.mark.parametrize("t", [0, 1, 2, 7])
+def test_without_a_floor_walks_are_those_of_the_papers_kernel(t):
+    K, operator, p, rng = graph_and_scores(16)
+    s = scores_with_zeros(p, rng)
+    s[K[5] > 0, 0], s[5, 0] = 0, 1  # a point that only its neighbours keep out
+    warped = warped_operator(operator, s, floor=0)
+    f = rng.normal(size=p.shape)
+    backward, forward = warped.apply(f, t), warped.forward(f, t)
+    for i, A in enumerate(papers_walks(K, s)):
+        power = np.linalg.matrix_power(A, t)
+        np.testing.assert_allclose(backward[:, i], power @ f[:, i], rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(forward[:, i], power.T @ f[:, i], rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("labels", ["free", "free-l1", "absorbing"])
+@pytest.mark.parametrize("t", [1, 6, 5000])
+def test_without_a_floor_labels_go_where_their_scores_are(labels, t):
+    K, operator, p, rng = graph_and_scores(17)
+    s = scores_with_zeros(p, rng)
+    y = np.full(len(p), -1)
+    y[[0, 5, 9, 21]] = [0, 1, 2, 0]
+    warped = warped_operator(operator, s, y=y, floor=0, forward_exponent=0)
+    pinned = s.copy()
+    pinned[[0, 5, 9, 21]] = np.eye(3)[[0, 1, 2, 0]]
+    np.testing.assert_array_equal(warped.scores, pinned)
+    found = diffuse_labels(warped, y, label_mode=labels, tau=t)
+    chi, expected = np.eye(4)[y][:, :3], []
+    for i, A in enumerate(papers_walks(K, pinned)):
+        start = f = chi[:, i]
+        if labels != "absorbing":
+            measure = pinned[:, i] * (K @ pinned[:, i])
+            f = f / f.sum() if labels == "free-l1" else f * measure.sum() / (measure @ f)
+            expected.append(np.linalg.matrix_power(A, t) @ f)
+            continue
+        for _ in range(t):
+            f = np.where(y >= 0, start, A @ f)
+        expected.append(f)
+    expected = np.column_stack(expected)
+    reached = expected.any(axis=1)
+    np.testing.assert_allclose(found.values[reached], expected[reached], rtol=1e-8, atol=1e-12)
+    assert np.isfinite(found.values).all()
+
+
+def test_new_points_beyond_all_scores_have_nothing():
+    K, operator, p, rng = graph_and_scores(18)
+    s = np.eye(3)[rng.integers(0, 3, len(p))]
+    warped = warped_operator(operator, s, floor=0)
+    found = warped.for_new_points(s).at(sp.csr_array(K))
+    np.testing.assert_array_equal(found > 0, K @ s > 0)
+
+
+def test_a_class_that_cannot_walk_from_its_labels_is_told():
+    _, operator, p, _ = graph_and_scores(19)
+    y = np.full(len(p), "", dtype=object)
+    y[:3] = ["oak", "elm", "fir"]
+    scores = np.full(p.shape, 0.5)
+    scores[0, 2] = 0
+    with pytest.raises(DataError, match="walk of class 'oak' is at none of its labels"):
+        diffuse_labels(warped_operator(operator, scores, floor=0), y)
+
+
 def test_single_precision_is_kept_and_close():
     _, operator, p, rng = graph_and_scores(5, dtype=np.float32)
     f = rng.random(p.shape)
@@ -212,7 +290,7 @@ def test_permuting_the_points_permutes_the_result():
     ("spoil", "match"),
     [
         (lambda p: p[:-1], "39 rows; there are 40"),
-        (lambda p: 2 * p, "do not sum to 1 in 40 rows"),
+        (lambda p: 2 * p, "above 1"),
         (lambda p: p - [1, 0, -1], "negative"),
         (lambda p: np.where(np.arange(40)[:, None] == 7, np.nan, p), "row 7"),
         (lambda p: p[:, 0], "shape"),
@@ -225,7 +303,7 @@ def test_bad_scores(spoil, match):
 
 
 @pytest.mark.parametrize(
-    "options", [{"floor": value} for value in (0, 1.5, "a")] + [{"forward_exponent": -1}]
+    "options", [{"floor": value} for value in (-0.1, 1.5, "a")] + [{"forward_exponent": -1}]
 )
 def test_bad_parameters(options):
     _, operator, p, _ = graph_and_scores(12)
@@ -339,7 +417,7 @@ def test_grid_search_reaches_every_parameter(digits):
     [
         (Warp(rounds=0), r"warp\.rounds = 0; it has to be a whole number above 0"),
         (Warp(rounds=1.5), r"warp\.rounds = 1\.5"),
-        (Warp(floor=0.0), r"warp\.floor = 0\.0; it has to be above 0 to 1"),
+        (Warp(floor=-0.1), r"warp\.floor = -0\.1; it has to be from 0 to 1"),
         (Warp(forward_exponent=-1), r"warp\.forward_exponent = -1"),
         (1, r"warp = 1; it has to be an object such as Warp\(rounds=1\)"),
     ],
