@@ -362,7 +362,7 @@ def test_eigendecompositions():
 @item(
     "(17) to (20)",
     "right eigenvectors v_k = D^-1/2 x'_k, left ones e_k = D^1/2 x'_k",
-    "diffclass.spectral.Eigenpairs.right",
+    "diffclass.spectral.Eigenpairs",
     "diffclass.spectral.Eigenpairs.left",
     differs="D is divided by its sum here, so that v_0 = 1 and e_0 = pi: v is right / sqrt(sum d), "
     "e is left * sqrt(sum d).",

@@ -84,6 +84,14 @@ def test_public_names_have_an_example(reference):
     assert not names, f"no example: {', '.join(names)}"
 
 
+@pytest.mark.parametrize("guide", ["diffclass/README.md", "guide/papers.md"])
+def test_names_that_papers_lead_to_are_in_the_reference(guide, reference):
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    named = set(re.findall(r"`(diffclass\w*(?:\.[a-zA-Z]\w*)+)`", text))
+    assert named
+    assert not named - reference.places.keys()
+
+
 def test_see_also_leads_to_names_of_the_reference(reference):
     lines = [
         (member.fullname, line)
