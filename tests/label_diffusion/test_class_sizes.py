@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_circles, make_moons
 
 from diffclass import DiffusionClassifier, MarkovOperator, diffuse_labels, markov_operator
 from diffclass.evaluation import draw_per_class
@@ -228,6 +228,30 @@ def test_a_range_that_excludes_nothing_is_no_size(labels):
     found = diffuse_labels(A, y, label_mode=labels, class_prior=(np.zeros(3), np.ones(3)))
     np.testing.assert_array_equal(found.values, plain.values)
     assert found.weighting == plain.weighting
+
+
+@pytest.mark.parametrize(
+    ("shape", "seed", "per_class"),
+    [("moons", 3, 3), ("circles", 49, 1), ("circles", 37, 5), ("circles", 21, 1)],
+)
+def test_sizes_that_are_nearly_met_move_few_borders(shape, seed, per_class):
+    """Rounds would draw all borders anew, and lose 6 to 9 points by it."""
+    rng = np.random.default_rng([seed, 31])
+    n, noise = int(rng.integers(200, 600)), rng.random()
+    if shape == "moons":
+        X, truth = make_moons(n, noise=0.05 + 0.25 * noise, random_state=seed)
+    else:
+        X, truth = make_circles(n, noise=0.02 + 0.13 * noise, factor=0.5, random_state=seed)
+    y = np.full(n, -1)
+    for k in (0, 1):
+        y[rng.permutation(np.flatnonzero(truth == k))[:per_class]] = k
+    A = DiffusionClassifier(random_state=0).fit(X, y).operator_
+    free = diffuse_labels(A, y)
+    held = diffuse_labels(A, y, class_prior=np.bincount(truth))
+    right = [(found.codes == truth).mean() for found in (free, held)]
+    assert right[1] > right[0] - 0.05
+    miss = np.abs(np.bincount(free.codes) - np.bincount(truth)).sum() / 2
+    assert np.count_nonzero(free.codes != held.codes) <= 2 * miss + 1
 
 
 def test_exact_sizes_are_a_range_of_one_number():
