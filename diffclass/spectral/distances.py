@@ -55,7 +55,8 @@ def diffusion_coordinates(
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        Of n points, or n nodes where some are equal. With all pairs the distances are exact.
+        Of n points, or n nodes where some are equal, which have a row each. With all pairs the
+        distances are exact.
     time : float, default=1
         t, at least 0. Coifman et al. 2005 write the eigenvalues lambda^2: their D_m and Phi_m are
         symmetric, at t = m / 2.
@@ -96,7 +97,8 @@ def diffusion_coordinates(
     check_choice(kind, "kind", KINDS)
     powers = eigenpairs.powers(time)
     # of equal points, which are one node, each has its share of what is there
-    share = 1.0 if eigenpairs.mass is None else 1 / np.sqrt(eigenpairs.mass)[:, None]
+    nodes = eigenpairs.nodes
+    share = 1.0 if nodes is None else 1 / np.sqrt(nodes.mass)[:, None]
     if kind == "symmetric":
         return eigenpairs.symmetric * share * powers
     coordinates = eigenpairs.right[:, 1:] * powers[1:]
@@ -148,8 +150,10 @@ def diffusion_distances(
     array([[0. , 0.5]])
     """
     coordinates = diffusion_coordinates(eigenpairs, time, kind=kind)
-    to = coordinates if targets is None else coordinates[point_numbers(targets, len(coordinates))]
-    return cdist(coordinates[point_numbers(sources, len(coordinates))], to)
+    nodes = eigenpairs.nodes
+    rows = np.arange(len(coordinates)) if nodes is None else nodes.of_points
+    to = rows if targets is None else rows[point_numbers(targets, len(rows))]
+    return cdist(coordinates[rows[point_numbers(sources, len(rows))]], coordinates[to])
 
 
 def bumps(
@@ -188,11 +192,13 @@ def bumps(
            [0.278, 0.444, 0.278]])
     """
     check_choice(kind, "kind", KINDS)
-    points = point_numbers(points, len(operator))
-    starts = np.zeros((len(operator), len(points)), dtype=operator.dtype)
+    points = point_numbers(points, operator.n_points)
+    starts = np.zeros((operator.n_points, len(points)), dtype=operator.dtype)
     starts[points, np.arange(len(points))] = 1
     rows = operator.forward(starts, time).T
-    root = np.sqrt(operator.stationary_distribution).astype(rows.dtype)
+    pi = operator.stationary_distribution
+    pi = operator.at_points(pi if operator.mass is None else pi / operator.mass)
+    root = np.sqrt(pi).astype(rows.dtype)
     if kind != "unweighted":
         rows = rows / root
     return rows * root[points, None] if kind == "symmetric" else rows
@@ -275,7 +281,8 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
     """
     rank = numerical_rank(eigenpairs, time, accuracy)
     rows = (eigenpairs.symmetric[:, :rank] * eigenpairs.powers(time)[:rank]).T
-    return qr(rows, mode="r", pivoting=True)[1][:rank]
+    found = qr(rows, mode="r", pivoting=True)[1][:rank]
+    return found if eigenpairs.nodes is None else eigenpairs.nodes.first[found]
 
 
 def point_numbers(points: ArrayLike, n: int) -> np.ndarray:

@@ -29,6 +29,7 @@ from diffclass import _compiled
 from diffclass._validation import RandomState, check_choice, check_kind, check_positive, check_seed
 from diffclass.costs import Cost, Size
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
+from diffclass.neighbors import Nodes
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.spectral.eigensolver import (
@@ -148,7 +149,7 @@ def leading_eigenpairs(
         symmetric /= np.sqrt(pi)[:, None]
         right = _with_signs(symmetric).astype(np.float64, copy=False)
     n_parts = operator.n_connected_components
-    return Eigenpairs(values, right, pi, residuals, n_parts, operator.mass)
+    return Eigenpairs(values, right, pi, residuals, n_parts, operator.nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +169,8 @@ class Eigenpairs:
         eigenvalue 1, whose vectors are known.
     n_connected_components : int
         Multiplicity of the eigenvalue 1 among all n eigenvalues.
-    mass : ndarray of shape (n,), optional
-        Number of equal points of which each of the n is one node; None where all are 1.
+    nodes : Nodes, optional
+        Which points are equal: each of the n is then one node of several points.
 
     Examples
     --------
@@ -192,7 +193,7 @@ class Eigenpairs:
     stationary_distribution: np.ndarray
     residuals: np.ndarray
     n_connected_components: int = 1
-    mass: np.ndarray | None = None
+    nodes: Nodes | None = None
 
     def __len__(self) -> int:
         return len(self.eigenvalues)

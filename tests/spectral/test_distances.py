@@ -58,13 +58,25 @@ def test_eigenpairs_bumps_and_sums_agree(walk, t, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("t", [1, 3])
 def test_equal_points_count_each_for_itself(rng, kind, t):
-    """The eigenpairs are those of the nodes, the distances those between any of their points."""
+    """The eigenpairs are those of the nodes, the numbers those of all points."""
     X = rng.normal(size=(20, 2))[rng.integers(20, size=50)]
     A = markov_operator(X, kernel=Gaussian(bandwidth=1.0), alpha=0.5, search=ExactSearch(20))
     expected = dense_distances(np.exp(-naive.squared_distances(X)), t, kind)
-    nodes = A.nodes.of_points
-    found = diffusion_distances(leading_eigenpairs(A), nodes, nodes, time=t, kind=kind)
+    pairs, everyone = leading_eigenpairs(A), np.arange(50)
+    assert len(pairs.right) < 50
+    found = diffusion_distances(pairs, everyone, time=t, kind=kind)
     np.testing.assert_allclose(found, expected, atol=1e-10)
+    some = diffusion_distances(pairs, [40, 3], [49, 0], time=t, kind=kind)
+    np.testing.assert_allclose(some, expected[np.ix_([40, 3], [49, 0])], atol=1e-10)
+    rows = bumps(A, everyone, time=t, kind=kind)
+    np.testing.assert_allclose(cdist(rows, rows), expected, atol=1e-10)
+    if kind == "unweighted":
+        power = np.linalg.matrix_power(
+            naive.markov_matrix(np.exp(-naive.squared_distances(X)), 0.5), t
+        )
+        np.testing.assert_allclose(rows, power, atol=1e-12)
+    columns = spanning_columns(pairs, 10, 1e-3)
+    assert len(np.unique(X[columns], axis=0)) == len(columns)
 
 
 def test_bumps_are_rows_of_the_power(walk):
