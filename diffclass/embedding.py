@@ -239,7 +239,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         -------
         ndarray of shape (m, n_components)
             For fitted points close to ``embedding_``, but not equal: a new point has edges only to
-            its own neighbours, not to points that would have it as theirs.
+            its own neighbours, not to points that would have it as theirs. Symmetric ones, which
+            grow with the sum of the affinities, are for this reason some percent smaller.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
