@@ -211,7 +211,8 @@ def test_remark_2():
     "A_(t, alpha): W over its density to the power alpha, then normalised",
     "diffclass.MarkovOperator.from_affinity(alpha=alpha)",
     differs="`DiffusionMap`, `semigroup_error` and `semigroup_bandwidth` have alpha = 1 by "
-    "default, which undoes the density; figures 1 to 6 of the paper have alpha = 0.",
+    "default, which undoes the density (experiments.socher_2008.figure_10); figures 1 to 6 of the "
+    "paper have alpha = 0.",
 )
 def test_remark_3():
     W = affinity()

@@ -313,7 +313,8 @@ def test_components_singly():
     "Psi: x_i -> (v_2(i), ..., v_d(i)) of L v = lambda D v",
     "diffclass.DiffusionMap(alpha=0, time=0)",
     differs="Here sum_i d_i v(i)^2 = sum_i d_i, not 1: coordinates do not shrink with the number "
-    "of points. By default alpha = 1 and time = 1, a diffusion map.",
+    "of points. By default alpha = 1, which is the better for uneven points "
+    "(experiments.socher_2008.figure_10), and time = 1, a diffusion map.",
 )
 def test_eigenmaps():
     W = affinity()
