@@ -108,9 +108,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     alpha : float, default=0.0
         Density exponent of the operator.
     label_mode : {"auto", "absorbing", "summed", "free", "free-l1"}, default="auto"
-        How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
-        are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
-        class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.
+        How labels count: absorbing labels keep their class, free labels diffuse away ("free-l1": in
+        the measure of the paper), summed labels are free ones summed over the walk. "auto" takes
+        absorbing ones, or, with one label per class, summed ones if their map cuts the graph less;
+        see `diffclass.diffuse_labels`.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, by the margin
         alone, or with limits of one's own (see `diffclass.StoppingRule`).

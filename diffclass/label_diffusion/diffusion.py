@@ -206,14 +206,14 @@ def diffuse_labels(
     label_mode : {"auto", "absorbing", "summed", "free", "free-l1"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "free-l1" are free labels in the measure of the paper,
-        where each chi_i sums to 1. "auto" takes absorbing labels or, with one label per
-        class, ``tau="auto"`` and up to 65,536 points, summed ones of tau = 256 if their map cuts
-        the graph less. With a warped operator, summed labels count as free ones.
+        where each chi_i sums to 1. "auto" takes absorbing labels or, with one label per class,
+        ``tau="auto"`` and up to 65,536 points, summed ones of tau = 256 if their map cuts the graph
+        less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
         limits of one's own (see `diffclass.label_diffusion.parameters`). Free, summed and warped
-        labels always go by the margin. Summed labels have the
-        tau of free ones; the sum ends at 3 tau, or at 6 tau with one label per class.
+        labels always go by the margin. Summed labels have the tau of free ones; the sum ends at 3
+        tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
         Expected sizes of the classes: numbers in proportion to them, or a pair of the least and the
         most share of the points that each class may have, 0 to 1. A map that meets them stays as

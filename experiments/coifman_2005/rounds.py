@@ -20,7 +20,7 @@ PAPERS_RULE = StoppingRule("margin", max_time=256, kept_share=1, covered=False)
 
 @dataclass(frozen=True)
 class Round:
-    """Result of a round of labels, its operator and its time."""
+    """Result of a round of labels, its operator and its processor time."""
 
     diffused: LabelDiffusion
     operator: MarkovOperator | WarpedOperator
@@ -63,9 +63,9 @@ def restarted(
 ) -> Iterator[Round]:
     """Diffuse the labels of each round by the unwarped operator."""
     for y in rounds:
-        start = time.perf_counter()
+        start = time.process_time()
         diffused = diffuse_labels(operator, y, label_mode=labels, tau=rule)
-        yield Round(diffused, operator, time.perf_counter() - start)
+        yield Round(diffused, operator, time.process_time() - start)
 
 
 def warped(
@@ -85,10 +85,10 @@ def warped(
     yield last
     scores = last.diffused.posteriors if scores is None else scores
     for y in rounds[1:]:
-        start = time.perf_counter()
+        start = time.process_time()
         by = warped_operator(operator, scores, y=y, **options)
         diffused = diffuse_labels(by, y, label_mode=labels, tau=rule)
-        yield Round(diffused, by, time.perf_counter() - start)
+        yield Round(diffused, by, time.process_time() - start)
         scores = diffused.posteriors
 
 

@@ -56,7 +56,7 @@ CLAIMS = {
 }
 RULES = {"largest margin": PAPERS_RULE, "kept share": RULE}
 CLAIMED = ("accuracy (%)", "steps to tau", "crossing in a step")
-QUANTITIES = ("accuracy (%)", "steps to tau", "crossing in a step", "time (s)")
+QUANTITIES = ("accuracy (%)", "steps to tau", "crossing in a step", "processor time (s)")
 READINGS = (0.0, 0.25, 0.5, 1.0)
 FLOORS = (0.01, 0.1, 0.4)
 WRONG_SHARE, N_CLUMPS = 0.1, 5
@@ -206,7 +206,9 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
             half = 1.96 * gain.std(ddof=1) / np.sqrt(len(gain))
             found[f"{name}, {labels}: half of its 95 % interval"] = half
             spent = [runs[labels, way][:, 1:, 3].sum(axis=1) for way in WAYS]
-            found[f"{name}, {labels}: time warped over restart"] = np.median(spent[1] / spent[0])
+            found[f"{name}, {labels}: processor time warped over restart"] = np.median(
+                spent[1] / spent[0]
+            )
     for (forward_exponent, floor), values in results["forward_exponents"].items():
         setting = f"digits, forward exponent {forward_exponent}, floor {floor}"
         found[f"{setting}: accuracy (%)"] = values[:, 0].mean()

@@ -36,7 +36,7 @@ def rounds() -> list[str]:
         "restarted",
         "crossing between classes in a step",
         "accuracy less the restart's",
-        "time over the restart's",
+        "processor time over the restart's",
     ]
     return markdown_table(head, [_compared(found, name) for name in NAMES])
 
@@ -57,7 +57,7 @@ def _compared(found: dict[str, float], name: str) -> list[str]:
         f"{restarted[0]} to {restarted[-1]}",
         f"{crossing[0]} to {crossing[-1]}",
         f"{gain:+.1f} ± {half:.1f}",
-        f"{found[f'{name}, free: time warped over restart']:.2f}",
+        f"{found[f'{name}, free: processor time warped over restart']:.2f}",
     ]
 
 
