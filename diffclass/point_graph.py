@@ -362,9 +362,9 @@ class PointGraph:
         >>> X = [[0.0], [1.0], [3.0]]
         >>> graph = PointGraph.from_points(X, kernel=Gaussian(bandwidth=1.0), search=ExactSearch(3))
         >>> graph.operator.stationary_distribution.round(3)
-        array([0.363, 0.368, 0.269])
+        array([0.363, 0.367, 0.27 ])
         >>> graph.stationary_distribution_at(graph.step_weights(X)).round(3)
-        array([0.363, 0.368, 0.269])
+        array([0.363, 0.367, 0.27 ])
         """
         A = self.operator
         degrees = np.asarray(weights.sum(axis=1), dtype=np.float64)

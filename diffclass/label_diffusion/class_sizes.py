@@ -15,8 +15,9 @@ and wrong in place; so the map is diffused again, in *rounds*:
 with H(x, i) = 1 if the map gives x the class i, and with weights w_i that again bring the shares
 to the aim. Borders *move* to where few steps cross them, and stay where the aim leaves no other
 choice. The rounds end when the map hardly changes. At least the share |shares - aim|_1 / 2 of the
-points has to change its class; where rounds change more than twice as many, as on a graph without
-clusters, weights alone count.
+points has to change its class; where rounds change more than twice as many, weights alone count. So
+they do on a graph without clusters, where rounds without any aim leave less than a third of the
+borders.
 
 A wish may be wrong. Whether it counts is decided by the *crossing*, the share of the walk's steps
 that leave their class,
@@ -64,6 +65,7 @@ _SETTLED_SHARE = 0.001  # of the points
 _WEIGHT_ROUNDS = 80
 _SHRINKING = 0.7  # of the steps, every ten rounds
 _DIP, _MOST = 0.8, 2.0  # of the crossing at other aims, and without any
+_CLUSTERED = 1 / 3  # of the crossing, that rounds without an aim leave where there are clusters
 _MOST_CHANGED = 2.0  # times as many points as have to change
 _KEPT = 0.5  # of what a class has, and was to have
 _ROUNDING = 1e-9  # of sums of shares
@@ -241,7 +243,9 @@ def with_sizes(
 
     if not kept.all() or not _is_right(moved.crossing, found.crossing, unaimed, of_others):
         return found
-    if may_move and _changed(walk, found, moved) <= _MOST_CHANGED * np.abs(shares - aim).sum() / 2:
+    least = np.abs(shares - aim).sum() / 2
+    is_clustered = unaimed >= _CLUSTERED * found.crossing
+    if may_move and is_clustered and _changed(walk, found, moved) <= _MOST_CHANGED * least:
         return moved
     weight = matched_weights(walk.counted(values), aim, class_weight, walk.counted_mass)
     return SizedMap("matched", values, weight, walk.crossing(walk.map_of(values, weight)))
