@@ -79,7 +79,7 @@ Map = Callable[[Wish | None, PointGraph | None], DiffusionClassifier]
 
 
 def noisy_scores(random: np.random.Generator, truth: np.ndarray) -> np.ndarray:
-    """Return scores of which about two thirds are highest at the true class."""
+    """Return scores of which two thirds to four fifths are highest at the true class."""
     n_classes = truth.max() + 1
     scores = 0.4 * np.eye(n_classes)[truth] + random.dirichlet(np.ones(n_classes), len(truth))
     return np.asarray(scores / 1.4)
