@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from diffclass._number_range import check_spread
 from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.exceptions import warn_user
-from diffclass.neighbors.graph import default_search, kept_edges
+from diffclass.neighbors.graph import default_search, kept_edges, symmetrized
 
 _COUNTED, _LEAST_ROWS = 2**22, 64  # pairs looked at, and points of a sample, to count what is cut
 _AT_ONCE = 2**20  # pairs held in memory
@@ -75,7 +75,7 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         may_lack = _full_rows(graph, found, graph.shape[0] - 1) | self._searcher.are_joined
         rows = np.flatnonzero(may_lack)  # a pair is lacking where it lacks in both rows
         if len(rows):
-            joined = _union(graph)
+            joined = symmetrized(graph)
             n_left, is_counted = self._left_out(self._searcher.points, rows, rows, joined)
             self._tell(n_left // 2, (joined.nnz - len(may_lack)) // 2, is_counted)
         return graph
@@ -142,11 +142,3 @@ def _full_rows(graph: sp.csr_array, found: sp.csr_array, n_others: int) -> np.nd
     """Return the rows in which all that was found stays, and which have not all others."""
     degrees = np.diff(found.indptr)
     return (np.diff(graph.indptr) == degrees) & (degrees < n_others)
-
-
-def _union(graph: sp.csr_array) -> sp.csr_array:
-    """Return the pairs that are joined from either side, and each point with itself."""
-    pattern = sp.csr_array(
-        (np.ones(graph.nnz, dtype=np.int8), graph.indices, graph.indptr), shape=graph.shape
-    )
-    return sp.csr_array(pattern + pattern.T + sp.eye_array(graph.shape[0], dtype=np.int8))
