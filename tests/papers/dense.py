@@ -23,6 +23,11 @@ def affinity(n=40, epsilon=2.0, seed=0):
     return np.exp(-squared_distances(points(n, seed=seed)) / epsilon)
 
 
+def walk(K):
+    """Return D^-1 K: the probabilities of a step from x to y."""
+    return K / K.sum(axis=1, keepdims=True)
+
+
 def circle(n, *, density):
     """Return points of the unit circle of density 1 + density cos(theta), and their angles."""
     grid = np.linspace(0, 2 * np.pi, 20_001)

@@ -62,18 +62,13 @@ from experiments.coifman_2005.potentials import (
     sample_double_well,
 )
 from experiments.datasets import make_closed_curve, make_dumbbell
-from tests.papers.dense import affinity, points, squared_distances
+from tests.papers.dense import affinity, points, squared_distances, walk
 from tests.papers.items import deviation, item
 
 
 def unit_points(n=40):
     X = points(n)
     return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def walk(K):
-    """Return a(x, y) of section 2.1."""
-    return K / K.sum(axis=1, keepdims=True)
 
 
 def conjugate(K):
@@ -415,8 +410,7 @@ def cauchy(u):
 def density_walk(K, alpha):
     """Return a_epsilon of the box, with p_epsilon to the power alpha as in (2.13)."""
     p = K.sum(axis=1)
-    K = K / np.outer(p**alpha, p**alpha)
-    return K / K.sum(axis=1, keepdims=True)
+    return walk(K / np.outer(p**alpha, p**alpha))
 
 
 @item(

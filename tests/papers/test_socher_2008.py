@@ -31,7 +31,7 @@ from diffclass.operators import (
     unnormalized_laplacian,
 )
 from diffclass.spectral import bumps, diffusion_distances, numerical_rank
-from tests.papers.dense import affinity, circle, no_signs, points, squared_distances
+from tests.papers.dense import affinity, circle, no_signs, points, squared_distances, walk
 from tests.papers.items import deviation, item
 
 K_NEAREST = 6
@@ -233,7 +233,7 @@ def test_multiplicity_of_0():
 def test_random_walk_laplacian():
     W = affinity()
     L_rw = random_walk_laplacian(MarkovOperator.from_affinity(W)) @ np.eye(len(W))
-    return deviation(L_rw, np.eye(len(W)) - W / W.sum(axis=1, keepdims=True))
+    return deviation(L_rw, np.eye(len(W)) - walk(W))
 
 
 @item(
@@ -367,7 +367,7 @@ def test_smoothness_of_a_map():
 @item("2", "P = D^-1 W, and P^t", "diffclass.MarkovOperator.apply")
 def test_powers():
     W = affinity()
-    P = W / W.sum(axis=1, keepdims=True)
+    P = walk(W)
     found = MarkovOperator.from_affinity(W).apply(np.eye(len(W)), 5)
     return deviation(found, np.linalg.matrix_power(P, 5))
 
@@ -406,7 +406,7 @@ def test_clusters_merge_with_time():
 )
 def test_diffusion_distance():
     W = affinity()
-    P = np.linalg.matrix_power(W / W.sum(axis=1, keepdims=True), 3)
+    P = np.linalg.matrix_power(walk(W), 3)
     pi = W.sum(axis=1) / W.sum()
     expected = np.sqrt(((P[:, None] - P[None]) ** 2 / pi).sum(axis=2))
     pairs = leading_eigenpairs(MarkovOperator.from_affinity(W), len(W))
@@ -447,7 +447,7 @@ def test_diffusion_map():
 )
 def test_order_of_moduli():
     W = affinity() - np.eye(40) * 0.999  # some are negative
-    expected = np.linalg.eigvals(W / W.sum(axis=1, keepdims=True)).real
+    expected = np.linalg.eigvals(walk(W)).real
     pairs = leading_eigenpairs(MarkovOperator.from_affinity(W), len(W))
     in_order = expected[np.argsort(-np.abs(expected))]
     return deviation(pairs.eigenvalues, in_order)
@@ -462,7 +462,7 @@ def test_order_of_moduli():
 )
 def test_distance_in_the_map():
     W, t = affinity(), 4
-    P = np.linalg.matrix_power(W / W.sum(axis=1, keepdims=True), t)
+    P = np.linalg.matrix_power(walk(W), t)
     pi = W.sum(axis=1) / W.sum()
     D = np.sqrt(((P[:, None] - P[None]) ** 2 / pi).sum(axis=2))
     for s, bound in ((39, 1e-10), (2, None)):
@@ -521,7 +521,7 @@ def test_density_exponent():
     q = W.sum(axis=1)
     W_alpha = W / np.outer(q, q) ** alpha
     A = MarkovOperator.from_affinity(W, alpha=alpha)
-    expected = W_alpha / W_alpha.sum(axis=1, keepdims=True)
+    expected = walk(W_alpha)
     scale = W_alpha[0, 0] / A.affinity[0, 0]
     return max(
         deviation(A @ np.eye(len(W)), expected), deviation(scale * A.affinity.toarray(), W_alpha)
@@ -532,7 +532,7 @@ def test_density_exponent():
 def test_without_density_exponent():
     W = affinity()
     A = MarkovOperator.from_affinity(W, alpha=0.0)
-    return deviation(A @ np.eye(len(W)), W / W.sum(axis=1, keepdims=True))
+    return deviation(A @ np.eye(len(W)), walk(W))
 
 
 @item(
