@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from diffclass.acquisition import Suggestions, suggest
     from diffclass.anomaly import DiffusionAnomaly
     from diffclass.classifier import DiffusionClassifier
-    from diffclass.clustering import DiffusionClustering
-    from diffclass.embedding import DiffusionMap
+    from diffclass.clustering import DiffusionClustering, DiffusionModes
+    from diffclass.embedding import DiffusionMap, GeometricHarmonics
     from diffclass.exceptions import (
         DataError,
         DiffclassError,
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
         ScaleWarning,
         UnreachedWarning,
     )
-    from diffclass.geometric_harmonics import GeometricHarmonics
+    from diffclass.graph import PointGraph, markov_operator
     from diffclass.label_diffusion import StoppingRule, diffuse_labels
-    from diffclass.mode_clustering import DiffusionModes
     from diffclass.multiscale import DiffusionWavelets, diffusion_wavelets
     from diffclass.neighbors import neighbors_graph
     from diffclass.operators.markov import MarkovOperator
     from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
-    from diffclass.point_graph import PointGraph, markov_operator
     from diffclass.regression import EigenfunctionRegressor
     from diffclass.relabel import RelabelSession
     from diffclass.spectral.bandwidth import BandwidthCurve, semigroup_bandwidth, slope_bandwidth
@@ -79,13 +77,13 @@ _HOMES = {
     "DiffusionClassifier": "classifier",
     "DiffusionClustering": "clustering",
     "DiffusionMap": "embedding",
-    "DiffusionModes": "mode_clustering",
+    "DiffusionModes": "clustering",
     "DiffusionWavelets": "multiscale",
     "EigenfunctionRegressor": "regression",
-    "GeometricHarmonics": "geometric_harmonics",
+    "GeometricHarmonics": "embedding",
     "MarkovOperator": "operators.markov",
     "ParameterError": "exceptions",
-    "PointGraph": "point_graph",
+    "PointGraph": "graph",
     "RelabelSession": "relabel",
     "Eigenpairs": "spectral.eigenpairs",
     "StoppingRule": "label_diffusion",
@@ -97,7 +95,7 @@ _HOMES = {
     "diffuse_labels": "label_diffusion",
     "diffusion_wavelets": "multiscale",
     "leading_eigenpairs": "spectral.eigenpairs",
-    "markov_operator": "point_graph",
+    "markov_operator": "graph",
     "neighbors_graph": "neighbors",
     "semigroup_bandwidth": "spectral.bandwidth",
     "slope_bandwidth": "spectral.bandwidth",

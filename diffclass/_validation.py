@@ -106,7 +106,7 @@ def warn_of_scales(X: np.ndarray) -> None:
             f"{n_small} of {X.shape[1]} features count for nothing in distances: nine tenths of "
             f"feature {small} span {spans[small]:.3g}, of feature {large} {spans[large]:.3g}. If "
             "they are to count, bring them to one scale first, as by scikit-learn's "
-            "StandardScaler; diffclass.features.PartialWhitening then makes few features of many",
+            "StandardScaler; diffclass.neighbors.PartialWhitening makes few of many",
             ScaleWarning,
         )
 

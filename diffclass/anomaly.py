@@ -33,8 +33,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffclass._validation import RandomState, validate_points
 from diffclass.exceptions import ParameterError
+from diffclass.graph import PointGraph
 from diffclass.kernels import Gaussian
-from diffclass.point_graph import PointGraph
 from diffclass.spectral.distances import probes, squared_distances_to_equilibrium
 
 __all__ = ["DiffusionAnomaly"]

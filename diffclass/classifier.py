@@ -22,7 +22,7 @@ from diffclass._validation import (
     warn_of_scales,
 )
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning, warn_user
-from diffclass.identity import differences
+from diffclass.graph import Neighborhood, PointGraph, find_neighbors, graph_parameters
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
     Calibration,
@@ -36,19 +36,19 @@ from diffclass.label_diffusion import (
 from diffclass.label_diffusion.diffusion import diffuse
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.maps import dense_rows, with_rows
-from diffclass.label_diffusion.parameters import (
+from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
+from diffclass.label_diffusion.stopping import (
     LABEL_MODE_CHOICES,
     DiffusionRules,
     Tau,
     check_kept_classes,
     checked_tau,
 )
-from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
 from diffclass.neighbors import ExactSearch, NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.processor import Processor, processor_of
 from diffclass.operators.warped import Operator, Warp, warped_operator
-from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors, graph_parameters
+from diffclass.system.identity import differences
 from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
 __all__ = ["DiffusionClassifier"]
@@ -533,7 +533,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             Rows sum to 1. They are uniform, except for a very slight preference that hints at a
             class, where no label can be reached (the class of the nearest label), and at points far
             outside the data (the class where the step leads): more than 5 times as far from each of
-            their neighbours as that is from its own, see `diffclass.point_graph`.
+            their neighbours as that is from its own, see `diffclass.graph`.
         """
         return self.raw_predict_with_novelty(X)[0]
 

@@ -3,7 +3,7 @@
 A new point takes one step of the walk to the fitted points and averages their diffused labels.
 At the place of a fitted point it is that point, and has its values.
 Where no label can be reached, and beyond the reach of the fitted points (see
-`diffclass.point_graph`), the posteriors are uniform, except for a slight preference for the class
+`diffclass.graph`), the posteriors are uniform, except for a slight preference for the class
 of the nearest label.
 """
 
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass._number_range import Centred
+from diffclass.graph import REACH, StepsToPoints
 from diffclass.label_diffusion import Calibration, FeatureOpinion, posteriors_of
+from diffclass.neighbors.number_range import Centred
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import WarpedValues
-from diffclass.point_graph import REACH, StepsToPoints
 
 
 @dataclass(frozen=True, eq=False)

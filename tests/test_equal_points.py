@@ -26,7 +26,6 @@ from diffclass import (
 )
 from diffclass.blocks import BlockClassifier, BlockOperator
 from diffclass.blocks.cell_bins import Cells
-from diffclass.coarsening import coarsen
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import (
     Correlation,
@@ -38,6 +37,7 @@ from diffclass.kernels import (
 )
 from diffclass.label_diffusion import Labels, calibrate, map_scores
 from diffclass.neighbors import ExactSearch, Nodes
+from diffclass.relabel.coarsening import coarsen
 from diffclass.spectral.distances import squared_distances_to_equilibrium
 from tests.naive import squared_distances
 

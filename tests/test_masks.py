@@ -14,6 +14,7 @@ from diffclass import (
     DiffusionModes,
 )
 from diffclass.blocks import BlockClassifier
+from diffclass.embedding import GeometricHarmonics
 from diffclass.evaluation import (
     PartlyLabelledKFold,
     classification_scores,
@@ -23,9 +24,8 @@ from diffclass.evaluation import (
     stratified_areas,
 )
 from diffclass.exceptions import DataError
-from diffclass.features import PartialWhitening
-from diffclass.geometric_harmonics import GeometricHarmonics
 from diffclass.label_diffusion import Labels
+from diffclass.neighbors import PartialWhitening
 from diffclass.regression import EigenfunctionRegressor
 
 RNG = np.random.default_rng(0)

@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from diffclass import DiffusionClustering, DiffusionMap, DiffusionModes, ParameterError
+from diffclass.clustering import labels_of_modes, nearest_denser, neighbor_density
 from diffclass.label_diffusion.maps import cut_of, leaving_probabilities
-from diffclass.mode_clustering import labels_of_modes, nearest_denser, neighbor_density
 from diffclass.neighbors import neighbors_graph
 from tests import naive
 
@@ -42,8 +42,8 @@ def test_nearest_denser_is_that_of_its_twin(rng, n, levels):
 @pytest.mark.parametrize("block", [1, 700, 2**22])
 def test_points_that_the_tree_does_not_solve(rng, monkeypatch, block):
     """The denser point of a whole cluster lies beyond its other points, whatever the blocks."""
-    monkeypatch.setattr("diffclass.mode_clustering._NEIGHBORS", (4,))
-    monkeypatch.setattr("diffclass.mode_clustering._BLOCK_VALUES", block)
+    monkeypatch.setattr("diffclass.clustering._NEIGHBORS", (4,))
+    monkeypatch.setattr("diffclass.clustering._BLOCK_VALUES", block)
     points = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 50])
     density = np.concatenate([rng.random(60), rng.random(60) + 2])
     denser, distance = nearest_denser(points, density)

@@ -20,7 +20,7 @@ from diffclass import (
     MarkovOperator,
     ParameterError,
 )
-from diffclass.mode_clustering import DiffusionModes
+from diffclass.clustering import DiffusionModes
 from diffclass.neighbors import ExactSearch
 from diffclass.spectral.distances import squared_distances_to_equilibrium
 from experiments.datasets import make_interval, make_swiss_roll

@@ -27,7 +27,7 @@ import numba
 from diffclass._compiled._numba_internals import NothingOverlaps, cache_folder, keep_compiled
 from diffclass._compiled._threads import share_out
 from diffclass.exceptions import warn_user
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.temporary_folders import TemporaryFolder
 
 __all__ = ["inlined", "parallel", "serial", "share"]
 

@@ -40,9 +40,9 @@ from sklearn.metrics import (
 )
 
 from diffclass import _compiled
-from diffclass._number_range import Centred
 from diffclass._validation import RandomState, check_seed
-from diffclass.progress import checkpoint
+from diffclass.neighbors.number_range import Centred
+from diffclass.system.progress import checkpoint
 
 # The cost is summed over so many points, and medoids are looked for among so many, drawn by their
 # doubt where there are more; so the time does not grow with the number of points.

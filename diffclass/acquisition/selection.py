@@ -15,9 +15,9 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator
-from diffclass.progress import checkpoint, stage
 from diffclass.spectral.distances import diffusion_coordinates
 from diffclass.spectral.eigenpairs import leading_eigenpairs
+from diffclass.system.progress import checkpoint, stage
 
 RULES = ("coverage", "margin")
 # Scores that differ by less than this share are equal, so that rounding does not decide.

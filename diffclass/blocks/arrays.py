@@ -12,7 +12,7 @@ import numpy as np
 
 from diffclass.blocks.engine import Engine, retry
 from diffclass.blocks.scratch import Scratch
-from diffclass.progress import stage
+from diffclass.system.progress import stage
 
 
 @dataclass(frozen=True)

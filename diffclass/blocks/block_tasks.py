@@ -1,7 +1,7 @@
 """Tasks of a walk on one block. Each returns new arrays and changes none of its arguments.
 
 The sums of a row have one order, whatever the blocks are, so the values have the same bits as those
-of `diffclass.label_diffusion.absorbing_walk`.
+of `diffclass.label_diffusion.walk`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import numpy as np
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
-from diffclass.label_diffusion.label_walk import MapSums
 from diffclass.label_diffusion.maps import decide, posteriors_of
-from diffclass.label_diffusion.walk import HEIGHT, map_columns, values_of
+from diffclass.label_diffusion.walk import HEIGHT, MapSums, map_columns, values_of
 
 # The columns of which a series is the sum, (n_own, 1 or 2, m), and the sum so far.
 Series = tuple[np.ndarray, np.ndarray]

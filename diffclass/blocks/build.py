@@ -18,8 +18,8 @@ from diffclass.blocks.neighbors import find_neighbors
 from diffclass.blocks.operator import BlockOperator, normalise
 from diffclass.blocks.partition import check_file, make_blocks
 from diffclass.blocks.scratch import Scratch
-from diffclass.identity import content_hash, sources
 from diffclass.kernels import Kernel
+from diffclass.system.identity import content_hash, sources
 
 
 def build_operator(
@@ -62,7 +62,7 @@ def build_operator(
     mass : ndarray of shape (n,), optional
         How many equal points each of these stands for; 1 by default.
     content : str, optional
-        `diffclass.identity.content_hash` of the points, where it is known already.
+        `diffclass.system.identity.content_hash` of the points, where it is known already.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def graph_identity(
     Examples
     --------
     >>> from diffclass.blocks import graph_identity
-    >>> from diffclass.identity import differences
+    >>> from diffclass.system.identity import differences
     >>> differences(graph_identity(12, None, 0.0, 0), graph_identity(12, None, 1.0, 0))
     ['alpha (0.0, now 1.0)']
     """

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._number_range import fits, in_single_precision
 from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
@@ -31,19 +30,19 @@ from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.partition import check_file
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch, make_folder
-from diffclass.costs import Size
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
-from diffclass.identity import content_hash
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
-from diffclass.label_diffusion.early_stopping import MarginCurve
 from diffclass.label_diffusion.labels import warn_of_lost_classes
-from diffclass.label_diffusion.parameters import Tau, checked_tau
-from diffclass.mapped_files import release_pages
+from diffclass.label_diffusion.stopping import MarginCurve, Tau, checked_tau
 from diffclass.neighbors import Nodes
+from diffclass.neighbors.number_range import fits, in_single_precision
 from diffclass.operators.local_order import inverse
+from diffclass.system.costs import Size
+from diffclass.system.identity import content_hash
+from diffclass.system.mapped_files import release_pages
+from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass.targets import decode_labels
-from diffclass.temporary_folders import TemporaryFolder
 
 _OF_BOTH = (
     "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",

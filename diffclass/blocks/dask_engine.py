@@ -19,7 +19,7 @@ from diffclass._compiled._threads import threads
 from diffclass._validation import check_positive
 from diffclass.blocks.engine import WorkLost
 from diffclass.exceptions import ClusterError, ParameterError
-from diffclass.identity import sources
+from diffclass.system.identity import sources
 
 # Versions that have to be the same: results travel as pickled objects of these.
 _SAME_ON_WORKERS = ("diffclass", "numpy", "scipy", "numba", "dask", "distributed")

@@ -23,15 +23,15 @@ from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
-from diffclass.identity import content_hash
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
 from diffclass.label_diffusion.class_sizes import weighed_again
-from diffclass.label_diffusion.early_stopping import MarginCurve, map_at_tau
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores
+from diffclass.label_diffusion.stopping import MarginCurve, map_at_tau
 from diffclass.neighbors import Nodes
-from diffclass.progress import in_parts, stage
+from diffclass.system.identity import content_hash
+from diffclass.system.progress import in_parts, stage
 
 _PARTS = ("codes", "probability", "margin", "posteriors")
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from diffclass.blocks.scratch import room_in
 from diffclass.exceptions import ClusterError
-from diffclass.mapped_files import map_under, release_pages
+from diffclass.system.mapped_files import map_under, release_pages
 
 _ATTEMPTS = 10  # at work that is lost
 _SMALL = 2**20  # bytes that are not worth a file

@@ -13,7 +13,7 @@ from diffclass.blocks.engine import Engine, retry
 from diffclass.blocks.halo import Border, WalkBlock, halo_shares, save_ghosts
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.scratch import Scratch
-from diffclass.progress import stage
+from diffclass.system.progress import stage
 
 # A halo is as deep as its rows cost at most this share of a block's own: the more steps between two
 # exchanges, the fewer tasks.

@@ -18,7 +18,6 @@ from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch, ScratchError
-from diffclass.identity import content_hash
 from diffclass.operators.markov import (
     MarkovOperator,
     divided_by_density,
@@ -26,6 +25,7 @@ from diffclass.operators.markov import (
     scaled_at_ends,
     with_row_sums,
 )
+from diffclass.system.identity import content_hash
 
 
 @dataclass(frozen=True, eq=False)

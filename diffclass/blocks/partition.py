@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 
-from diffclass._number_range import check_spread
 from diffclass.blocks.arrays import BlockArrays, place_dtype
 from diffclass.blocks.cell_bins import Cells, sample_size
 from diffclass.blocks.engine import Engine
@@ -34,6 +33,7 @@ from diffclass.blocks.plan import MOST_OVERLAP
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError
 from diffclass.neighbors.nodes import row_hashes
+from diffclass.neighbors.number_range import check_spread
 from diffclass.neighbors.search import row_distances
 
 _BORDER_QUERIES = 1024  # points near borders by which the edges between blocks are measured

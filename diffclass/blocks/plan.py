@@ -11,11 +11,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from diffclass._validation import check_positive
-from diffclass.costs import Cost, Size
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.costs import STEPS
+from diffclass.label_diffusion.calibration import STEPS
 from diffclass.label_diffusion.held_out_labels import FOLDS
 from diffclass.neighbors.nn_descent import search_cost
+from diffclass.system.costs import Cost, Size
 
 MOST_OVERLAP = 2.0  # per point of a block
 PROCESS = 430e6  # bytes of interpreter, libraries, loops and heap: measured, mapped files included
@@ -91,7 +91,7 @@ def scratch_costs(size: Size, block_points: int) -> dict[str, Cost]:
     Gigabytes on the disk for 10 million points of 30 features, by stage:
 
     >>> from diffclass.blocks import scratch_costs
-    >>> from diffclass.costs import Size
+    >>> from diffclass.system.costs import Size
     >>> costs = scratch_costs(Size(10_000_000, 30, 12, 9), block_points=200_000)
     >>> {name: round(cost.working / 1e9, 1) for name, cost in costs.items() if cost.working}
     {'cells': 3.0, 'neighbors': 5.1, 'graph': 4.3, 'affinities': 4.4, 'operator': 1.9}

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from diffclass import _compiled
 from diffclass.blocks.graph import BlockGraph, Handles, first_of, rest_of
 from diffclass.blocks.halo import WalkBlock
-from diffclass.label_diffusion.label_walk import coverage_of
-from diffclass.progress import stage
+from diffclass.label_diffusion.walk import coverage_of
+from diffclass.system.progress import stage
 
 
 class LabelDistance:

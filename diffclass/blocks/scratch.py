@@ -29,10 +29,10 @@ from diffclass.blocks.stage_records import (
     write_sealed,
 )
 from diffclass.exceptions import named_when_full
-from diffclass.identity import differences
-from diffclass.mapped_files import create_mapped
-from diffclass.progress import stage
-from diffclass.temporary_folders import ENDING, lock
+from diffclass.system.identity import differences
+from diffclass.system.mapped_files import create_mapped
+from diffclass.system.progress import stage
+from diffclass.system.temporary_folders import ENDING, lock
 
 JOB = "job.json"  # in the folder of an unfinished run: what its results depend on
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.exceptions import DataError
-from diffclass.identity import content_hash, differences, file_hash
-from diffclass.temporary_folders import ENDING
+from diffclass.system.identity import content_hash, differences, file_hash
+from diffclass.system.temporary_folders import ENDING
 
 _HASH = "hash"
 _READERS = 4  # threads that hash files

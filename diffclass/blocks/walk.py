@@ -1,6 +1,6 @@
 """Absorbing labels walk on blocks: a `LabelWalk` whose columns lie on an engine.
 
-Its steps are tasks of their own and not those of `diffclass.label_diffusion.absorbing_walk`:
+Its steps are tasks of their own and not those of `diffclass.label_diffusion.walk`:
 several are taken on ever fewer rows of a halo before blocks hear of each other again. States stay
 where their blocks are; borders travel, and sums. From time to time the state is kept, and from
 there the walk goes on if work is lost.
@@ -23,10 +23,9 @@ from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.reach import LabelDistance, fill_unreached
 from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
 from diffclass.label_diffusion.long_walk import is_late, walk_by_series
 from diffclass.label_diffusion.maps import counted_every, crossing_of_sums, equal_weights
-from diffclass.label_diffusion.walk import HEIGHT, least_arrived, values_of
+from diffclass.label_diffusion.walk import HEIGHT, LabelWalk, MapSums, least_arrived, values_of
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
 _Found = TypeVar("_Found")

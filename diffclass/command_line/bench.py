@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from diffclass.command_line.console import Console, common_options, forecast_sayer
 from diffclass.command_line.option_groups import command, force_option, option, options, seed_option
-from diffclass.costs import Cost, Forecast, Size
-from diffclass.memory import peak_memory_bytes
 from diffclass.options import Whole
+from diffclass.system.costs import Cost, Forecast, Size
+from diffclass.system.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ def bench(given: _Given, console: Console) -> None:
     import numpy as np
 
     from diffclass._compiled._threads import allowed_threads
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
 
     n, classes, repeats, seed = given.rows * given.columns, given.classes, given.repeats, given.seed
     advice = "ask for fewer --rows, --columns or --classes"
@@ -82,9 +82,9 @@ def bench(given: _Given, console: Console) -> None:
 
 def _forecast(n: int, n_classes: int) -> Forecast:
     from diffclass.classifier import DiffusionClassifier
+    from diffclass.graph import graph_costs
     from diffclass.kernels import SharedNeighbors
-    from diffclass.label_diffusion.costs import DIFFUSING_BYTES
-    from diffclass.point_graph import graph_costs
+    from diffclass.label_diffusion.calibration import DIFFUSING_BYTES
     from diffclass.relabel.columns import painting_cost
 
     size = Size(n, _FEATURES, DiffusionClassifier().n_neighbors, n_classes)
@@ -114,7 +114,7 @@ def _points(n: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _time_fit(points: np.ndarray, y: np.ndarray, seed: int) -> dict[str, Any]:
     from diffclass.classifier import DiffusionClassifier
-    from diffclass.progress import stage_seconds
+    from diffclass.system.progress import stage_seconds
 
     step = max(1, min(50, len(points) // 1000))
     with warnings.catch_warnings():
@@ -259,7 +259,7 @@ def _bytes_touched(operator: MarkovOperator, n_columns: int) -> int:
 def _medians_in_turn(calls: list[Callable[[], object]], repeats: int) -> list[float]:
     import numpy as np
 
-    from diffclass.progress import Listeners, listening
+    from diffclass.system.progress import Listeners, listening
 
     times = np.empty((repeats, len(calls)))
     with listening(Listeners([])):  # a listener that shows each stroke's stages costs time

@@ -23,11 +23,11 @@ from typing import Any
 import click
 
 from diffclass.command_line.option_groups import option, options
-from diffclass.costs import Forecast
 from diffclass.exceptions import named_when_full
-from diffclass.memory import peak_memory_bytes
 from diffclass.options import COUNT, OneOf
-from diffclass.progress import duration, listening
+from diffclass.system.costs import Forecast
+from diffclass.system.memory import peak_memory_bytes
+from diffclass.system.progress import duration, listening
 
 # Exit codes of commands; 0 means done.
 OTHER_ERROR, USAGE, DATA, BOUND_MISSED, INTERRUPTED = 1, 2, 3, 4, 130

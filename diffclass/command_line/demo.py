@@ -38,7 +38,7 @@ def demo(given: _Given, console: Console) -> None:
     lies.
     """
     from diffclass.datasets import make_tissue_scene
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
 
     with console.timing():
         with stage("scene"):
@@ -62,8 +62,8 @@ def _class_maps(scene: TissueScene, seed: int) -> tuple[DiffusionClassifier, dic
     from sklearn.neighbors import KNeighborsClassifier
 
     from diffclass.classifier import DiffusionClassifier
-    from diffclass.features import PartialWhitening
-    from diffclass.progress import stage
+    from diffclass.neighbors import PartialWhitening
+    from diffclass.system.progress import stage
 
     with stage("features"):
         spectra = scene.cube.reshape(-1, scene.cube.shape[2])
@@ -117,7 +117,7 @@ def _draw(
 
 
 def _saved(figure: Any, path: Path) -> Path:
-    from diffclass.output import replacing
+    from diffclass.system.output import replacing
 
     with replacing(path, overwrite=True) as temporary:
         figure.savefig(temporary, dpi=110)

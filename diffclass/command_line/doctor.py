@@ -14,7 +14,7 @@ from diffclass import __version__
 from diffclass.command_line.console import Console, common_options
 from diffclass.command_line.option_groups import command
 from diffclass.exceptions import ExtensionError
-from diffclass.extensions import GROUPS, extension_names, load_extension
+from diffclass.system.extensions import GROUPS, extension_names, load_extension
 
 _COMPUTED_WITH = ("numpy", "scipy", "scikit-learn", "numba", "faiss-cpu")
 _MODULES = {"pillow": "PIL"}

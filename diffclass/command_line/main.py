@@ -38,7 +38,7 @@ from diffclass.exceptions import (
     ParameterError,
     serving_a_command,
 )
-from diffclass.extensions import (
+from diffclass.system.extensions import (
     COMMANDS,
     QGIS,
     TABLE_COMMANDS,

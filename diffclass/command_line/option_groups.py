@@ -36,7 +36,7 @@ from click.shell_completion import CompletionItem
 
 from diffclass.exceptions import ParameterError
 from diffclass.options import SEED, Domain, Number, OneOf, Whole, YesNo
-from diffclass.remote_paths import place_of
+from diffclass.system.remote_paths import place_of
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST = 10**6  # a number alone that is less is no count of bytes but lacks its unit

@@ -32,7 +32,7 @@ def recipe(
     - `files`: that were read
     - `of`: what they are, "scene" or "table"
     """
-    from diffclass.identity import file_hash
+    from diffclass.system.identity import file_hash
 
     return {
         "command": context.command.name,
@@ -69,7 +69,7 @@ def read_recipe(report: Path) -> dict[str, Any]:
 
     - `DataError` where there is none, or it is not whole
     """
-    from diffclass.libraries import reading, require_file
+    from diffclass.system.libraries import reading, require_file
 
     require_file(report)
     with reading(report, "a JSON report"):
@@ -84,7 +84,7 @@ def read_recipe(report: Path) -> dict[str, Any]:
 
 def changed_files(known: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what has changed since files were hashed, a line for each."""
-    from diffclass.identity import file_hash
+    from diffclass.system.identity import file_hash
 
     lines = []
     for entry in known:

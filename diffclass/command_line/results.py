@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from diffclass.command_line.console import Console, messages
-from diffclass.memory import peak_memory_bytes
+from diffclass.system.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass.jobs import RunCosts
@@ -60,7 +60,7 @@ def give_report(
 
     People read ``lines`` instead of the whole report, if given.
     """
-    from diffclass.output import write_json
+    from diffclass.system.output import write_json
 
     facts = report.to_dict() | dict(more or {})
     if messages().warned:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from diffclass.command_line.option_groups import option, refuse_without_effect
-from diffclass.extensions import KERNELS, extension_names
 from diffclass.options import COUNT, OneOf, Whole
+from diffclass.system.extensions import KERNELS, extension_names
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
-    from diffclass.label_diffusion import Prior
+    from diffclass.jobs import Prior
 
 # `diffclass.kernels.NAMED`, which is too heavy to import for --help; the first is the default.
 KERNEL_NAMES = (
@@ -52,7 +52,7 @@ class WalkOptions:
         "away, and count over the whole walk or at its end; free-l1: in the measure of Coifman "
         "et al. 2005. auto (default): absorbing, or, with one label per class, summed if their map "
         "cuts the graph less.",
-        of=OneOf("diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
+        of=OneOf("diffclass.label_diffusion.stopping:LABEL_MODE_CHOICES"),
     )
     class_sizes: str | None = option(
         "What is known of the classes' sizes: NAME=SIZE,NAME=SIZE with 20%, 1200px, 3.5ha (also "

@@ -12,9 +12,18 @@ from diffclass.jobs.reports import (
     RunCosts,
     RunReport,
     hints_worth,
+    n_kept_loops,
     plain,
     said_of_sizes,
     written_as,
+)
+from diffclass.jobs.written_sizes import (
+    Measures,
+    Prior,
+    sizes_as_text,
+    sizes_in_words,
+    sizes_of,
+    written_prior,
 )
 
 __all__ = [
@@ -23,6 +32,8 @@ __all__ = [
     "MERGED",
     "EmbeddingReport",
     "Facts",
+    "Measures",
+    "Prior",
     "RunCosts",
     "RunReport",
     "check_classifier",
@@ -31,8 +42,13 @@ __all__ = [
     "draw_map",
     "embedding_costs",
     "hints_worth",
+    "n_kept_loops",
     "plain",
     "report_embedding",
     "said_of_sizes",
+    "sizes_as_text",
+    "sizes_in_words",
+    "sizes_of",
     "written_as",
+    "written_prior",
 ]

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from diffclass.costs import Cost, Forecast, Size
 from diffclass.embedding import DiffusionMap
+from diffclass.graph import graph_costs
 from diffclass.jobs.reports import RunCosts, RunReport, written_as
 from diffclass.kernels import Gaussian
-from diffclass.output import replacing
-from diffclass.point_graph import graph_costs
 from diffclass.spectral import MOST_COMPONENTS, BandwidthCurve, eigenpairs_cost
+from diffclass.system.costs import Cost, Forecast, Size
+from diffclass.system.output import replacing
 
 
 def embedding_costs(size: Size, model: DiffusionMap) -> dict[str, Cost]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
-from diffclass.costs import Forecast
+from diffclass.system.costs import Forecast
 
 Metadata = Mapping[str, Callable[[str, Any], dict[str, Any]]]
 
@@ -98,3 +98,10 @@ class RunReport(Facts):
     memory: Forecast | None = None  # what the run was forecast to need
     costs: RunCosts | None = field(default=None, metadata=MERGED)  # None: not measured
     version: str = __version__
+
+
+def n_kept_loops() -> int:
+    """Return how many compiled loops are on disk, so that they need not be compiled again."""
+    from diffclass._compiled._jit import n_kept
+
+    return n_kept()

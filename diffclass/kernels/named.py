@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from diffclass.exceptions import ExtensionError, ParameterError
-from diffclass.extensions import KERNELS, extension_names, load_extension
 from diffclass.kernels._kernel import Kernel
 from diffclass.kernels.directed import Directed
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.kernels.local_covariance import LocalCovariance
 from diffclass.kernels.local_discriminant import LocalDiscriminant
 from diffclass.kernels.shared_neighbors import SharedNeighbors
+from diffclass.system.extensions import KERNELS, extension_names, load_extension
 
 NAMED: dict[str, Callable[[], Kernel]] = {
     "shared": SharedNeighbors,

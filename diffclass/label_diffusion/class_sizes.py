@@ -53,8 +53,8 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import check_choice
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.label_walk import LabelWalk
 from diffclass.label_diffusion.maps import counted_every, decide, equal_weights
+from diffclass.label_diffusion.walk import LabelWalk
 
 SIZED = ("matched", "moved")  # how weights are chosen if sizes have counted
 MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers

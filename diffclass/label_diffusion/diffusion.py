@@ -7,7 +7,7 @@ Labels can *absorb* the walk: they are set again at every step,
 so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
 before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
 of X. Zhu et al. 2003). The time is the last that keeps a share of the largest margin
-(`diffclass.label_diffusion.parameters`), and the classes weigh alike, unless the map of weights
+(`diffclass.label_diffusion.stopping`), and the classes weigh alike, unless the map of weights
 that give all of them the same mass cuts the graph less.
 
 They can also count in two other ways.
@@ -46,16 +46,7 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import check_kind
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.label_diffusion.absorbing_walk import AbsorbingWalk
 from diffclass.label_diffusion.class_sizes import NEAR, SIZED, ClassSizes, with_sizes
-from diffclass.label_diffusion.early_stopping import (
-    EarlyStop,
-    MapAtTau,
-    MarginCurve,
-    read_map,
-    stop_early,
-    walk_along_curve,
-)
 from diffclass.label_diffusion.free_walk import CountedWalk, FreeWalk, SummedWalk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.largest_walk import LargestWalk
@@ -65,15 +56,26 @@ from diffclass.label_diffusion.maps import (
     equal_weights,
     posteriors_of,
 )
-from diffclass.label_diffusion.parameters import SUMMED_TAU, DiffusionRules, Tau, kept_share
-from diffclass.label_diffusion.walk import Walk
+from diffclass.label_diffusion.stopping import (
+    SUMMED_TAU,
+    DiffusionRules,
+    EarlyStop,
+    MapAtTau,
+    MarginCurve,
+    Tau,
+    kept_share,
+    read_map,
+    stop_early,
+    walk_along_curve,
+)
+from diffclass.label_diffusion.walk import AbsorbingWalk, Walk
 from diffclass.label_diffusion.warped_walk import WarpedWalk
 from diffclass.neighbors import Nodes
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator
-from diffclass.progress import stage
-from diffclass.sizes import LOCAL_ORDER_POINTS
+from diffclass.system.progress import stage
+from diffclass.system.sizes import LOCAL_ORDER_POINTS
 
 # Summed labels are taken, with one label per class, if they cut the graph less by half the error of
 # the difference.
@@ -211,7 +213,7 @@ def diffuse_labels(
         less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin", StoppingRule or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
-        limits of one's own (see `diffclass.label_diffusion.parameters`). Free, summed and warped
+        limits of one's own (see `diffclass.label_diffusion.stopping`). Free, summed and warped
         labels always go by the margin. Summed labels have the tau of free ones; the sum ends at 3
         tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional

@@ -41,7 +41,7 @@ from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
 from diffclass.operators.warped import Operator
-from diffclass.progress import stage
+from diffclass.system.progress import stage
 
 _NOISE = 0.1  # s
 _SHARPNESS = 8.0  # b

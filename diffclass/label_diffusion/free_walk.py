@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from diffclass.label_diffusion.label_walk import curve_times
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk, is_long
-from diffclass.label_diffusion.parameters import sum_end
-from diffclass.label_diffusion.walk import HEIGHT, Walk, counted_points
+from diffclass.label_diffusion.stopping import sum_end
+from diffclass.label_diffusion.walk import HEIGHT, Walk, counted_points, curve_times
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import labels_per_class
 

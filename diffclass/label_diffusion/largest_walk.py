@@ -23,7 +23,7 @@ from diffclass.label_diffusion.maps import Decision, counted_every, decide
 from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.walk import HEIGHT, Walk
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import checkpoint
+from diffclass.system.progress import checkpoint
 
 
 class LargestWalk(Walk):

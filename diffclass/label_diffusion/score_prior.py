@@ -56,7 +56,7 @@ from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffus
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import posteriors_of
-from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.label_diffusion.stopping import DiffusionRules
 from diffclass.names import is_mark, near_name, same_names
 from diffclass.neighbors import Nodes
 from diffclass.operators.markov import MarkovOperator

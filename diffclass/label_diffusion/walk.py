@@ -1,30 +1,247 @@
-"""The diffused labels at one time: what the walks in arrays have in common.
+"""A walk of labels in columns that lie somewhere: one interface for arrays and for blocks.
 
-There is one file for each way in which labels count: `absorbing_walk`, `free_walk`, `warped_walk`.
-`long_walk` takes many steps at once.
+Early stopping, the reading of a map and held-out labels work on any `LabelWalk`, since margin, cut,
+mass and coverage are sums over the points. `Walk` has its columns in arrays,
+`diffclass.blocks.walk` in blocks on an engine. `AbsorbingWalk`, the default, stops at a label with
+the label's weight as probability; the other ways in which labels count have files of their own.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from diffclass.label_diffusion.label_walk import LabelWalk, MapSums, hop_coverage
 from diffclass.label_diffusion.labels import Labels
+from diffclass.label_diffusion.long_walk import LongWalk, Product, is_late, is_long, walk_by_series
 from diffclass.label_diffusion.maps import (
+    Cut,
     Decision,
+    balanced_weights,
     class_sums,
     counted_every,
     crossing_of_sums,
+    cut_of_sums,
     decide,
     equal_weights,
 )
 from diffclass.label_diffusion.reach import Reach
 from diffclass.operators.absorbing import AbsorbingLabels, AbsorbingSteps
 from diffclass.operators.markov import MarkovOperator
+
+_Map = TypeVar("_Map")
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What early stopping goes by at one time, by the weighting of the classes."""
+
+    margin: dict[str, float]  # mean over the points, 0 to 1
+    cut: dict[str, Cut]
+    changed: float  # share of the points with another class than in an earlier map; 1 without one
+
+
+@dataclass(frozen=True, eq=False)
+class MapSums:
+    """Sums over points of one map per weighting. Those of a graph are the sums over its blocks."""
+
+    margin: np.ndarray  # (n_weightings,)
+    classes: np.ndarray  # (n_weightings, 3, n_classes), as of `class_sums`
+    changed: int  # points that the first map and an earlier one give different classes
+
+    @classmethod
+    def of(
+        cls,
+        affinity: sp.csr_array,
+        degrees: np.ndarray,
+        maps: Sequence[np.ndarray],
+        margin: ArrayLike,
+        before: np.ndarray | None,
+        n_classes: int,
+        *,
+        mass: np.ndarray | None = None,
+    ) -> MapSums:
+        """Return the sums over some points.
+
+        ``affinity`` and ``degrees`` are their rows, as of `class_sums`, ``maps`` the classes of all
+        columns by each weighting, ``margin`` (n_weightings,) the sums, ``before`` the classes of an
+        earlier map, ``mass`` the number of equal points at each.
+        """
+        classes = [class_sums(affinity, degrees, codes, n_classes, mass=mass) for codes in maps]
+        own = maps[0][: len(degrees)]
+        changed = 0 if before is None else count_of(own != before, mass)
+        return cls(np.asarray(margin), np.array(classes), changed)
+
+    def __add__(self, other: MapSums) -> MapSums:
+        changed = self.changed + other.changed
+        return MapSums(self.margin + other.margin, self.classes + other.classes, changed)
+
+
+class LabelWalk(ABC, Generic[_Map]):
+    """Labels diffused to one time, in columns that lie somewhere: in arrays, or in blocks.
+
+    Values are what `values` returns: an array, or handles of the arrays of all blocks.
+    """
+
+    n_points: int
+    n_classes: int
+    time: int
+    goes_by_cut = False
+
+    def __init__(self) -> None:
+        self._past_maps: list[_Map] = []
+
+    @abstractmethod
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+
+    def advance_map(self, tau: int) -> None:
+        """Walk on to the time at which the map of tau is formed.
+
+        It stops only where the walk may find a faster way on.
+        """
+        for time in cut_times(tau).tolist():
+            if time > self.time:
+                self.advance(time)
+
+    @abstractmethod
+    def coverage(self) -> np.ndarray:
+        """Return, for t = 0, 1, ..., the share of what labels can reach within t edges."""
+
+    @abstractmethod
+    def mean_margin(self) -> float:
+        """Return the mean margin over the points, with equal weights of the classes."""
+
+    @abstractmethod
+    def mass(self) -> np.ndarray:
+        """Return the masses <N_i, pi> of the columns, up to a common factor; (n_classes,)."""
+
+    @abstractmethod
+    def map_sums(self, weights: np.ndarray, before: _Map | None) -> tuple[MapSums, _Map]:
+        """Return the sums of the maps with some weights of the classes, and the first of the maps.
+
+        ``weights`` are (n_weightings, n_classes). The first map is compared with ``before``, an
+        earlier one, which is not needed any more afterwards.
+        """
+
+    @abstractmethod
+    def values(self) -> Any:
+        """Return N_i, at least 0, in double precision."""
+
+    @abstractmethod
+    def mass_of(self, values: Any) -> np.ndarray:
+        """Return the masses <N_i, pi> of some values, of shape (n_classes,)."""
+
+    @abstractmethod
+    def counted(self, values: Any) -> np.ndarray:
+        """Return the values of every `counted_every`-th point."""
+
+    @property
+    def counted_mass(self) -> np.ndarray | None:
+        """The number of equal points at each of `counted`; None where all are 1."""
+        return None
+
+    @abstractmethod
+    def map_of(self, values: Any, class_weight: np.ndarray) -> Any:
+        """Return the map with certain weights of the classes."""
+
+    @abstractmethod
+    def spread(self, codes: Any, n_steps: int) -> Any:
+        """Return values: a map diffused some steps, with labels that absorb the walk.
+
+        The state of the walk stays as it is.
+        """
+
+    @abstractmethod
+    def crossing(self, codes: Any) -> float:
+        """Return the share of the walk's steps that leave their class in a map."""
+
+    @abstractmethod
+    def decide(self, values: Any, class_weight: np.ndarray, n_steps: int | None) -> Decision | None:
+        """Fill unreached points, and find the class of each point; None if it is on files.
+
+        With ``n_steps`` only points within so many edges of a label are filled, else all that can
+        be.
+        """
+
+    @abstractmethod
+    def checkpoint(self, *names: str) -> None:
+        """Save the present state under some names, instead of those saved before."""
+
+    @abstractmethod
+    def restore(self, name: str) -> int:
+        """Go back to a checkpoint, drop all and return its time, tau."""
+
+    def retry(self, work: Callable[[], _Found]) -> _Found:
+        """Do some work on the present state; where a worker loses it, do it again."""
+        return work()
+
+    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
+        """Return what early stopping goes by, for "equal" and perhaps "balanced" weights.
+
+        Once the labels cover the graph, the map is compared with the one two looks before; until
+        then there are at most two maps to keep.
+        """
+        weights = {"equal": equal_weights(self.n_classes)}
+        if "balanced" in weightings:
+            weights["balanced"] = balanced_weights(self.mass())
+        stacked = np.stack([weights[weighting] for weighting in weightings])
+        is_compared = is_covered and len(self._past_maps) >= 2
+        before = self._past_maps[0] if is_compared else None
+        sums, first = self.map_sums(stacked, before)
+        self._past_maps = [*self._past_maps[int(is_compared) :], first]
+        return Criteria(
+            dict(zip(weightings, (sums.margin / self.n_points).tolist(), strict=True)),
+            dict(zip(weightings, map(cut_of_sums, sums.classes), strict=True)),
+            sums.changed / self.n_points if is_compared else 1.0,
+        )
+
+
+def curve_times(max_time: int) -> np.ndarray:
+    """Return the times of the curve: all up to 16, then four per octave, and ``max_time``."""
+    octaves = np.arange(0, 4 * max(0, np.log2(max_time / 16)) + 1)
+    late = np.rint(16 * 2 ** (octaves / 4)).astype(int)
+    times = np.concatenate([np.arange(1, 17), late, [max_time]])
+    return np.unique(times[times <= max_time])
+
+
+def cut_times(max_time: int) -> np.ndarray:
+    """Return the times of the cut: two per octave, one from 256 on, and ``max_time``."""
+    early = np.rint(2 ** (np.arange(17) / 2)).astype(int)
+    late = 2 ** np.arange(8, max(9, int(max_time).bit_length()))
+    times = np.unique(np.concatenate([early, late, [max_time]]))
+    return times[times <= max_time]
+
+
+def count_of(which: np.ndarray, mass: np.ndarray | None) -> int:
+    """Return how many points are marked, with the number of equal points at each; both (n,)."""
+    return int(np.count_nonzero(which) if mass is None else mass[which].sum())
+
+
+def hop_coverage(hops: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
+    """Return, for t = 0, 1, ..., the share of the reachable entries that lie within t hops.
+
+    Hops are negative where unreachable; at least one has to be 0. The last share is 1. A row counts
+    as many times as there are equal points.
+    """
+    reachable = hops >= 0
+    if mass is None:
+        return coverage_of(np.bincount(hops[reachable]))
+    times = np.broadcast_to(mass[:, None], hops.shape)[reachable]
+    return coverage_of(np.bincount(hops[reachable], times))
+
+
+def coverage_of(counts: np.ndarray) -> np.ndarray:
+    """Return `hop_coverage` from the number of entries at 0, 1, ... hops."""
+    return np.cumsum(counts) / counts.sum()
+
 
 # Height of a label's indicator. It is large, so that what arrives after a long way does not
 # underflow in single precision, and a power of two, so that rounding stays the same.
@@ -220,3 +437,89 @@ class Walk(LabelWalk[np.ndarray]):
 
     def _walk_on(self, n_steps: int) -> None:
         raise NotImplementedError
+
+
+_FEW = 256  # steps that are not worth a `LongWalk`
+
+
+class AbsorbingWalk(Walk):
+    """The walk stops at a label."""
+
+    goes_by_cut = True
+
+    def __init__(self, operator: MarkovOperator, labels: Labels):
+        super().__init__(operator, labels)
+        self.scale /= HEIGHT
+        self._stops = AbsorbingLabels.at(
+            labels.points,
+            labels.codes,
+            labels.weight,
+            n_classes=labels.n_classes,
+            dtype=self.state.dtype,
+            heights=HEIGHT,
+        )
+        self._stops.start(self.state)
+        self._steps = AbsorbingSteps(operator, self._stops)
+        self._spare = self.state[:0]  # where the next step is written, once it has the same shape
+
+    def _hops_to_cover(self) -> np.ndarray:
+        """Count the edges to the nearest label of any class, since labels shield one another."""
+        return self._hops(0)
+
+    def _walk_on(self, n_steps: int) -> None:
+        if is_late(self, n_steps):
+            walk_by_series(self, n_steps, self.state.dtype)
+        elif takes_long_walk(self.time, n_steps):
+            product = self.operator.in_double_precision().backward
+            self.state = long_steps(
+                self.state, n_steps, product, self._stops, self._hops(self.labels.codes)
+            )
+        else:
+            self._take_steps(n_steps)
+
+    def _take_steps(self, n_steps: int) -> None:
+        state = np.ascontiguousarray(self.state, dtype=self.operator.dtype)
+        if self._spare.shape != state.shape or self._spare.dtype != state.dtype:
+            self._spare = np.empty_like(state)
+        self.state, self._spare = self._steps.steps(state, self._spare, n_steps)
+
+    def least_stopped(self) -> float:
+        """Return the least probability of having stopped, where the walk can stop."""
+        arrived = self.state.sum(axis=1)
+        components = self.operator.components
+        can_stop = np.isin(components, components[self.labels.points])
+        return float(arrived[can_stop].min()) / HEIGHT
+
+    def step_and_change(self) -> float:
+        """Take a step, keep its change, and return the largest change of a probability."""
+        before = self.state.copy()
+        self._take_steps(1)
+        self._change = self.state - before
+        return float(np.abs(self._change).max()) / HEIGHT
+
+    def add_series(self, coefficients: np.ndarray) -> None:
+        """Add a Chebyshev series of the walk that ends at the labels, applied to the change."""
+        self.state += self._steps.series(self._change, coefficients)
+        np.maximum(self.state, 0, out=self.state)
+
+
+def takes_long_walk(time: int, n_steps: int) -> bool:
+    """Say whether to take steps by a `LongWalk`, which ends where nothing changes any more."""
+    return is_long(time + n_steps) and n_steps > _FEW
+
+
+def long_steps(
+    state: np.ndarray, n_steps: int, product: Product, labels: AbsorbingLabels, hops: np.ndarray
+) -> np.ndarray:
+    """Take many steps of a walk that stops at labels, in double precision; see `LongWalk`.
+
+    ``state`` and ``hops`` are (n, n_classes); ``product`` is that of the walk without labels.
+    """
+
+    def killed(f: np.ndarray, out: np.ndarray) -> None:
+        product(f, out)
+        labels.end_walks(out)
+
+    stopped = np.zeros(state.shape)
+    labels.start(stopped)
+    return LongWalk(killed, hops).absorbing(state.astype(np.float64), stopped, n_steps)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.label_diffusion.absorbing_walk import long_steps, takes_long_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk, is_long
 from diffclass.label_diffusion.maps import Decision, decide
-from diffclass.label_diffusion.walk import Walk, counted_points
+from diffclass.label_diffusion.walk import Walk, counted_points, long_steps, takes_long_walk
 from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.warped import WarpedOperator
 

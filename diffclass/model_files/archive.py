@@ -24,7 +24,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.model_files.forms import Form, Parts
-from diffclass.output import replacing
+from diffclass.system.output import replacing
 
 FORMAT = 2
 _MANIFEST = "manifest.json"
@@ -144,7 +144,7 @@ def write_archive(
     """Write facts that JSON can hold and arrays of real numbers or bools, named as files are.
 
     ``kind`` has to be the same where the file is read; ``version`` is that of diffclass, for the
-    message where another one cannot read it. `diffclass.output.replacing` gives the path.
+    message where another one cannot read it. `diffclass.system.output.replacing` gives the path.
     """
     sums = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass._number_range import NumberRange
 from diffclass.classifier import DiffusionClassifier
+from diffclass.graph import StepsToPoints
 from diffclass.kernels import (
     DensityWeighted,
     Directed,
@@ -44,11 +44,11 @@ from diffclass.model_files.forms import (
     Whole,
 )
 from diffclass.neighbors import ExactSearch, NNDescentSearch, default_search
+from diffclass.neighbors.number_range import NumberRange
 from diffclass.neighbors.search import CudaSearch, Search
 from diffclass.new_points import NewPoints
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import Warp, WarpedValues
-from diffclass.point_graph import StepsToPoints
 
 # Letters of sizes: n fitted points with d features, p of them searched; c classes, m labels.
 _POINTS, _OF_EACH, _OF_CLASSES = Array(("n", "d")), Array(("n",)), Array(("n", "c"))

@@ -33,7 +33,7 @@ from diffclass._validation import RandomState, check_kind, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.multiscale.levels import MOST_LEVELS, Level, compressed_levels
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import stage
+from diffclass.system.progress import stage
 
 MAX_ENTRIES = 400_000_000
 

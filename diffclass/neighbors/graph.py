@@ -17,14 +17,14 @@ from diffclass._validation import (
 from diffclass.exceptions import DataError
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
-from diffclass.progress import stage
-from diffclass.sizes import EXACT_SEARCH_POINTS
+from diffclass.system.progress import stage
+from diffclass.system.sizes import EXACT_SEARCH_POINTS
 
 _EXACT_FEATURES = 3  # with so few features trees work best
 
 
 def default_search(X: np.ndarray, n_neighbors: int, *, random_state: RandomState = None) -> Search:
-    """Return an unfitted search that suits the size of ``X``; see `diffclass.sizes`.
+    """Return an unfitted search that suits the size of ``X``; see `diffclass.system.sizes`.
 
     Examples
     --------

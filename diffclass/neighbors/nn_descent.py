@@ -14,7 +14,6 @@ import numpy as np
 
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_seed
-from diffclass.costs import Cost, Size
 from diffclass.exceptions import warn_user
 from diffclass.neighbors.cell_tree import (
     LEAF_POINTS,
@@ -26,7 +25,8 @@ from diffclass.neighbors.cell_tree import (
     padded,
 )
 from diffclass.neighbors.search import Search, SinglePrecision
-from diffclass.progress import in_parts
+from diffclass.system.costs import Cost, Size
+from diffclass.system.progress import in_parts
 
 # Measured on the features of scenes, and on noise in 10 to 40 dimensions, which is harder.
 _N_PROBES = 16

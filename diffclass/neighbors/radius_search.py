@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from diffclass._number_range import check_spread
 from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.exceptions import warn_user
 from diffclass.neighbors.graph import default_search, kept_edges, symmetrized
+from diffclass.neighbors.number_range import check_spread
 
 _COUNTED, _LEAST_ROWS = 2**22, 64  # pairs looked at, and points of a sample, to count what is cut
 _AT_ONCE = 2**20  # pairs held in memory

@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from diffclass import _compiled
 from diffclass._compiled._threads import openmp_for
 from diffclass._cuda import device
-from diffclass._number_range import check_spread, exact_center
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError
 from diffclass.neighbors.nodes import Nodes
-from diffclass.progress import checkpoint
+from diffclass.neighbors.number_range import check_spread, exact_center
+from diffclass.system.progress import checkpoint
 
 TIED = 1 + 1e-12  # ratio of distances that are equal but for rounding in double precision
 _QUERIES, _POINTS = 524_288, 524_288  # of one launch, so that none takes long

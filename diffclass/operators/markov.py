@@ -46,7 +46,7 @@ from diffclass.operators.processor import (
     Processor,
     ScaledProduct,
 )
-from diffclass.progress import checkpoint
+from diffclass.system.progress import checkpoint
 
 
 @dataclass(frozen=True, eq=False)

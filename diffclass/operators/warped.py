@@ -43,7 +43,7 @@ from diffclass import _compiled
 from diffclass._validation import check_positive, check_scores, check_share
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import checkpoint
+from diffclass.system.progress import checkpoint
 from diffclass.targets import encode_labels
 
 # Defaults, chosen in experiments/coifman_2005/warping.py.

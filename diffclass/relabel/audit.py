@@ -9,9 +9,9 @@ import numpy as np
 
 from diffclass.label_diffusion import decide, posteriors_of
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import checkpoint
 from diffclass.relabel.columns import Column
 from diffclass.relabel.strokes import Stroke
+from diffclass.system.progress import checkpoint
 
 _MOST_VALUES = 2**23  # of points and classes that are held at once
 

@@ -22,11 +22,11 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.costs import Cost, Size
-from diffclass.label_diffusion.costs import DIFFUSING_BYTES
+from diffclass.label_diffusion.calibration import DIFFUSING_BYTES
 from diffclass.label_diffusion.free_walk import FreeColumns
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
+from diffclass.system.costs import Cost, Size
 
 _WIDTH = 32
 _MOST_BYTES = 200_000_000  # of columns that are kept
@@ -126,7 +126,7 @@ def painting_cost(size: Size) -> Cost:
 
     Examples
     --------
-    >>> from diffclass.costs import Size
+    >>> from diffclass.system.costs import Size
     >>> from diffclass.relabel import painting_cost
     >>> cost = painting_cost(Size(points=1_000_000, neighbors=12, classes=10))
     >>> f"{cost.working / 1e9:.1f} GB"

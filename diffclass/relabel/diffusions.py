@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import LabelDiffusion, Labels, diffuse_labels
 from diffclass.label_diffusion.class_sizes import Prior
-from diffclass.label_diffusion.parameters import StoppingRule, last_time, sum_end
+from diffclass.label_diffusion.stopping import StoppingRule, last_time, sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at

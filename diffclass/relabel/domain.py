@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.acquisition import Suggestions
-from diffclass.coarsening import CoarseGraph
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.relabel.audit import Contradiction
+from diffclass.relabel.coarsening import CoarseGraph
 from diffclass.relabel.diffusions import Diffusions
 from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import PersistentArray, State

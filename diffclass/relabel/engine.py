@@ -22,19 +22,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diffclass.coarsening import CoarseGraph
 from diffclass.label_diffusion import LabelDiffusion, StoppingRule, diffuse_labels
-from diffclass.label_diffusion.parameters import last_time
+from diffclass.label_diffusion.stopping import last_time
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator
-from diffclass.progress import checkpoint
 from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.coarsening import CoarseGraph
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Diffusions, Grouping
 from diffclass.relabel.domain import Aggregates, Domain, Points
 from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import State
 from diffclass.relabel.time_sweep import TimeSweep
+from diffclass.system.progress import checkpoint
 
 _BETWEEN = 0.1  # seconds between two looks whether a computation is still wanted
 SessionGraph = tuple[MarkovOperator, CoarseGraph | None]

@@ -20,13 +20,11 @@ from numpy.typing import ArrayLike
 from diffclass._compiled._threads import threads
 from diffclass._validation import RandomState, check_choice, check_positive, check_seed
 from diffclass.acquisition import Suggestions, suggest
-from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
-from diffclass.label_diffusion.early_stopping import MarginCurve
-from diffclass.label_diffusion.parameters import StoppingRule, checked_rule
+from diffclass.label_diffusion.stopping import MarginCurve, StoppingRule, checked_rule
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.coarsening import CoarseGraph
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
@@ -46,6 +44,7 @@ from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
 from diffclass.relabel.state import History, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import TimeSweep
+from diffclass.system.progress import cancellable, checkpoint, stage
 
 SizesMet = Literal["met", "unused", "waiting"]
 
@@ -99,7 +98,7 @@ class RelabelSession:
         `diffuse_labels`, for the rule "auto".
     coarse : CoarseGraph, optional
         Of the points, where there are too many to diffuse over at each stroke; see
-        `diffclass.coarsening.coarsen`.
+        `diffclass.relabel.coarsening.coarsen`.
     coarse_answers : bool, default=True
         Whether answers come from the aggregates too; otherwise these only make provisional maps.
     n_points : int, optional
@@ -709,7 +708,7 @@ def background(is_wanted: Callable[[], bool]) -> Iterator[None]:
     Parameters
     ----------
     is_wanted : callable
-        As for `diffclass.progress.cancellable`.
+        As for `diffclass.system.progress.cancellable`.
 
     Raises
     ------

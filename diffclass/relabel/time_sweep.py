@@ -12,9 +12,8 @@ import numpy as np
 from diffclass.exceptions import CancelledError
 from diffclass.label_diffusion import Labels, MarginCurve, Reach
 from diffclass.label_diffusion.diffusion import margin_curve, start_walk
-from diffclass.label_diffusion.label_walk import curve_times
 from diffclass.label_diffusion.maps import equal_weights
-from diffclass.label_diffusion.walk import Walk
+from diffclass.label_diffusion.walk import Walk, curve_times
 from diffclass.operators.warped import Operator
 
 Frame = tuple[np.ndarray, np.ndarray]

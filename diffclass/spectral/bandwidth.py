@@ -38,13 +38,13 @@ from diffclass._validation import (
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import NeighborSearch, RadiusSearch, neighbors_graph
-from diffclass.progress import stage
 from diffclass.spectral.sampled_distances import REACH, SampledDistances, check_spread
 from diffclass.spectral.semigroup import (
     LEAST_USEFUL,
     first_minimum_after_maximum,
     semigroup_error,
 )
+from diffclass.system.progress import stage
 
 _BANDWIDTHS = ("attached", "graph", "semigroup", "slope", "self-tuning")
 _MOST_EDGES = 30_000_000

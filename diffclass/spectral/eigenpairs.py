@@ -27,11 +27,9 @@ from numpy.typing import DTypeLike
 
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_choice, check_kind, check_positive, check_seed
-from diffclass.costs import Cost, Size
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.neighbors import Nodes
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import stage
 from diffclass.spectral.eigensolver import (
     MAX_ROUNDS,
     SINGLE,
@@ -41,6 +39,8 @@ from diffclass.spectral.eigensolver import (
     leading_order,
     leading_pairs,
 )
+from diffclass.system.costs import Cost, Size
+from diffclass.system.progress import stage
 
 # Bytes of a point and pair, with what is made of pairs: vectors, coordinates, copies.
 BYTES_OF_A_PAIR = 40
@@ -350,7 +350,7 @@ def eigenpairs_cost(size: Size, n_pairs: int) -> Cost:
 
     Examples
     --------
-    >>> from diffclass.costs import Size
+    >>> from diffclass.system.costs import Size
     >>> from diffclass.spectral import eigenpairs_cost
     >>> cost = eigenpairs_cost(Size(points=1_000_000, neighbors=12), 20)
     >>> f"{cost.working / 1e9:.1f} GB, {cost.kept / 1e9:.1f} GB of them kept"

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
 from diffclass.exceptions import warn_user
-from diffclass.progress import checkpoint
+from diffclass.system.progress import checkpoint
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # values, vectors and residuals
 TOLERANCE = 1e-6  # largest residual of an eigenpair, relative to its eigenvalue

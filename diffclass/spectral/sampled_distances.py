@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass import _number_range
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.neighbors import number_range as _number_range
 
 REACH = 3.0  # in units of sqrt(epsilon): a point farther away weighs less than exp(-9)
 _NEARLY_ALL = 0.95  # the share of the points for which a reach or a number of neighbours holds

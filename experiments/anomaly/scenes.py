@@ -31,7 +31,7 @@ from sklearn.ensemble import IsolationForest
 
 from diffclass.anomaly import DiffusionAnomaly
 from diffclass.evaluation import DetectionCurve, detection_curve
-from diffclass.features import PartialWhitening
+from diffclass.neighbors import PartialWhitening
 from diffclass.plots import DetectionDisplay, new_figure
 from diffclass_hyperspectral import Scene, find_anomalies, open_scene, read_labels
 from experiments.anomaly import CHOOSING, REPORTING

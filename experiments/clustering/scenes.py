@@ -38,8 +38,8 @@ from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 
 from diffclass import DiffusionClustering, DiffusionMap, DiffusionModes, neighbors_graph
+from diffclass.clustering import labels_of_modes, nearest_denser, neighbor_density
 from diffclass.evaluation import cluster_scores
-from diffclass.mode_clustering import labels_of_modes, nearest_denser, neighbor_density
 from diffclass_hyperspectral import open_scene
 from experiments.markdown import Row, markdown_table, read_rows, write_rows
 from experiments.problems import DATA, problem_of

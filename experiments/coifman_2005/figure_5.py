@@ -48,9 +48,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from diffclass import DiffusionClassifier, StoppingRule, diffuse_labels, markov_operator
 from diffclass.datasets import make_tissue_scene
-from diffclass.features import PartialWhitening
 from diffclass.kernels import LocalDiscriminant, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, map_scores
+from diffclass.neighbors import PartialWhitening
 from diffclass.plots import ClassMapDisplay, CompositeDisplay
 from experiments.figure import column_figure, main
 from experiments.measures import mapped_classes

@@ -10,7 +10,7 @@ import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from diffclass.output import replacing
+from diffclass.system.output import replacing
 from experiments.markdown import Row
 
 Key = tuple[str, str, int, int, str]  # problem, way, budget, seed, method

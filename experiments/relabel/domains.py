@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from diffclass import markov_operator
-from diffclass.coarsening import coarsen
 from diffclass.kernels import SharedNeighbors
 from diffclass.relabel import RelabelSession, background
+from diffclass.relabel.coarsening import coarsen
 from experiments.markdown import markdown_table, write_rows
 
 OUTPUT = Path(__file__).with_suffix(".csv")

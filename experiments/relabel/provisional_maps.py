@@ -23,9 +23,9 @@ from pathlib import Path
 
 import numpy as np
 
-from diffclass.coarsening import coarsen
 from diffclass.kernels import SharedNeighbors
 from diffclass.relabel import RelabelSession
+from diffclass.relabel.coarsening import coarsen
 from experiments.markdown import markdown_table, write_rows
 from experiments.problems import Problem, default_operator, problem_of
 

@@ -28,7 +28,7 @@ from diffclass.command_line.bench import _points
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.neighbors import CudaSearch, default_search
 from diffclass.operators import Cuda
-from diffclass.progress import stage_seconds
+from diffclass.system.progress import stage_seconds
 from experiments.markdown import write_rows
 
 N_CLASSES, N_FEATURES, N_NEIGHBORS, REPEATS = 16, 10, 12, 15

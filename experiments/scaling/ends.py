@@ -28,8 +28,8 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 
 from diffclass import MarkovOperator, StoppingRule, diffuse_labels, markov_operator
 from diffclass.kernels import SharedNeighbors
-from diffclass.label_diffusion import parameters
-from diffclass.label_diffusion.early_stopping import AutoChoice
+from diffclass.label_diffusion import stopping
+from diffclass.label_diffusion.stopping import AutoChoice
 from diffclass_hyperspectral import SceneFeatures, open_scene
 from experiments.datasets import make_hyperspectral_scene
 from experiments.few_labels.draws import draw_labels
@@ -89,7 +89,7 @@ def run(operator: MarkovOperator, y: np.ndarray, *, foreseeing: bool) -> tuple[n
     """Return the class of each point, and the last time that was looked at."""
     is_over = property(lambda choice: choice._by_margin.is_over)
     late = mock.patch.object(AutoChoice, "is_over", AutoChoice.is_over if foreseeing else is_over)
-    large = mock.patch.object(parameters, "LONG_WALK_POINTS", 0)
+    large = mock.patch.object(stopping, "LONG_WALK_POINTS", 0)
     with late, large, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = diffuse_labels(

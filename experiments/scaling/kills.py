@@ -40,7 +40,7 @@ from diffclass.blocks import Scratch, build_operator, diffuse_in_blocks
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import DiffusionRules, Labels
-from diffclass.progress import listening
+from diffclass.system.progress import listening
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LargeScene, write_scene
 from experiments.scaling.searches import points_of

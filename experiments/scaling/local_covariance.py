@@ -23,7 +23,7 @@ import scipy.sparse as sp
 
 from diffclass import neighbors_graph
 from diffclass.kernels import Gaussian, LocalCovariance
-from diffclass.memory import peak_memory_bytes
+from diffclass.system.memory import peak_memory_bytes
 from diffclass_hyperspectral import SceneFeatures
 from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from diffclass.output import replacing
+from diffclass.system.output import replacing
 from experiments.datasets.field_scene import abundance, add_correlated_noise, reflectances
 from experiments.scaling.million import (
     LABELS_PER_CLASS,

@@ -26,8 +26,8 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.memory import peak_memory_bytes
-from diffclass.progress import stage_seconds
+from diffclass.system.memory import peak_memory_bytes
+from diffclass.system.progress import stage_seconds
 from diffclass_hyperspectral import SceneFeatures, open_scene
 from experiments.datasets import make_hyperspectral_scene
 from experiments.few_labels.draws import draw_labels

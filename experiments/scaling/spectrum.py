@@ -39,7 +39,7 @@ from diffclass import (
     markov_operator,
     semigroup_bandwidth,
 )
-from diffclass.memory import peak_memory_bytes
+from diffclass.system.memory import peak_memory_bytes
 from diffclass_hyperspectral import SceneFeatures
 from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows

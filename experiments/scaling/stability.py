@@ -26,8 +26,8 @@ from diffclass import PointGraph, diffuse_labels
 from diffclass.blocks import BlockClassifier
 from diffclass.blocks.plan import LEADING, LEAST_BLOCK, building_bytes, task_bytes
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Size
 from diffclass.kernels import SharedNeighbors
+from diffclass.system.costs import Size
 from diffclass.targets import decode_labels
 from experiments.few_labels.draws import drawn
 from experiments.markdown import Row, markdown_table, read_rows, write_rows

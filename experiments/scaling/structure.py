@@ -5,11 +5,11 @@
 Counts the files of ``diffclass`` and ``plugins`` in a checkout, by default this one. With ``--at``
 a column for each commit, unpacked into a temporary folder, comes before that of the checkout.
 
-Lines are all lines of a file; code is what is neither empty, comment nor docstring. The length of
-a function is that of its code from ``def`` to its last line. An import arrow leads from one module
-of the project to another; several imports between the same two are one arrow; those that only a
-type checker follows do not count. Floors are the layers of an import contract.
-A name is public if it stands in the ``__all__`` of `diffclass` or of a chapter. Options are those
+Lines are all lines of a file; code is what is neither empty, comment nor docstring. The length of a
+function is that of its code from ``def`` to its last line. An import arrow leads from one module of
+the project to another; several imports between the same two are one arrow; those that only a type
+checker follows do not count. Floors are the layers of an import contract. A name is public if it
+stands in the ``__all__`` of `diffclass`, of a chapter or of a module of system. Options are those
 that ``--help`` shows. The size of the site is that of the folder ``site``, where `make docs` puts
 it. With ``--path``: which modules and functions of diffclass a default fit of digits enters (its
 second one, once loops are compiled), how many lines these modules have, and how deep its calls lie
@@ -178,7 +178,8 @@ def names_from_the_core(
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("diffclass."):
                 module = str(node.module)
-                public = exported_names(checkout, module, trees) if module.count(".") < 2 else ()
+                is_open = module.count(".") < 2 or module.startswith("diffclass.system.")
+                public = exported_names(checkout, module, trees) if is_open else ()
                 found |= {(path, module, one.name, one.name in public) for one in node.names}
     return found
 

@@ -34,8 +34,8 @@ from diffclass import (
     markov_operator,
 )
 from diffclass.blocks import BlockClassifier
-from diffclass.memory import peak_memory_bytes
 from diffclass.multiscale import diffusion_wavelets
+from diffclass.system.memory import peak_memory_bytes
 from diffclass_relabel.workspace import TableSettings, TableWorkspace, warm_up
 from experiments.few_labels.draws import draw_labels
 from experiments.markdown import Row, markdown_table, replace_rows

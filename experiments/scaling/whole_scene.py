@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.memory import peak_memory_bytes
-from diffclass.progress import stage_seconds
+from diffclass.system.memory import peak_memory_bytes
+from diffclass.system.progress import stage_seconds
 from diffclass_hyperspectral import LabelImage, SceneFeatures, open_scene, read_labels
 from diffclass_hyperspectral.workflows.classification import (
     SceneClassification,

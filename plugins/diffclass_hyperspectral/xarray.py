@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.labels import LabelImage, read_labels
 from diffclass_hyperspectral.io.maps import write_class_map
 from diffclass_hyperspectral.io.readers import flags_of, is_xarray, picked, picture_axes

@@ -1,9 +1,9 @@
 """Opening a session so that its first stroke is as fast as the tenth, and what pages hear of it.
 
 The server answers before the scene is read. The work runs in a thread of its own, which imports
-what computes, and announces its stages (`diffclass.progress`); those named in `STEPS` are the steps
-that a page shows. Stages within a step are part of it. Pages wait until labels can be painted; the
-graph that maps need is built meanwhile.
+what computes, and announces its stages (`diffclass.system.progress`); those named in `STEPS` are
+the steps that a page shows. Stages within a step are part of it. Pages wait until labels can be
+painted; the graph that maps need is built meanwhile.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diffclass.exceptions import DataError
-from diffclass.progress import stage
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.door import Client
 from diffclass_relabel.protocol import Failed, Preparing, PreparingStep
 
 if TYPE_CHECKING:
-    from diffclass.costs import Forecast
+    from diffclass.system.costs import Forecast
     from diffclass_relabel.files import SessionLog
     from diffclass_relabel.hub import SessionHub
     from diffclass_relabel.session import SessionEditor

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.costs import Cost
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.progress import checkpoint, stage
+from diffclass.system.costs import Cost
+from diffclass.system.progress import checkpoint, stage
 
 MOST_FEATURES = 64  # more are reduced to components, if there are many rows
 MANY_ROWS = 4096  # up to so many all neighbours are compared, whatever the number of features

@@ -25,7 +25,7 @@ import numpy as np
 
 from diffclass import DiffusionClassifier
 from diffclass.exceptions import DataError
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 from diffclass_tables.io import open_table
 from diffclass_tables.jobs.others import suggest_after, suggest_rows
 from diffclass_tables.rows import Rows, read_rows

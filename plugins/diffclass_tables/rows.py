@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.options import check_options
+from diffclass.system.costs import Size
 from diffclass_tables.features import RowPoints, n_compared, row_points
 from diffclass_tables.io import Table
 from diffclass_tables.options import OPTIONS

@@ -27,12 +27,12 @@ from diffclass.blocks.cell_bins import sample_size
 from diffclass.blocks.edges import join_neighbors
 from diffclass.blocks.neighbors import NO_NEIGHBOR
 from diffclass.blocks.operator import normalise
-from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, neighbors_graph
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import listening
+from diffclass.system.costs import Size
+from diffclass.system.progress import listening
 
 CUTS = {
     "one": (0, 400),

@@ -20,9 +20,9 @@ from diffclass.blocks import BlockClassifier, BlockOperator, SerialEngine
 from diffclass.blocks.engine import SpillFiles, release
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.plan import BlockPlan
-from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
-from diffclass.mapped_files import map_under
+from diffclass.system.costs import Size
+from diffclass.system.mapped_files import map_under
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from diffclass.blocks.engine import retry
 from diffclass.blocks.halo import WalkBlock
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 from diffclass.label_diffusion import DiffusionRules, Labels
-from diffclass.progress import listening
+from diffclass.system.progress import listening
 
 distributed = pytest.importorskip("distributed")
 GB = 2**30

@@ -203,7 +203,7 @@ def test_large_graphs_are_looked_at_once_they_are_covered(monkeypatch, tmp_path)
     operator, y = blobs(3)
     rule = StoppingRule(kept_share=1, max_time=4000)
     long = diffused(cut_into(operator, 2, tmp_path), y, tau=rule)
-    monkeypatch.setattr("diffclass.label_diffusion.parameters.LONG_WALK_POINTS", 10)
+    monkeypatch.setattr("diffclass.label_diffusion.stopping.LONG_WALK_POINTS", 10)
     short = diffused(cut_into(operator, 2, tmp_path), y, tau=rule)
     assert len(short.curve.times) < len(long.curve.times)
 

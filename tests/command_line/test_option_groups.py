@@ -10,7 +10,7 @@ import pytest
 
 from diffclass.command_line import command, common_options, option, options
 from diffclass.command_line import main as cli
-from diffclass.extensions import COMMANDS, own_points
+from diffclass.system.extensions import COMMANDS, own_points
 
 TEN = (
     "--labels", "--holdout", "--labels-per-class", "--output", "--probability", "--margin",

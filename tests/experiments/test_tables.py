@@ -9,7 +9,7 @@ import re
 import pytest
 
 from diffclass.blocks import BlockPlan
-from diffclass.costs import Size
+from diffclass.system.costs import Size
 from experiments import tables
 from experiments.coifman_2005 import kernels_ablation
 from experiments.markdown import markdown_table, read_numbers, write_rows

@@ -17,10 +17,9 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.diffusion import start_walk
-from diffclass.label_diffusion.early_stopping import AutoChoice, MarginChoice
-from diffclass.label_diffusion.label_walk import curve_times, cut_times, hop_coverage
 from diffclass.label_diffusion.maps import Cut, balanced_weights, cut_of
-from diffclass.label_diffusion.parameters import last_time
+from diffclass.label_diffusion.stopping import AutoChoice, MarginChoice, last_time
+from diffclass.label_diffusion.walk import curve_times, cut_times, hop_coverage
 from diffclass.targets import encode_labels
 from tests import naive
 
@@ -434,7 +433,7 @@ def test_the_walk_ends_with_the_margin(monkeypatch):
     *kept, last = small.curve.margin  # of the share 1, only the largest is kept
     assert small.curve.times[-1] < 4000
     assert last < max(kept) == small.curve.margin.max()
-    monkeypatch.setattr("diffclass.label_diffusion.parameters.LONG_WALK_POINTS", 10)
+    monkeypatch.setattr("diffclass.label_diffusion.stopping.LONG_WALK_POINTS", 10)
     large = diffuse_labels(A, y, tau=rule)  # looks begin once the labels cover the graph
     assert (large.label_mode, large.tau) == ("absorbing", small.tau)
     covered = small.curve.coverage >= 0.999

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from diffclass import DataError, DiffusionClassifier, ParameterError
 from diffclass.label_diffusion import Labels, calibrate
 from diffclass.label_diffusion.diffusion import diffuse
-from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.label_diffusion.score_prior import ScorePrior
+from diffclass.label_diffusion.stopping import DiffusionRules
 
 CENTRES = np.array([[0, 0], [6, 0], [3, 5]])
 

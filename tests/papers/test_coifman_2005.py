@@ -25,7 +25,6 @@ from diffclass import (
     warped_operator,
 )
 from diffclass.datasets import make_tissue_scene
-from diffclass.features import PartialWhitening
 from diffclass.kernels import (
     AlongField,
     Correlation,
@@ -37,7 +36,7 @@ from diffclass.kernels import (
     SmoothCorrelation,
     tangent_distances,
 )
-from diffclass.neighbors import ExactSearch
+from diffclass.neighbors import ExactSearch, PartialWhitening
 from diffclass.operators import (
     dirichlet_energy,
     generator,

@@ -34,8 +34,10 @@ def imported() -> Iterator[tuple[str, str, str]]:
 
 
 def is_public(module: str, name: str) -> bool:
-    """Tell whether a name is in the ``__all__`` of `diffclass` or of a chapter."""
-    return module.count(".") <= 1 and name in exported(module)
+    """Tell whether a name is in the ``__all__`` of `diffclass`, a chapter or a module of system."""
+    return (module.count(".") <= 1 or module.startswith("diffclass.system.")) and name in exported(
+        module
+    )
 
 
 def test_the_core_is_read():

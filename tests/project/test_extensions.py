@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffclass import DiffusionClassifier, extensions
+from diffclass import DiffusionClassifier
 from diffclass.command_line import main as cli
 from diffclass.command_line.walk_options import KERNEL_NAMES
 from diffclass.datasets import make_tissue_scene
 from diffclass.kernels import NAMED, Gaussian
+from diffclass.system import extensions
 from diffclass_qgis import added
 
 MODULE = '''

@@ -21,7 +21,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
-from diffclass.extensions import TABLE_COMMANDS, own_points
+from diffclass.system.extensions import TABLE_COMMANDS, own_points
 
 from ..plugins.relabel.typed import serve_typed
 

@@ -1,4 +1,4 @@
-"""The guides name files that exist, and the core's the sizes that `diffclass.sizes` states."""
+"""The guides name files that exist, and those of the core the sizes of `system.sizes`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import diffclass
-from diffclass import sizes
+from diffclass.system import sizes
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "diffclass" / "README.md").read_text("utf-8")

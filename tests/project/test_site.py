@@ -57,7 +57,7 @@ def test_names_lead_to_what_they_belong_with(site):
         ]
     }
     operator = rows("operators.html", "MarkovOperator")
-    assert operator["Returned by"][0] == ("point_graph.html#markov_operator", "markov_operator")
+    assert operator["Returned by"][0] == ("graph.html#markov_operator", "markov_operator")
     assert len(operator["Taken by"]) == 6  # of many
     addresses = [address for links in operator.values() for address, _ in links]
     assert not any("#MarkovOperator" in address for address in addresses)

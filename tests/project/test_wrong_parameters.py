@@ -12,9 +12,9 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import diffclass
-import diffclass.features
 import diffclass.kernels
 import diffclass.neighbors
+import diffclass.neighbors.partial_whitening
 from diffclass import (
     DiffusionClassifier,
     diffuse_labels,
@@ -24,12 +24,12 @@ from diffclass import (
 )
 from diffclass.acquisition import by_coverage, medoids
 from diffclass.blocks import BlockClassifier
-from diffclass.coarsening import coarsen
 from diffclass.evaluation import PartlyLabelledKFold, draw_per_class
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Kernel
 from diffclass.multiscale import diffusion_wavelets
 from diffclass.neighbors import ExactSearch, NNDescentSearch, Search
+from diffclass.relabel.coarsening import coarsen
 from diffclass.spectral import (
     semigroup_bandwidth,
     slope_bandwidth,
@@ -43,7 +43,12 @@ WRONG = ("rbf", -1, np.zeros(3), object())
 
 
 def estimators():
-    chapters = (diffclass, diffclass.features, diffclass.kernels, diffclass.neighbors)
+    chapters = (
+        diffclass,
+        diffclass.neighbors.partial_whitening,
+        diffclass.kernels,
+        diffclass.neighbors,
+    )
     found = {
         kind.__name__: kind
         for chapter in chapters

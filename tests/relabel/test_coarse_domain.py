@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from diffclass import DiffusionClassifier, StoppingRule, diffuse_labels, markov_operator
 from diffclass.acquisition import RULES
-from diffclass.coarsening import coarsen
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import RelabelSession
+from diffclass.relabel.coarsening import coarsen
 from tests.relabel.strategies import random_operation
 
 N = 600

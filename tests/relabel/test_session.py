@@ -23,9 +23,9 @@ from diffclass import (
 from diffclass.acquisition import RULES
 from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.class_sizes import SIZED
-from diffclass.label_diffusion.label_walk import curve_times
-from diffclass.progress import cancellable
+from diffclass.label_diffusion.walk import curve_times
 from diffclass.relabel import ClassInfo, RelabelSession
+from diffclass.system.progress import cancellable
 from tests import naive
 from tests.relabel.strategies import NaiveSession, random_operation
 

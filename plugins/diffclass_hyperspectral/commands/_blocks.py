@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line import BYTES, option
-from diffclass.memory import available_memory_bytes
+from diffclass.system.memory import available_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier

@@ -94,7 +94,7 @@ def anomaly(
     lists ten of them. Pixels without data have no score.
     Formats of SCENE: diffclass info --help.
     """
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_hyperspectral import write_raster
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
     from diffclass_hyperspectral.workflows.anomalies import draw_anomalies, report_anomalies

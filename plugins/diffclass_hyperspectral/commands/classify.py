@@ -49,7 +49,7 @@ from diffclass_hyperspectral.options import OPTIONS
 if TYPE_CHECKING:
     import numpy as np
 
-    from diffclass.costs import Forecast
+    from diffclass.system.costs import Forecast
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tiles import TiledScene
     from diffclass_hyperspectral.workflows.classification import (
@@ -260,7 +260,7 @@ def classify(
     labels did not cover the graph by --max-time, or blocks lack edges between them. Formats of
     SCENE: diffclass info --help.
     """
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_hyperspectral import save_model
     from diffclass_hyperspectral.io.maps import check_outputs
 
@@ -310,7 +310,7 @@ def classify(
 
 def _recipe(inputs: Sequence[Path], class_map: np.ndarray) -> dict[str, Any]:
     from diffclass.command_line import recipe
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_hyperspectral.io.records import input_files
 
     with stage("hashing"):

@@ -112,7 +112,7 @@ def cluster(
     compare the spectra, or correct the map as labels on the page. Several scenes share
     one graph, as those of classify do. Formats of SCENE: diffclass info --help.
     """
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_hyperspectral import (
         agreement,
         cluster_scene,

@@ -64,7 +64,7 @@ def embed(
     Pixels with missing values get no coordinates. Formats of SCENE: diffclass info --help.
     """
     from diffclass.jobs import report_embedding
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_hyperspectral import embed_scene, open_scene, write_coordinates
     from diffclass_hyperspectral.workflows.embedding import draw_embedding
 

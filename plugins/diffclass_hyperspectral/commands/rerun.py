@@ -24,7 +24,7 @@ from diffclass.command_line import (
     read_recipe,
     version_line,
 )
-from diffclass.extensions import TABLE_COMMANDS, own_points
+from diffclass.system.extensions import TABLE_COMMANDS, own_points
 
 _OUTPUTS = (
     "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--stability", "--spectra",

@@ -98,7 +98,7 @@ def suggest(
     filled in, the file is one of labels. Exit code 4: the pixels are there, but the labels did not
     cover the graph by --max-time. Formats of SCENE: diffclass info --help.
     """
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_hyperspectral import (
         read_tile_labels,
         suggest_first,

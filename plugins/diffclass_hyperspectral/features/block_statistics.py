@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
 

@@ -26,8 +26,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from diffclass.exceptions import DataError
-from diffclass.mapped_files import release_pages
-from diffclass.progress import in_parts, stage
+from diffclass.system.mapped_files import release_pages
+from diffclass.system.progress import in_parts, stage
 from diffclass_hyperspectral.features.block_statistics import Moments
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture, row_blocks
 from diffclass_hyperspectral.io.scenes import Scene

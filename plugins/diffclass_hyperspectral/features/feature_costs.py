@@ -1,15 +1,15 @@
 """What work on a scene costs, known before it is read: points and features.
 
-Each chapter says what its stages cost (`diffclass.costs`), each workflow what it puts together. A
-scene that is mapped into memory or read in blocks counts with one block only. The first run of an
-installation compiles, which takes some 200 MB more while nothing is large yet.
+Each chapter says what its stages cost (`diffclass.system.costs`), each workflow what it puts
+together. A scene that is mapped into memory or read in blocks counts with one block only. The first
+run of an installation compiles, which takes some 200 MB more while nothing is large yet.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from diffclass.costs import Cost, Size
+from diffclass.system.costs import Cost, Size
 from diffclass_hyperspectral.features.block_statistics import quantile_bytes
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.spatial_scales import (

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.options import check_options
-from diffclass.progress import stage
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.components import (
     Components,
     noise_adjusted_directions,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.mapped_files import release_pages
-from diffclass.progress import in_parts
+from diffclass.system.mapped_files import release_pages
+from diffclass.system.progress import in_parts
 from diffclass_hyperspectral.io.rasters import Raster, rows_of_a_block
 
 

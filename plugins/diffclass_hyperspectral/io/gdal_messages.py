@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 
 
 @contextmanager

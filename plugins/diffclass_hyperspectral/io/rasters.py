@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading
-from diffclass.mapped_files import release_pages
-from diffclass.progress import in_parts
+from diffclass.system.libraries import reading
+from diffclass.system.mapped_files import release_pages
+from diffclass.system.progress import in_parts
 
 __all__ = [
     "BlockArray",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diffclass.exceptions import DataError
-from diffclass.mapped_files import map_under
-from diffclass.remote_paths import RemotePath
+from diffclass.system.mapped_files import map_under
+from diffclass.system.remote_paths import RemotePath
 from diffclass_hyperspectral.io.rasters import BlockArray
 
 _COMPANIONS = (

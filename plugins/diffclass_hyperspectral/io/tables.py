@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import require_file
-from diffclass.output import replacing
-from diffclass.text_dialects import TextDialect, dialect_of
+from diffclass.system.libraries import require_file
+from diffclass.system.output import replacing
+from diffclass.system.text_dialects import TextDialect, dialect_of
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[np.ndarray, list[str]]:

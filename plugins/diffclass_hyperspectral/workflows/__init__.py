@@ -11,5 +11,5 @@ Each chapter imports from those below it:
     class_sizes     what is known of the sizes of classes, as text
 
 A job reads nothing of the command line, prints nothing and draws no progress: it names its stages
-(`diffclass.progress`), and callers listen.
+(`diffclass.system.progress`), and callers listen.
 """

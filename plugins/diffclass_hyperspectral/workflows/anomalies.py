@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from diffclass.anomaly import DiffusionAnomaly
-from diffclass.costs import Cost, Forecast, Size
 from diffclass.evaluation import DetectionCurve, detection_curve
 from diffclass.exceptions import DataError
+from diffclass.graph import graph_costs
 from diffclass.jobs import RunCosts, RunReport, check_neighbors
 from diffclass.kernels import Gaussian
 from diffclass.options import check_options
-from diffclass.output import replacing
 from diffclass.plots import new_figure
-from diffclass.point_graph import graph_costs
-from diffclass.progress import stage
+from diffclass.system.costs import Cost, Forecast, Size
+from diffclass.system.output import replacing
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.block_statistics import BandStatistics
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene, color_bands

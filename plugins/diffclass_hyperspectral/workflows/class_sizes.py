@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from diffclass.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from diffclass.label_diffusion import Measures, Prior
+    from diffclass.jobs import Measures, Prior
     from diffclass_hyperspectral.io.labels import LabelImage
     from diffclass_hyperspectral.io.scenes import Scene
 
@@ -17,7 +17,7 @@ _AREAS = {"m2": 1.0, "ha": 1e4, "km2": 1e6}
 
 def measures_of(scene: Scene) -> Measures:
     """Return in what sizes in a scene may be given: shares of the pixels with data, and areas."""
-    from diffclass.label_diffusion import Measures
+    from diffclass.jobs import Measures
 
     wholes = {unit: partial(_area, scene, size) for unit, size in _AREAS.items()}
     examples = "20%, 10-20%, 1200px or 3-4.5ha"
@@ -30,12 +30,12 @@ def class_prior_of(text: str, labels: LabelImage, scene: Scene) -> Prior:
     Raises
     ------
     ParameterError
-        As `diffclass.label_diffusion.written_sizes.written_prior`, and for areas in a scene whose
+        As `diffclass.jobs.written_sizes.written_prior`, and for areas in a scene whose
         pixels have none.
     """
     import numpy as np
 
-    from diffclass.label_diffusion import written_prior
+    from diffclass.jobs import written_prior
 
     given = labels.on(scene).ids[scene.valid]
     names = {entry.id: entry.name for entry in labels.table}

@@ -10,20 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.clustering import N_NEIGHBORS, DiffusionClustering
-from diffclass.costs import Cost, Forecast
+from diffclass.clustering import N_NEIGHBORS, DiffusionClustering, DiffusionModes
 from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.jobs import HIDDEN, Facts, RunCosts, RunReport
 from diffclass.kernels import DensityWeighted, SharedNeighbors
-from diffclass.libraries import require
-from diffclass.mode_clustering import DiffusionModes
 from diffclass.options import COUNT, check_options
-from diffclass.output import replacing
 from diffclass.plots import new_figure
-from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
-from diffclass.progress import stage
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
+from diffclass.system.costs import Cost, Forecast
+from diffclass.system.libraries import require
+from diffclass.system.output import replacing
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import ClassTable, LabelImage

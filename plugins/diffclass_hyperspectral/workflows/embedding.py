@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from diffclass import DiffusionMap
-from diffclass.costs import Forecast
 from diffclass.jobs import check_map, draw_map, embedding_costs
 from diffclass.options import check_options
 from diffclass.plots import stretch_contrast
-from diffclass.progress import stage
+from diffclass.system.costs import Forecast
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.maps import place_of, write_raster

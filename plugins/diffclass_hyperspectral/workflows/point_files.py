@@ -21,9 +21,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.libraries import require
 from diffclass.options import check_options
-from diffclass.output import replacing
+from diffclass.system.libraries import require
+from diffclass.system.output import replacing
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import check_on_earth, parsed_crs
 from diffclass_hyperspectral.options import OPTIONS

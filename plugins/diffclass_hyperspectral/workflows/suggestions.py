@@ -10,11 +10,11 @@ import numpy as np
 from diffclass import suggest
 from diffclass.acquisition import MEDOID_BYTES, by_coverage, well_apart
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError
 from diffclass.jobs import Facts, RunReport
 from diffclass.options import check_options
-from diffclass.progress import stage
+from diffclass.system.costs import Cost, Forecast
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage

@@ -82,7 +82,7 @@ class Address:
 
     def serving(self, console: Console, smaller: str, *, force: bool) -> Serving:
         """Return what serves a session; ``smaller``: what to do where memory does not suffice."""
-        from diffclass.libraries import require
+        from diffclass.system.libraries import require
 
         for library in ("starlette", "uvicorn", "websockets"):
             require(library, extra="relabel")

@@ -74,7 +74,7 @@ def relabel(
     secret token, is printed at once; the page shows how far the scene is prepared. Ctrl-C ends the
     server (exit code 130); nothing is lost.
     """
-    from diffclass.libraries import require_file
+    from diffclass.system.libraries import require_file
 
     serving = address.serving(console, _SMALLER, force=given.force)
     from diffclass_relabel.files import holds_scenes

@@ -73,7 +73,7 @@ def relabel(
     secret token, is printed at once. Ctrl-C ends the server (exit code 130); nothing is lost.
     Formats of TABLE: diffclass info table.csv --help.
     """
-    from diffclass.libraries import require_file
+    from diffclass.system.libraries import require_file
 
     require_file(table)
     serving = address.serving(console, SMALLER, force=given.force)

@@ -96,7 +96,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     refused (exit code 3). LOG is only read, and may be in use. Bands, mask, roi and variable are
     the session's; name the files where they lie elsewhere now.
     """
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_relabel.queries import export
     from diffclass_relabel.session import class_table, replayed
 

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.temporary_folders import TemporaryFolder
 
 _SUFFIX = ".address"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes

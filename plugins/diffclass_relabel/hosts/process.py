@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line import Console
-from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
-from diffclass.memory import return_large_arrays
-from diffclass.progress import Listeners, listening
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.costs import Forecast
+from diffclass.system.memory import return_large_arrays
+from diffclass.system.progress import Listeners, listening
+from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.door import Gate
 from diffclass_relabel.files import (

@@ -14,8 +14,8 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from diffclass.progress import cancellable, checkpoint
 from diffclass.relabel import background
+from diffclass.system.progress import cancellable, checkpoint
 
 _T = TypeVar("_T")
 

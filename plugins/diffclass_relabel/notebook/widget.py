@@ -16,8 +16,8 @@ import numpy as np
 
 from diffclass.command_line import is_table, taken
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.progress import listening
 from diffclass.relabel import RelabelSession
+from diffclass.system.progress import listening
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.files import SessionLog
 from diffclass_relabel.maps import NO_DATA

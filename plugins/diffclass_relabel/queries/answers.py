@@ -11,7 +11,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel import Contradiction, Stroke
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import LabelImage, Scene
 from diffclass_relabel import protocol
 from diffclass_relabel.maps import NO_DATA, as_bytes, pack_frame

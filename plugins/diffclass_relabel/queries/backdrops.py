@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.libraries import require
 from diffclass.plots import stretch_contrast
+from diffclass.system.libraries import require
 from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.scenes import COLOR_WAVELENGTHS, bands_by_name, color_bands
 from diffclass_relabel.protocol import ChannelHistogram

@@ -11,8 +11,8 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError, warn_user
-from diffclass.output import write_json
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.output import write_json
+from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import Cleanup, save_model, write_class_map, write_raster
 from diffclass_hyperspectral.io.file_names import NAME, is_for_each
 from diffclass_hyperspectral.io.maps import place_of

@@ -24,8 +24,8 @@ from diffclass.evaluation import (
     wilson_interval,
 )
 from diffclass.exceptions import DataError
-from diffclass.progress import checkpoint
 from diffclass.relabel import RelabelSession
+from diffclass.system.progress import checkpoint
 from diffclass_hyperspectral.io.maps import metres_of_a_pixel
 from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.protocol import (

@@ -18,8 +18,8 @@ import numpy as np
 from msgspec import to_builtins
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.progress import stage
 from diffclass.relabel import AddClass, Change, Operation, decoded, name_of
+from diffclass.system.progress import stage
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, hash_of
 from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap, as_bytes
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep

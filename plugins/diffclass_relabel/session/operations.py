@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Meta, field
 from msgspec.structs import replace
 
-from diffclass.label_diffusion import sizes_of
+from diffclass.jobs import sizes_of
 from diffclass.relabel import (
     LARGEST_NUMBER,
     OPERATIONS,

@@ -12,9 +12,9 @@ from msgspec import to_builtins
 
 from diffclass import __version__
 from diffclass.command_line import taken
-from diffclass.costs import Forecast
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.relabel import Operation
+from diffclass.system.costs import Forecast
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in, source_of
 from diffclass_relabel.options import Matching, checked_settings
 from diffclass_relabel.session.editor import SessionEditor

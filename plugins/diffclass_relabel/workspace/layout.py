@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 
 from diffclass import MarkovOperator
-from diffclass.progress import checkpoint, stage
 from diffclass.spectral import leading_eigenpairs
+from diffclass.system.progress import checkpoint, stage
 
 N_COORDINATES = 3
 CELLS_PER_POINT = 5  # fewer merge what lies apart, more leave points small on the screen

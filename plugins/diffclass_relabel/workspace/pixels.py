@@ -16,8 +16,8 @@ from collections.abc import Callable
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.mapped_files import create_mapped
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.mapped_files import create_mapped
+from diffclass.system.temporary_folders import TemporaryFolder
 
 
 def runs_of(pixels: np.ndarray) -> list[int]:

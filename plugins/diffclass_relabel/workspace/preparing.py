@@ -14,12 +14,13 @@ from typing import cast
 import numpy as np
 
 from diffclass import markov_operator
-from diffclass.costs import Cost, Forecast, Size, n_kept_loops
 from diffclass.exceptions import DiffclassError
+from diffclass.graph import graph_costs
+from diffclass.jobs import n_kept_loops
 from diffclass.kernels import SharedNeighbors
-from diffclass.point_graph import graph_costs
-from diffclass.progress import Listeners, listening, stage
 from diffclass.relabel import RelabelSession, painting_cost
+from diffclass.system.costs import Cost, Forecast, Size
+from diffclass.system.progress import Listeners, listening, stage
 from diffclass_hyperspectral import Scene, SceneFeatures, TiledScene
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_relabel.workspace.pixels import MOST_POINTS

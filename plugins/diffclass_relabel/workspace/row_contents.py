@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.file_names import in_natural_order
 from diffclass_tables import Table
 from diffclass_tables.io.tables import ROW

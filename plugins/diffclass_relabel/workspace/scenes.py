@@ -16,10 +16,9 @@ import numpy as np
 from scipy.ndimage import label
 
 from diffclass.exceptions import DataError
-from diffclass.identity import content_hash
-from diffclass.jobs import check_neighbors
-from diffclass.label_diffusion import Measures
-from diffclass.progress import stage
+from diffclass.jobs import Measures, check_neighbors
+from diffclass.system.identity import content_hash
+from diffclass.system.progress import stage
 from diffclass_hyperspectral import (
     LabelImage,
     Scene,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from diffclass import StoppingRule, __version__
 from diffclass.exceptions import DataError
-from diffclass.label_diffusion import sizes_as_text
+from diffclass.jobs import sizes_as_text
 from diffclass.relabel import KnownSizes, RelabelSession
 
 KERNEL = "shared"

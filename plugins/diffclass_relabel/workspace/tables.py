@@ -16,11 +16,10 @@ from typing import ClassVar
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.identity import content_hash
-from diffclass.jobs import check_neighbors
-from diffclass.label_diffusion import Measures
-from diffclass.progress import stage
+from diffclass.jobs import Measures, check_neighbors
 from diffclass.relabel import LARGEST_CLASS_ID
+from diffclass.system.identity import content_hash
+from diffclass.system.progress import stage
 from diffclass.targets import encode_labels
 from diffclass_hyperspectral import LabelImage, Scene
 from diffclass_relabel.workspace import workspace

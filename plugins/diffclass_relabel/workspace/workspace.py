@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from diffclass import MarkovOperator, markov_operator
-from diffclass.coarsening import CoarseGraph, coarsen
 from diffclass.exceptions import ParameterError
+from diffclass.jobs import Measures
 from diffclass.kernels import SharedNeighbors
-from diffclass.label_diffusion import Measures
-from diffclass.progress import stage
 from diffclass.relabel import RelabelSession
+from diffclass.relabel.coarsening import CoarseGraph, coarsen
+from diffclass.system.progress import stage
 from diffclass_hyperspectral import LabelImage, Scene
 from diffclass_relabel.workspace.pixels import pixels_of
 from diffclass_relabel.workspace.settings import SessionSettings

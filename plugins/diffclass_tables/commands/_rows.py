@@ -119,7 +119,7 @@ def check_outputs(
 
     - `results`: of rows; `inputs`: the table first
     """
-    from diffclass.output import check_apart, require_writable
+    from diffclass.system.output import check_apart, require_writable
     from diffclass_tables.io import check_ending
 
     for path in results:

@@ -65,7 +65,7 @@ def anomaly(
     """
     from diffclass import DiffusionAnomaly
     from diffclass.kernels import Gaussian
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_tables.io import read_row_labels, write_rows
     from diffclass_tables.jobs.forecasts import graph_forecast
     from diffclass_tables.jobs.others import score_rows

@@ -90,7 +90,7 @@ def _in_memory_or_blocks(
         yield classifier
         return
     from diffclass.blocks import BlockClassifier
-    from diffclass.temporary_folders import TemporaryFolder
+    from diffclass.system.temporary_folders import TemporaryFolder
 
     console.say(
         f"{peak / 1e9:.1f} GB would be needed, {given.memory / 1e9:.1f} GB are given: work is done "
@@ -105,8 +105,8 @@ def _in_memory_or_blocks(
 def _recipe(inputs: Sequence[Path], columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Return how to find the classes of all rows again."""
     from diffclass.command_line import recipe
-    from diffclass.identity import content_hash
-    from diffclass.progress import stage
+    from diffclass.system.identity import content_hash
+    from diffclass.system.progress import stage
 
     with stage("hashing"):
         found = content_hash([repr(name) for name in columns["class"].tolist()])
@@ -138,7 +138,7 @@ def classify(
     """
     import numpy as np
 
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass.targets import encode_labels
     from diffclass_tables.io import read_row_labels, read_row_scores, write_rows
     from diffclass_tables.jobs.classification import classify_rows, kept_classes_of, row_prior

@@ -64,7 +64,7 @@ def cluster(
     from diffclass import DiffusionClustering, DiffusionModes
     from diffclass.clustering import N_NEIGHBORS
     from diffclass.kernels import DensityWeighted, SharedNeighbors
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_tables.io import read_row_labels, write_rows
     from diffclass_tables.jobs.forecasts import graph_forecast
     from diffclass_tables.jobs.others import cluster_rows

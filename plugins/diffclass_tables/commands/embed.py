@@ -57,7 +57,7 @@ def embed(
     Rows with missing values get no coordinates.
     """
     from diffclass.jobs import check_map, draw_map, embedding_costs, report_embedding
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_tables.io import write_rows
     from diffclass_tables.jobs.forecasts import forecast_rows
 

@@ -51,7 +51,7 @@ def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Consol
     TRUTH is a file of ids and classes, as classify's labels. Rows without a class count as wrong;
     labels that the classes were found with count as right, unless they are left out (--fitted).
     """
-    from diffclass.output import check_apart, require_writable
+    from diffclass.system.output import check_apart, require_writable
     from diffclass_tables.io import column_labels, read_row_labels
     from diffclass_tables.jobs.evaluation import evaluate_rows
 

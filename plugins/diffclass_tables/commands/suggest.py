@@ -79,7 +79,7 @@ def suggest(
     The file has an empty column "class": filled in, it is one of labels.
     """
     from diffclass.kernels import check_kernel
-    from diffclass.progress import stage
+    from diffclass.system.progress import stage
     from diffclass_tables.io import read_row_labels
     from diffclass_tables.io.results import write_suggestions
     from diffclass_tables.jobs.classification import row_prior

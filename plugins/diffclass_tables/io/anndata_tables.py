@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.attributes import Attributes, say_unused
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.libraries import require
+from diffclass.system.attributes import Attributes, say_unused
+from diffclass.system.libraries import require
 from diffclass_tables.io.tables import INDEX, Table, checked_values, in_words, unique_ids
 
 EXTRA = "anndata"

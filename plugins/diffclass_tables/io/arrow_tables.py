@@ -1,7 +1,7 @@
 """Tables of columns, by ``pyarrow``: texts such as CSV, Parquet and Feather.
 
 Of CSV a first line of names is optional, and empty cells are missing values; see
-`diffclass.text_dialects`.
+`diffclass.system.text_dialects`.
 Its labels and ids are read by `diffclass.names`: texts as they are written, such as "007", "1.10"
 and "true", unless all are whole numbers. The index that pandas writes beside the columns of a frame
 is ids, not features.
@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.attributes import Attributes, say_unused
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.libraries import require
 from diffclass.names import WHOLE_NUMBER, read_names
-from diffclass.text_dialects import BLANKS, TextDialect, dialect_of
-from diffclass.text_dialects import ENDINGS as TEXTS
+from diffclass.system.attributes import Attributes, say_unused
+from diffclass.system.libraries import require
+from diffclass.system.text_dialects import BLANKS, TextDialect, dialect_of
+from diffclass.system.text_dialects import ENDINGS as TEXTS
 from diffclass_tables.io.tables import (
     INDEX,
     ROW,

@@ -9,7 +9,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.libraries import reading, require_file
+from diffclass.system.libraries import reading, require_file
 from diffclass_tables.io import anndata_tables, arrow_tables
 from diffclass_tables.io.labels import ids_in
 from diffclass_tables.io.tables import Table, checked_sparse, in_words

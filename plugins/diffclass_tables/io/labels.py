@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.libraries import reading, require_file
 from diffclass.names import check_text, is_whole, marks
 from diffclass.options import check_options
+from diffclass.system.libraries import reading, require_file
 from diffclass_tables.io import arrow_tables
 from diffclass_tables.io.tables import INDEX, RESULTS, ROW, Table, dates_as_text, in_words
 from diffclass_tables.options import OPTIONS

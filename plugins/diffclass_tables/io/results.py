@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.libraries import require
 from diffclass.names import check_text, written_name
 from diffclass.options import check_options
-from diffclass.output import replacing
+from diffclass.system.libraries import require
+from diffclass.system.output import replacing
 from diffclass_tables.io import anndata_tables
 from diffclass_tables.io.arrow_tables import EXTRA
 from diffclass_tables.io.tables import RESULTS, Table

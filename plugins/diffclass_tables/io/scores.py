@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading, require_file
 from diffclass.names import read_names
+from diffclass.system.libraries import reading, require_file
 from diffclass_tables.io import arrow_tables
 from diffclass_tables.io.labels import rows_of_ids
 from diffclass_tables.io.tables import Table, in_words

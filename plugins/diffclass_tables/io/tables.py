@@ -227,7 +227,7 @@ def open_table(
     )
     from functools import partial
 
-    from diffclass.libraries import reading, require_file
+    from diffclass.system.libraries import reading, require_file
     from diffclass_tables.io import anndata_tables, arrow_tables, numpy_tables
 
     place = Path(path)

@@ -21,14 +21,19 @@ from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores, draw_per_class
 from diffclass.exceptions import DataError, warn_user
-from diffclass.jobs import HIDDEN, IF_KNOWN, Facts, RunReport, hints_worth, said_of_sizes
-from diffclass.label_diffusion import (
+from diffclass.jobs import (
+    HIDDEN,
+    IF_KNOWN,
+    Facts,
     Measures,
     Prior,
-    ScorePrior,
+    RunReport,
+    hints_worth,
+    said_of_sizes,
     sizes_in_words,
     written_prior,
 )
+from diffclass.label_diffusion import ScorePrior
 from diffclass.options import check_options
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores

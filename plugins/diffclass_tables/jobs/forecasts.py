@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Cost, Forecast, Size, seconds_of
+from diffclass.graph import graph_costs
 from diffclass.kernels import Kernel, check_kernel
 from diffclass.label_diffusion import diffusion_costs
-from diffclass.point_graph import graph_costs
+from diffclass.system.costs import Cost, Forecast, Size, seconds_of
 from diffclass_tables.features import points_cost
 from diffclass_tables.io import Table
 from diffclass_tables.rows import size_of

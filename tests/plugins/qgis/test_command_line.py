@@ -60,7 +60,7 @@ def test_parameters_are_those_of_the_command(algorithm, parameter):
 
 def test_choices_that_are_found_late_are_those_of_the_core():
     from diffclass.acquisition import RULES
-    from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES
+    from diffclass.label_diffusion.stopping import LABEL_MODE_CHOICES
     from diffclass.relabel import SESSION_MODES
 
     for algorithm, parameter in PARAMETERS:

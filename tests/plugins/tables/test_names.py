@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from diffclass.exceptions import DataError, DiffclassError
-from diffclass.label_diffusion import Measures, sizes_as_text, sizes_of
+from diffclass.jobs import Measures, sizes_as_text, sizes_of
 from diffclass.label_diffusion.score_prior import ScorePrior
 from diffclass.names import is_mark, same_names
 from diffclass.targets import encode_labels

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError, warn_user
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 
 
 def parsed_crs(crs: str | None, of: object = None) -> Any:

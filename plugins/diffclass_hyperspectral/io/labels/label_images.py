@@ -16,7 +16,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.names import marks
-from diffclass.remote_paths import place_of
+from diffclass.system.remote_paths import place_of
 from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.georeference import turn_onto
 from diffclass_hyperspectral.io.labels.class_table import UNUSED, ClassTable

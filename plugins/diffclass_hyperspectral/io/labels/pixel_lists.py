@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading
-from diffclass.text_dialects import BLANKS, cells_of, read_text, table_in
+from diffclass.system.libraries import reading
+from diffclass.system.text_dialects import BLANKS, cells_of, read_text, table_in
 from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage

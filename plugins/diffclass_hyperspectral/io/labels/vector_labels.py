@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, warn_user
-from diffclass.libraries import reading, require, require_file
-from diffclass.remote_paths import RemotePath, place_of
+from diffclass.system.libraries import reading, require, require_file
+from diffclass.system.remote_paths import RemotePath, place_of
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,

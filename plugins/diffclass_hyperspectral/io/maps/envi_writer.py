@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import warn_user
-from diffclass.libraries import require
-from diffclass.output import replacing_pair
+from diffclass.system.libraries import require
+from diffclass.system.output import replacing_pair
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     coordinate_system_string,

@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from diffclass.libraries import require
-from diffclass.output import replacing_pair
+from diffclass.system.libraries import require
+from diffclass.system.output import replacing_pair
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import georeference_of, writable_crs
 from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.exceptions import ParameterError
-from diffclass.libraries import require
-from diffclass.mapped_files import create_mapped
 from diffclass.options import check_options
-from diffclass.output import check_apart, replacing, require_writable
+from diffclass.system.libraries import require
+from diffclass.system.mapped_files import create_mapped
+from diffclass.system.output import check_apart, replacing, require_writable
 from diffclass_hyperspectral.io.georeference import LookupTable
 from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster
 from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps, polygon_writer

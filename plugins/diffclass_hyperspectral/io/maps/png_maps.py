@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from diffclass.exceptions import DiffclassError, ParameterError
-from diffclass.libraries import require
 from diffclass.plots import new_figure
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, parsed_crs
 from diffclass_hyperspectral.io.labels import ClassTable, largest_id
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.libraries import require
-from diffclass.output import replacing
+from diffclass.system.libraries import require
+from diffclass.system.output import replacing
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,

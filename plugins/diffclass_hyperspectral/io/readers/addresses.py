@@ -12,8 +12,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.libraries import reading, require
-from diffclass.remote_paths import RemotePath, place_of
+from diffclass.system.libraries import reading, require
+from diffclass.system.remote_paths import RemotePath, place_of
 
 SECONDS = 20  # that a server may be silent
 _WEB = ("http", "https")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, option_name
-from diffclass.libraries import reading, require_file
-from diffclass.remote_paths import place_of
+from diffclass.system.libraries import reading, require_file
+from diffclass.system.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import in_natural_order, joint_name
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import geotiff

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.attributes import Attributes
+from diffclass.system.attributes import Attributes
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.wavelengths import (
     one_unit,

@@ -17,12 +17,12 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from diffclass.attributes import Attributes, say_unused
 from diffclass.exceptions import DataError, warn_user
-from diffclass.libraries import reading, require, require_file
-from diffclass.mapped_files import release_pages
-from diffclass.output import repair_pair
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.attributes import Attributes, say_unused
+from diffclass.system.libraries import reading, require, require_file
+from diffclass.system.mapped_files import release_pages
+from diffclass.system.output import repair_pair
+from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (

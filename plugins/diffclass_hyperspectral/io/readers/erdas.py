@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading, require
+from diffclass.system.attributes import Attributes
+from diffclass.system.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents
 
 MAGIC = (b"HEAD74", b"HEADER")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import named_when_full
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.temporary_folders import TemporaryFolder
 
 
 class FetchedRows:

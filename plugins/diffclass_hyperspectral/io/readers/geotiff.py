@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.libraries import reading
+from diffclass.system.libraries import reading
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.band_tags import ATTRIBUTES, PLACES, BandTags
 from diffclass_hyperspectral.io.readers.contents import (

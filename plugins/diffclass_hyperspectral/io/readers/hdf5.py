@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from diffclass.libraries import reading, require
+from diffclass.system.libraries import reading, require
 from diffclass_hyperspectral.io.readers import xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.hdf5_blocks import (

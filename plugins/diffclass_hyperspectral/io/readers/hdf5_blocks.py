@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading, require
+from diffclass.system.libraries import reading, require
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     LookupTable,

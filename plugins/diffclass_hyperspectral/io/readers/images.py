@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass.attributes import say_unused
 from diffclass.exceptions import DataError, ExtensionError, ParameterError, option_name
-from diffclass.extensions import READERS, extension_names, load_extension
-from diffclass.libraries import reading, require_file
-from diffclass.remote_paths import RemotePath, place_of
+from diffclass.system.attributes import say_unused
+from diffclass.system.extensions import READERS, extension_names, load_extension
+from diffclass.system.libraries import reading, require_file
+from diffclass.system.remote_paths import RemotePath, place_of
 from diffclass_hyperspectral.io import readers
 from diffclass_hyperspectral.io.readers import (
     band_files,

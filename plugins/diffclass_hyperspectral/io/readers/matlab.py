@@ -19,9 +19,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError, option_name
-from diffclass.libraries import reading
+from diffclass.system.attributes import Attributes
+from diffclass.system.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 

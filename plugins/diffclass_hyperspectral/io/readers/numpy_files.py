@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.libraries import reading
+from diffclass.system.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.matlab import Listing, contents_of
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading, require
+from diffclass.system.attributes import Attributes
+from diffclass.system.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents, colors_of, names_of_json
 
 # The text chunk in which `write_class_map` keeps class names, as JSON {id: name}.

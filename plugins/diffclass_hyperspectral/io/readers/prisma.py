@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, map_info_of
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents

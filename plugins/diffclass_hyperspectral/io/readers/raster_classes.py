@@ -14,7 +14,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from diffclass.libraries import require
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.readers.contents import Color, classes_of_flags, full_names
 from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY

@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading
+from diffclass.system.libraries import reading
 from diffclass_hyperspectral.io.readers.band_files import Band, read_bands
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 

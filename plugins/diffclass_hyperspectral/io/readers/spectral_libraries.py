@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError, warn_user
-from diffclass.libraries import reading, require, require_file
-from diffclass.output import replacing_pair, require_writable
+from diffclass.system.libraries import reading, require, require_file
+from diffclass.system.output import replacing_pair, require_writable
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.contents import FILLS, scaled_spectra
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading, require
-from diffclass.remote_paths import place_of
+from diffclass.system.attributes import Attributes
+from diffclass.system.libraries import reading, require
+from diffclass.system.remote_paths import place_of
 from diffclass_hyperspectral.io.readers.addresses import is_pattern, places_like, text_at
 from diffclass_hyperspectral.io.readers.band_files import Band, read_bands
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import require
-from diffclass.remote_paths import RemotePath
+from diffclass.system.libraries import require
+from diffclass.system.remote_paths import RemotePath
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,

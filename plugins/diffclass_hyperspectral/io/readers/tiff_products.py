@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.libraries import reading, require_file
+from diffclass.system.libraries import reading, require_file
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 from diffclass_hyperspectral.io.readers.envi import (
     header_beside,

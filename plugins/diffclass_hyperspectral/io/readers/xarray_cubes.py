@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.attributes import Attributes
 from diffclass.exceptions import DataError, option_name, warn_user
-from diffclass.remote_paths import place_of
+from diffclass.system.attributes import Attributes
+from diffclass.system.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,

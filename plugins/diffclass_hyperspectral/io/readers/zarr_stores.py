@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from diffclass.libraries import reading, require
-from diffclass.remote_paths import RemotePath
+from diffclass.system.libraries import reading, require
+from diffclass.system.remote_paths import RemotePath
 from diffclass_hyperspectral.io.file_names import in_natural_order
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import xarray_cubes

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.identity import content_hash
-from diffclass.mapped_files import release_pages
+from diffclass.system.identity import content_hash
+from diffclass.system.mapped_files import release_pages
 from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.io.scenes.scene import Scene
 
@@ -37,7 +37,7 @@ def scene_identity(scene: Scene) -> dict[str, Any]:
     >>> from diffclass_hyperspectral.io.scenes import scene_identity
     >>> cube = np.ones((2, 3, 4), dtype=np.float32)
     >>> first, second = Scene.from_array(cube), Scene.from_array(cube, path="x", scale_factor=2.0)
-    >>> from diffclass.identity import differences
+    >>> from diffclass.system.identity import differences
     >>> differences(scene_identity(first), scene_identity(second))
     ['scale (1.0, now 2.0)']
     """

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError, option_name, warn_user
-from diffclass.mapped_files import release_pages
-from diffclass.progress import in_parts
-from diffclass.remote_paths import place_of
+from diffclass.system.mapped_files import release_pages
+from diffclass.system.progress import in_parts
+from diffclass.system.remote_paths import place_of
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     LookupTable,

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError, warn_user
-from diffclass.mapped_files import release_pages
 from diffclass.options import check_options
+from diffclass.system.mapped_files import release_pages
 from diffclass_hyperspectral.io.file_names import file_of, is_for_each, joint_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,

@@ -33,11 +33,11 @@ from diffclass.blocks import (
     room_in,
 )
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Size
-from diffclass.identity import sources
 from diffclass.model_files import read_model, write_model
-from diffclass.progress import stage
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.costs import Size
+from diffclass.system.identity import sources
+from diffclass.system.progress import stage
+from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene, scene_identity

@@ -12,10 +12,10 @@ import numpy as np
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import match_classes
 from diffclass.exceptions import DataError, ParameterError, ScaleWarning, warn_user
+from diffclass.graph import PointGraph
 from diffclass.jobs import check_classifier
 from diffclass.label_diffusion import decide
-from diffclass.point_graph import PointGraph
-from diffclass.progress import stage
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene

@@ -8,10 +8,10 @@ from dataclasses import replace
 from diffclass.acquisition import MEDOID_BYTES
 from diffclass.blocks import BlockPlan, scratch_costs
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
+from diffclass.graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.kernels import SharedNeighbors, check_kernel
 from diffclass.label_diffusion import RESULT_BYTES, diffusion_costs
-from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
+from diffclass.system.costs import Cost, Forecast, Size, base_bytes, seconds_of
 from diffclass_hyperspectral.features.feature_costs import feature_cost, feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.scenes import Scene

@@ -12,9 +12,7 @@ import numpy as np
 from diffclass import __version__
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Cost
 from diffclass.exceptions import DataError, warn_user
-from diffclass.mapped_files import release_pages
 from diffclass.model_files import (
     CLASSIFIER,
     Array,
@@ -32,6 +30,8 @@ from diffclass.model_files import (
     write_model,
 )
 from diffclass.options import check_options
+from diffclass.system.costs import Cost
+from diffclass.system.mapped_files import release_pages
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
 from diffclass_hyperspectral.io.labels import ClassEntry, ClassTable

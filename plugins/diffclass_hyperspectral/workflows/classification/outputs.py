@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.libraries import require
 from diffclass.options import check_options
+from diffclass.system.libraries import require
 from diffclass_hyperspectral.io.maps import place_of, write_class_map, write_raster
 from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.readers import flags_of, picture_axes

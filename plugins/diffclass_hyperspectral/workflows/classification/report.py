@@ -19,8 +19,9 @@ from diffclass.jobs import (
     Facts,
     RunReport,
     hints_worth,
+    sizes_in_words,
 )
-from diffclass.label_diffusion import Calibration, sizes_in_words
+from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.classification.lines import (

@@ -21,12 +21,12 @@ from sklearn.base import clone
 
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.costs import Forecast
 from diffclass.exceptions import DataError, ParameterError, warn_user
+from diffclass.graph import PointGraph
 from diffclass.kernels import check_kernel
 from diffclass.options import check_options
-from diffclass.point_graph import PointGraph
-from diffclass.progress import stage
+from diffclass.system.costs import Forecast
+from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from diffclass.graph import REACH
 from diffclass.label_diffusion import Decision, LabelDiffusion
-from diffclass.point_graph import REACH
 from diffclass_hyperspectral.io.labels import ClassTable
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport

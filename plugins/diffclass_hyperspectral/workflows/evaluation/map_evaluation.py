@@ -26,8 +26,8 @@ from diffclass.jobs import (
     written_as,
 )
 from diffclass.options import check_options
-from diffclass.output import replacing
 from diffclass.plots import plot_evaluation
+from diffclass.system.output import replacing
 from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name
 from diffclass_hyperspectral.options import OPTIONS
 from diffclass_hyperspectral.workflows.evaluation.certainty import (

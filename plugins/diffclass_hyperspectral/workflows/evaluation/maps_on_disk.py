@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from diffclass.costs import Cost, Forecast
 from diffclass.exceptions import DataError
-from diffclass.point_graph import BYTES_OF_A_POINT
+from diffclass.graph import BYTES_OF_A_POINT
+from diffclass.system.costs import Cost, Forecast
 from diffclass_hyperspectral.io.labels import LabelImage, is_pixel_list, is_vector, read_labels
 from diffclass_hyperspectral.io.readers import is_ignored, read_image
 from diffclass_hyperspectral.io.scenes import Scene

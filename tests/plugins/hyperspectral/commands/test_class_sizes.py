@@ -10,7 +10,7 @@ import pytest
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.written_sizes import sizes_as_text, sizes_of
+from diffclass.jobs.written_sizes import sizes_as_text, sizes_of
 from diffclass_hyperspectral import (
     LabelImage,
     Scene,

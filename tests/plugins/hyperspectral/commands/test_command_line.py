@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from diffclass import costs
 from diffclass.command_line import console as speaking
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene
+from diffclass.system import costs
 from diffclass_hyperspectral import ClassTable, read_labels, write_class_map, write_raster
 from diffclass_hyperspectral.commands._results import say_lost_names
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of

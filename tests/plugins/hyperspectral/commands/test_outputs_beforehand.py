@@ -13,7 +13,7 @@ import pytest
 
 from diffclass import DiffusionMap
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.output import replacing, require_writable
+from diffclass.system.output import replacing, require_writable
 from diffclass_hyperspectral.io.maps import map_files
 from diffclass_hyperspectral.workflows.embedding import check_map
 

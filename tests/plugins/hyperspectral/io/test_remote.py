@@ -14,7 +14,7 @@ import pytest
 import rasterio.shutil
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.output import require_writable
+from diffclass.system.output import require_writable
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_hyperspectral.io.readers.fetched import FetchedRows
 

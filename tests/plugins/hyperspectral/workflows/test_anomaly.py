@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist
 
 from diffclass import DataError, DiffusionAnomaly, ParameterError
 from diffclass.command_line.main import run
-from diffclass.features import PartialWhitening
+from diffclass.neighbors import PartialWhitening
 from diffclass_hyperspectral import (
     Scene,
     detection_of,

@@ -17,7 +17,7 @@ from diffclass.blocks import Scratch, build, classifier, partition
 from diffclass.command_line import BYTES
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
-from diffclass.point_graph import find_neighbors
+from diffclass.graph import find_neighbors
 from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.features import components
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
@@ -39,7 +39,7 @@ def truth(tmp_path, monkeypatch):
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 700)
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
     # so that nothing fits into the budget in memory
-    monkeypatch.setattr("diffclass.costs._TO_LOAD", 10**9)
+    monkeypatch.setattr("diffclass.system.costs._TO_LOAD", 10**9)
     rows, columns = np.indices((48, 40))
     truth = (1 + (rows // 24) * 2 + columns // 20).astype(np.uint8)
     cube = make_hyperspectral_scene(truth, n_bands=30).astype(np.float32)
@@ -120,7 +120,7 @@ def test_labels_held_out_are_scored(works, features):
 
 
 def test_the_time_is_estimated_before_the_start(truth, monkeypatch, capsys):
-    monkeypatch.setattr("diffclass.costs._WORTH_TELLING", 0)
+    monkeypatch.setattr("diffclass.system.costs._WORTH_TELLING", 0)
     monkeypatch.setattr(block_runs.BlockRun, "points", None)
     assert run([*LABELLED, "--memory", BUDGET]) == 1
     said = capsys.readouterr().err
@@ -132,7 +132,7 @@ def test_the_time_is_estimated_before_the_start(truth, monkeypatch, capsys):
 def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
     truth, monkeypatch, capsys, least, kernel
 ):
-    monkeypatch.setattr("diffclass.costs._WORTH_TELLING", least)
+    monkeypatch.setattr("diffclass.system.costs._WORTH_TELLING", least)
     monkeypatch.setattr(runs, "labelled_points", None)
     assert run([*LABELLED, "--kernel", kernel]) == 1
     said = capsys.readouterr().err

@@ -8,11 +8,12 @@ import mmap
 import numpy as np
 import pytest
 
-from diffclass import DiffusionClassifier, DiffusionMap, costs, memory
+from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.command_line.main import run
-from diffclass.costs import Forecast
-from diffclass.mapped_files import release_pages
-from diffclass.memory import available_memory_bytes
+from diffclass.system import costs, memory
+from diffclass.system.costs import Forecast
+from diffclass.system.mapped_files import release_pages
+from diffclass.system.memory import available_memory_bytes
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.workflows.classification import classify_scene

@@ -27,7 +27,7 @@ def small_blocks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 400)
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 200)
-    monkeypatch.setattr("diffclass.costs._TO_LOAD", 10**9)
+    monkeypatch.setattr("diffclass.system.costs._TO_LOAD", 10**9)
     np.save("labels.npy", labels(0))
 
 

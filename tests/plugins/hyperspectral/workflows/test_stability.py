@@ -77,7 +77,7 @@ def in_blocks(truth, seeded, monkeypatch):
     """Blocks of a few hundred pixels, into which every scene has to go."""
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 700)
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
-    monkeypatch.setattr("diffclass.costs._TO_LOAD", 10**9)
+    monkeypatch.setattr("diffclass.system.costs._TO_LOAD", 10**9)
 
 
 @pytest.fixture

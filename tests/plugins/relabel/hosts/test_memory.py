@@ -49,7 +49,7 @@ FREES = """
 import sys
 from pathlib import Path
 import numpy as np
-from diffclass.memory import return_large_arrays
+from diffclass.system.memory import return_large_arrays
 
 def own():
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import CancelledError
-from diffclass.progress import checkpoint
+from diffclass.system.progress import checkpoint
 from diffclass_relabel.hub.workers import Workers
 from diffclass_relabel.queries import answers
 

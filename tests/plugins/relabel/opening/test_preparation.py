@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass.progress import listening, stage
+from diffclass.system.progress import listening, stage
 from diffclass_hyperspectral import Scene
 from diffclass_relabel.door.security import Gate
 from diffclass_relabel.files import ReadOnlyLog, read_session

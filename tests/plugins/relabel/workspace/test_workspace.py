@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from diffclass import costs
 from diffclass.command_line.main import run
+from diffclass.system import costs
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.exports import export

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from diffclass.exceptions import ParameterError
-from diffclass.output import replacing, require_writable
+from diffclass.system.output import replacing, require_writable
 
 
 def test_writes_and_leaves_nothing_beside(tmp_path):

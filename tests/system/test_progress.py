@@ -6,7 +6,7 @@ import pytest
 
 from diffclass.command_line import console as consoles
 from diffclass.command_line.console import Console
-from diffclass.progress import duration, in_parts, listening, stage, stage_seconds
+from diffclass.system.progress import duration, in_parts, listening, stage, stage_seconds
 
 
 class Heard:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from diffclass.temporary_folders import TemporaryFolder, lock, sweep
+from diffclass.system.temporary_folders import TemporaryFolder, lock, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
 
 HOLDING = """
 import sys, time
 from pathlib import Path
-from diffclass.temporary_folders import TemporaryFolder
+from diffclass.system.temporary_folders import TemporaryFolder
 folder = TemporaryFolder(".map", parent=Path("."))
 (folder.path / "half").write_text("of a map")
 print(folder.path.name, flush=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import ParameterError
-from diffclass.features import PartialWhitening
+from diffclass.neighbors import PartialWhitening
 
 
 @pytest.fixture

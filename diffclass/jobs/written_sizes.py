@@ -61,7 +61,7 @@ class Measures:
     --------
     Pixels of a scene, each of 100 square metres:
 
-    >>> from diffclass.label_diffusion import Measures
+    >>> from diffclass.jobs import Measures
     >>> wholes = {"px": lambda: 5000.0, "ha": lambda: 50.0}
     >>> measures = Measures(wholes, of="the whole scene", examples="20% or 3-4.5ha")
     >>> measures.shares("corn", "500px"), measures.shares("soy", "5-10ha")
@@ -112,7 +112,7 @@ def sizes_of(text: str, names: Mapping[Any, str], measures: Measures) -> Uniform
 
     Examples
     --------
-    >>> from diffclass.label_diffusion import Measures, sizes_of
+    >>> from diffclass.jobs import Measures, sizes_of
     >>> measures = Measures({"rows": lambda: 200.0}, of="the table", examples="20% or 10rows")
     >>> for size in sizes_of("corn=10-20%, 2=50rows", {1: "corn", 2: "soy"}, measures):
     ...     print(size)
@@ -138,7 +138,7 @@ def sizes_as_text(sizes: Iterable[tuple[int, str]], names: Mapping[int, str]) ->
 
     Examples
     --------
-    >>> from diffclass.label_diffusion import sizes_as_text
+    >>> from diffclass.jobs import sizes_as_text
     >>> sizes_as_text([(1, "10-20%"), (2, "3ha")], {1: "corn", 2: "oats, wheat"})
     'corn=10-20%,"oats, wheat"=3ha'
     """
@@ -164,7 +164,7 @@ def written_prior(
 
     Examples
     --------
-    >>> from diffclass.label_diffusion import Measures, written_prior
+    >>> from diffclass.jobs import Measures, written_prior
     >>> measures = Measures({}, of="the table", examples="20%")
     >>> names = {1: "corn", 2: "soy"}
     >>> written_prior("corn=10-20%", names, [1, 2], measures)
@@ -212,7 +212,7 @@ def sizes_in_words(
 
     Examples
     --------
-    >>> from diffclass.label_diffusion import sizes_in_words
+    >>> from diffclass.jobs import sizes_in_words
     >>> prior = [0.2, 0, 0.1], [0.3, 1, 0.1]
     >>> sizes_in_words(prior, ["corn", "soy", "oats"], [0.23, 0.67, 0.1], "moved")
     ('corn: asked 20 to 30 %, the map has 23 %', 'oats: asked 10 %, the map has 10 %')

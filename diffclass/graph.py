@@ -31,11 +31,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from diffclass._number_range import AS_THEY_ARE, NumberRange
 from diffclass._validation import Graph, RandomState, check_points, check_seed
-from diffclass.costs import Cost, Size
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.identity import content_hash
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing, check_kernel
 from diffclass.kernels._kernel import OverKernel
 from diffclass.kernels.isotropic import neighbor_distances
@@ -44,9 +41,12 @@ from diffclass.kernels.shared_neighbors import SharedNeighbors
 from diffclass.neighbors import NeighborSearch, Nodes, neighbors_graph, on_device
 from diffclass.neighbors.nn_descent import search_cost
 from diffclass.neighbors.nodes import row_hashes
+from diffclass.neighbors.number_range import AS_THEY_ARE, NumberRange
 from diffclass.neighbors.search import Search
 from diffclass.operators.markov import MarkovOperator
-from diffclass.progress import stage
+from diffclass.system.costs import Cost, Size
+from diffclass.system.identity import content_hash
+from diffclass.system.progress import stage
 from diffclass.targets import UNLABELLED, encode_labels
 
 __all__ = ["BYTES_OF_A_POINT", "REACH", "PointGraph", "graph_costs", "markov_operator"]
@@ -646,9 +646,9 @@ def graph_costs(size: Size, kernel: Kernel, *, extends: bool = True) -> dict[str
 
     Examples
     --------
-    >>> from diffclass.costs import Size
+    >>> from diffclass.system.costs import Size
     >>> from diffclass.kernels import SharedNeighbors
-    >>> from diffclass.point_graph import graph_costs
+    >>> from diffclass.graph import graph_costs
     >>> size = Size(points=1_000_000, features=30, neighbors=12)
     >>> costs = graph_costs(size, SharedNeighbors())
     >>> {name: f"{cost.working / 1e9:.1f} GB" for name, cost in costs.items()}

@@ -50,7 +50,7 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Examples
     --------
     >>> import numpy as np
-    >>> from diffclass.features import PartialWhitening
+    >>> from diffclass.neighbors import PartialWhitening
     >>> X = np.random.default_rng(0).normal(size=(200, 3)) * [16.0, 4.0, 1.0]
     >>> PartialWhitening(n_components=2).fit_transform(X).std(axis=0).round()
     array([4., 2.])

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_kind, check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.graph import markov_operator
 from diffclass.kernels import Kernel
 from diffclass.operators.markov import MarkovOperator
-from diffclass.point_graph import markov_operator
 from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
 __all__ = ["CoarseGraph", "aggregate_means", "coarsen", "neighbor_aggregates"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from diffclass import MarkovOperator, markov_operator
-from diffclass.coarsening import aggregate_means, coarsen, neighbor_aggregates
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.relabel.coarsening import aggregate_means, coarsen, neighbor_aggregates
 from tests import naive
 
 N = 600

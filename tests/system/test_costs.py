@@ -9,10 +9,10 @@ from itertools import pairwise
 import pytest
 
 from diffclass.blocks.plan import scratch_costs
-from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
+from diffclass.graph import graph_costs, kernel_cost
 from diffclass.kernels import DensityWeighted, Gaussian, LocalCovariance, SharedNeighbors
-from diffclass.label_diffusion.costs import diffusion_costs
-from diffclass.point_graph import graph_costs, kernel_cost
+from diffclass.label_diffusion import diffusion_costs
+from diffclass.system.costs import Cost, Forecast, Size, base_bytes, seconds_of
 
 BLOCK = 200_000
 

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diffclass import identity
-from diffclass.identity import content_hash, differences, file_hash, sources
+from diffclass.system import identity
+from diffclass.system.identity import content_hash, differences, file_hash, sources
 
 
 def drawn(dtype: str, shape: list[int], seed: int) -> np.ndarray:

@@ -21,6 +21,7 @@ from diffclass import (
     markov_operator,
 )
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.graph import Neighborhood, find_neighbors
 from diffclass.kernels import (
     AlongField,
     Correlation,
@@ -39,7 +40,6 @@ from diffclass.neighbors import (
     NNDescentSearch,
     RadiusSearch,
 )
-from diffclass.point_graph import Neighborhood, find_neighbors
 from tests import naive
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.mapped_files import release_pages
+from diffclass.system.mapped_files import release_pages
 
 __all__ = ["content_hash", "differences", "file_hash", "sources"]
 
@@ -45,7 +45,7 @@ def content_hash(*parts: Any) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from diffclass.identity import content_hash
+    >>> from diffclass.system.identity import content_hash
     >>> X = np.arange(6.0).reshape(2, 3)
     >>> content_hash(X) == content_hash(np.asfortranarray(X).astype(">f8"))
     True
@@ -76,7 +76,7 @@ def file_hash(file: Path) -> str:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from diffclass.identity import file_hash
+    >>> from diffclass.system.identity import file_hash
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "x"
     ...     path.write_text("abc"), file_hash(path)[:8]
@@ -94,7 +94,7 @@ def sources(package: Path = Path(__file__).parent) -> str:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from diffclass.identity import sources
+    >>> from diffclass.system.identity import sources
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text = Path(folder, "a.py").write_text("x = 1")
     ...     sources(Path(folder)) == sources()
@@ -112,7 +112,7 @@ def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     Examples
     --------
-    >>> from diffclass.identity import differences
+    >>> from diffclass.system.identity import differences
     >>> differences({"alpha": 0.0, "points": 64 * "0"}, {"alpha": 1.0, "points": 64 * "1"})
     ['alpha (0.0, now 1.0)', 'points']
     """

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.exceptions import ParameterError, named_when_full
-from diffclass.remote_paths import RemotePath, place_of
-from diffclass.temporary_folders import TemporaryFolder, sweep
+from diffclass.system.remote_paths import RemotePath, place_of
+from diffclass.system.temporary_folders import TemporaryFolder, sweep
 
 __all__ = [
     "check_apart",

@@ -13,12 +13,12 @@ from diffclass import (
     markov_operator,
     suggest,
 )
-from diffclass._number_range import Centred, NumberRange, fits
 from diffclass.acquisition import medoids
 from diffclass.blocks import BlockClassifier
 from diffclass.exceptions import DataError
 from diffclass.kernels import Gaussian, LocalCovariance
 from diffclass.neighbors import RadiusSearch
+from diffclass.neighbors.number_range import Centred, NumberRange, fits
 
 RANDOM = np.random.default_rng(0)
 # three clusters, of numbers that 1e9 can be added to without rounding

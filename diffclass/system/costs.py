@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from diffclass.exceptions import ParameterError, warn_user
-from diffclass.memory import available_memory_bytes, peak_memory_bytes
-from diffclass.progress import duration
+from diffclass.system.memory import available_memory_bytes, peak_memory_bytes
+from diffclass.system.progress import duration
 
-__all__ = ["Cost", "Forecast", "Size", "base_bytes", "n_kept_loops", "seconds_of"]
+__all__ = ["Cost", "Forecast", "Size", "base_bytes", "seconds_of"]
 
 _TO_LOAD = 130 * 2**20  # libraries and loops that a run still loads; to compile takes 50 MiB more
 _BY_FAR = 1.5  # times the memory that is free
@@ -241,10 +241,3 @@ def base_bytes() -> int:
 
 def _shown(size: float) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
-
-
-def n_kept_loops() -> int:
-    """Return how many compiled loops are on disk, so that they need not be compiled again."""
-    from diffclass._compiled._jit import n_kept
-
-    return n_kept()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
-from diffclass.remote_paths import RemotePath
+from diffclass.system.remote_paths import RemotePath
 
 __all__ = ["reading", "require", "require_file"]
 

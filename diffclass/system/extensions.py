@@ -45,7 +45,7 @@ def extension_names(group: str) -> list[str]:
     --------
     Where no other distribution adds a kernel:
 
-    >>> from diffclass.extensions import KERNELS, extension_names
+    >>> from diffclass.system.extensions import KERNELS, extension_names
     >>> extension_names(KERNELS)
     []
     """
@@ -75,7 +75,7 @@ def load_extension(group: str, name: str, *, own: Collection[str] = ()) -> Any:
 
     Examples
     --------
-    >>> from diffclass.extensions import KERNELS, load_extension
+    >>> from diffclass.system.extensions import KERNELS, load_extension
     >>> print(load_extension(KERNELS, "cosine"))
     None
     """
@@ -102,7 +102,7 @@ def own_points(group: str) -> dict[str, EntryPoint]:
 
     Examples
     --------
-    >>> from diffclass.extensions import COMMANDS, own_points
+    >>> from diffclass.system.extensions import COMMANDS, own_points
     >>> own_points(COMMANDS)["demo"].value
     'diffclass.command_line.demo:demo'
     """
