@@ -35,7 +35,7 @@ class _Given:
     classes: int = option("", of=Whole(2), default=16)
     repeats: int = option("", of=Whole(1), default=15)
     force: bool = force_option()
-    seed: int = seed_option()
+    random_state: int = seed_option()
 
 
 @command(epilog="Example: diffclass bench")
@@ -48,22 +48,23 @@ def bench(given: _Given, console: Console) -> None:
     from diffclass._compiled._threads import allowed_threads
     from diffclass.system.progress import stage
 
-    n, classes, repeats, seed = given.rows * given.columns, given.classes, given.repeats, given.seed
+    n, classes, repeats = given.rows * given.columns, given.classes, given.repeats
+    random_state = given.random_state
     advice = "ask for fewer --rows, --columns or --classes"
     forecast_sayer(console, advice, force=given.force)(_forecast(n, classes))
     with console.timing():
         with stage("points"):
-            points, y = _points(n, classes, seed)
-        whole = _time_fit(points, y, seed)
+            points, y = _points(n, classes, random_state)
+        whole = _time_fit(points, y, random_state)
         operator = whole.pop("operator")
         with stage("products"):
-            product = _time_product(operator, classes, repeats, seed)
+            product = _time_product(operator, classes, repeats, random_state)
         with stage("warped"):
-            warped = _time_warped(operator, classes, repeats, seed)
+            warped = _time_warped(operator, classes, repeats, random_state)
         with stage("powers"):
-            powers = _time_powers(operator, classes, seed)
+            powers = _time_powers(operator, classes, random_state)
         with stage("relabel"):
-            relabel = _time_relabel(operator, classes, repeats, seed)
+            relabel = _time_relabel(operator, classes, repeats, random_state)
     result: dict[str, Any] = {
         "n_points": n,
         "n_features": points.shape[1],
@@ -96,11 +97,11 @@ def _forecast(n: int, n_classes: int) -> Forecast:
     )
 
 
-def _points(n: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _points(n: int, n_classes: int, random_state: int) -> tuple[np.ndarray, np.ndarray]:
     """Make classes of four blobs each; points of a blob follow each other."""
     import numpy as np
 
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(random_state)
     blobs = random.normal(size=(4 * n_classes, _FEATURES)) * 1.5
     blob = np.sort(random.integers(len(blobs), size=n))
     spread = np.linspace(1.2, 0.2, _FEATURES)
@@ -112,17 +113,18 @@ def _points(n: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return points.astype(np.float32), y
 
 
-def _time_fit(points: np.ndarray, y: np.ndarray, seed: int) -> dict[str, Any]:
+def _time_fit(points: np.ndarray, y: np.ndarray, random_state: int) -> dict[str, Any]:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.system.progress import stage_seconds
 
     step = max(1, min(50, len(points) // 1000))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of points that are fitted again
-        DiffusionClassifier(random_state=seed).fit(points[::step], y[::step])  # loads compiled code
+        few = DiffusionClassifier(random_state=random_state)
+        few.fit(points[::step], y[::step])  # loads compiled code
     start = time.perf_counter()
     with stage_seconds() as seconds:
-        fitted = DiffusionClassifier(random_state=seed).fit(points, y)
+        fitted = DiffusionClassifier(random_state=random_state).fit(points, y)
     seconds["total"] = time.perf_counter() - start
     operator = fitted.operator_
     return {
@@ -135,11 +137,11 @@ def _time_fit(points: np.ndarray, y: np.ndarray, seed: int) -> dict[str, Any]:
 
 
 def _time_product(
-    operator: MarkovOperator, n_columns: int, repeats: int, seed: int
+    operator: MarkovOperator, n_columns: int, repeats: int, random_state: int
 ) -> dict[str, Any]:
     import numpy as np
 
-    f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
+    f = np.random.default_rng(random_state).random((len(operator), n_columns), dtype=np.float32)
     K = operator.affinity
     stream = np.ones(_bytes_touched(operator, n_columns) // 8)  # written, so that it is in memory
     ours, scipys, floor = _medians_in_turn(
@@ -154,14 +156,14 @@ def _time_product(
 
 
 def _time_warped(
-    operator: MarkovOperator, n_classes: int, repeats: int, seed: int
+    operator: MarkovOperator, n_classes: int, repeats: int, random_state: int
 ) -> dict[str, Any]:
     """Time eight steps of the class-specific walks and eight of the plain walk."""
     import numpy as np
 
     from diffclass.operators.warped import warped_operator
 
-    random, n_steps = np.random.default_rng(seed), 8
+    random, n_steps = np.random.default_rng(random_state), 8
     scores = random.dirichlet(np.ones(n_classes), size=len(operator)).astype(np.float32)
     warped = warped_operator(operator, scores)
     f = random.random((len(operator), n_classes), dtype=np.float32)
@@ -179,14 +181,16 @@ def _time_warped(
     }
 
 
-def _time_powers(operator: MarkovOperator, n_columns: int, seed: int) -> list[dict[str, Any]]:
+def _time_powers(
+    operator: MarkovOperator, n_columns: int, random_state: int
+) -> list[dict[str, Any]]:
     """Time A^t of all classes by plain steps and by the Chebyshev series, three times each."""
     import numpy as np
 
     from diffclass.operators.chebyshev import SERIES_TOLERANCE, power_coefficients
 
     tolerance = SERIES_TOLERANCE["f"]
-    f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
+    f = np.random.default_rng(random_state).random((len(operator), n_columns), dtype=np.float32)
     rows = []
     for t in (16, 32, 64, 128, 256, 1024):
         plain, series = _medians_in_turn(
@@ -205,7 +209,7 @@ def _time_powers(operator: MarkovOperator, n_columns: int, seed: int) -> list[di
 
 
 def _time_relabel(
-    operator: MarkovOperator, n_classes: int, repeats: int, seed: int
+    operator: MarkovOperator, n_classes: int, repeats: int, random_state: int
 ) -> dict[str, Any]:
     """Time a stroke of 30 points, from `apply` to the map, and the diffusion of all labels."""
     import numpy as np
@@ -213,7 +217,7 @@ def _time_relabel(
     from diffclass.label_diffusion import diffuse_labels
     from diffclass.relabel import RelabelSession
 
-    random, n = np.random.default_rng(seed), len(operator)
+    random, n = np.random.default_rng(random_state), len(operator)
     session = RelabelSession(operator, [f"class {i + 1}" for i in range(n_classes)])
 
     def paint() -> None:

@@ -23,7 +23,7 @@ class _Given:
         short="-o",
         default=Path("demo_output"),
     )
-    seed: int = seed_option()
+    random_state: int = seed_option()
 
 
 @command(epilog="Example: diffclass demo")
@@ -42,8 +42,8 @@ def demo(given: _Given, console: Console) -> None:
 
     with console.timing():
         with stage("scene"):
-            scene = make_tissue_scene(random_state=given.seed)
-        diffusion, maps = _class_maps(scene, given.seed)
+            scene = make_tissue_scene(random_state=given.random_state)
+        diffusion, maps = _class_maps(scene, given.random_state)
         accuracy = {name: _accuracy(scene, found) for name, found in maps.items()}
         with stage("pictures"):
             files = _draw(given.output, scene, diffusion, maps, accuracy)
@@ -56,7 +56,9 @@ def demo(given: _Given, console: Console) -> None:
     console.give(result, "\n".join(_lines(result)))
 
 
-def _class_maps(scene: TissueScene, seed: int) -> tuple[DiffusionClassifier, dict[str, np.ndarray]]:
+def _class_maps(
+    scene: TissueScene, random_state: int
+) -> tuple[DiffusionClassifier, dict[str, np.ndarray]]:
     import numpy as np
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.neighbors import KNeighborsClassifier
@@ -67,10 +69,10 @@ def _class_maps(scene: TissueScene, seed: int) -> tuple[DiffusionClassifier, dic
 
     with stage("features"):
         spectra = scene.cube.reshape(-1, scene.cube.shape[2])
-        points = PartialWhitening(random_state=seed).fit_transform(spectra)
+        points = PartialWhitening(random_state=random_state).fit_transform(spectra)
     labels = scene.labels.ravel().astype(int)  # an unsigned -1 would be 255
     y = np.where(labels > 0, labels, -1)
-    diffusion = DiffusionClassifier(random_state=seed).fit(points, y)
+    diffusion = DiffusionClassifier(random_state=random_state).fit(points, y)
     maps = {"diffusion": diffusion.transduction_.reshape(scene.labels.shape)}
     peers = {
         "nearest_neighbor": KNeighborsClassifier(1),

@@ -54,7 +54,7 @@ class MapOptions:
         type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
     )
 
-    def model(self, seed: int, *, bandwidth: str) -> DiffusionMap:
+    def model(self, random_state: int, *, bandwidth: str) -> DiffusionMap:
         """Return what embeds points, with this bandwidth by default."""
         from diffclass import DiffusionMap
 
@@ -65,5 +65,5 @@ class MapOptions:
             time=self.time,
             kind=self.kind,
             bandwidth=bandwidth if self.bandwidth is None else self.bandwidth,
-            random_state=seed,
+            random_state=random_state,
         )

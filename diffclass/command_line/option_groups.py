@@ -245,6 +245,7 @@ def seed_option() -> Any:
     """Return the field for ``--seed``."""
     return option(
         "Seeds every random choice; the same seed gives the same result.",
+        names=("--seed",),
         hidden=True,
         of=SEED,
         default=0,
@@ -261,7 +262,7 @@ class RunOptions:
     """Options of commands that compute for long and write files."""
 
     title = "Run"
-    seed: int = seed_option()
+    random_state: int = seed_option()
     force: bool = force_option()
     overwrite: bool = overwrite_option()
 

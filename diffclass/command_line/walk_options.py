@@ -86,7 +86,7 @@ class WalkOptions:
         if self.tau is not None:
             refuse_without_effect(["max_time"], "where --tau states the time")
 
-    def classifier_of(self, seed: int, class_prior: Prior | None) -> DiffusionClassifier:
+    def classifier_of(self, random_state: int, class_prior: Prior | None) -> DiffusionClassifier:
         """Return the classifier that was asked for, all else with the library's defaults."""
         from diffclass import StoppingRule, Warp
         from diffclass.classifier import DiffusionClassifier
@@ -105,6 +105,6 @@ class WalkOptions:
             kernel=None if self.kernel == KERNEL_NAMES[0] else kernel_named(self.kernel),
             warp=Warp(self.rounds) if self.rounds else None,
             join_features=self.join_features,
-            random_state=seed,
+            random_state=random_state,
             device=self.device,
         ).set_params(**{name: value for name, value in given.items() if value is not None})

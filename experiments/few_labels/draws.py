@@ -153,7 +153,7 @@ def _stroke(
 
 def blocks(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -> Drawn:
     ids = truth.astype(np.intp).reshape(shape)  # see draw_labels
-    split = hold_out(ids, kind="blocks", labels_per_class=n_per_class, seed=seed, gap=GAP)
+    split = hold_out(ids, kind="blocks", labels_per_class=n_per_class, random_state=seed, gap=GAP)
     y, _ = labelled_at(truth, split.fit.ravel())
     return y, split.test.ravel()
 

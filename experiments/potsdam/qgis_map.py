@@ -66,7 +66,7 @@ def write_squares(scene: Scene, labels: LabelImage, path: Path) -> None:
     import shapely
     from rasterio.warp import transform_geom
 
-    split = hold_out(labels.ids, kind="blocks", labels_per_class=LABELS_PER_CLASS, seed=0)
+    split = hold_out(labels.ids, kind="blocks", labels_per_class=LABELS_PER_CLASS, random_state=0)
     place = georeference_of(scene.map_info)
     a, _, left, _, e, top = place.transform
     squares = []

@@ -69,13 +69,13 @@ def classified(
         features=SceneFeatures(metric=metric),
         holdout=holdout,
         labels_per_class=LABELS_PER_CLASS,
-        seed=draw,
+        random_state=draw,
     )
 
 
 def svm_accuracy(scene: Scene, labels: LabelImage, holdout: str, draw: int) -> float:
     """Return the overall accuracy of a support vector machine on the same pixels."""
-    split = hold_out(labels.ids, kind=holdout, labels_per_class=LABELS_PER_CLASS, seed=draw)
+    split = hold_out(labels.ids, kind=holdout, labels_per_class=LABELS_PER_CLASS, random_state=draw)
     spectra = scene.spectra().reshape(*scene.shape[:2], -1)
     model = make_pipeline(StandardScaler(), SVC(C=10.0))
     model.fit(spectra[split.fit], labels.ids[split.fit])

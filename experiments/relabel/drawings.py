@@ -47,9 +47,9 @@ def row_of(name: str, n_draws: int) -> dict[str, object]:
     for seed in range(n_draws):
         problem = problem_of(name, seed)
         operator, truth = default_operator(problem), problem.truth
-        coordinates = layout.graph_coordinates(operator, seed=seed)
+        coordinates = layout.graph_coordinates(operator, random_state=seed)
         start = time.perf_counter()
-        places = layout.drawn(operator, coordinates, seed=seed)
+        places = layout.drawn(operator, coordinates, random_state=seed)
         seconds = time.perf_counter() - start
         shares = {
             "two coordinates": purity(coordinates[:, :2], truth),
@@ -57,7 +57,7 @@ def row_of(name: str, n_draws: int) -> dict[str, object]:
         }
         for n_cells in CELLS:
             with mock.patch.object(layout, "CELLS_PER_POINT", n_cells):
-                cells, (_, columns) = layout.settled(places, seed=seed)
+                cells, (_, columns) = layout.settled(places, random_state=seed)
             on_raster = np.column_stack(np.divmod(cells, columns))
             shares[f"{n_cells} cells"] = purity(on_raster, truth)
         for column, value in (shares | {"drawing, s": seconds}).items():

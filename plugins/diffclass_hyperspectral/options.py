@@ -46,7 +46,6 @@ OPTIONS = {
     "position_weight": Number(0),
     "random_state": SEED,
     "rule": OneOf("diffclass.acquisition:RULES"),
-    "seed": SEED,
     "simplify": Number(0),
     "spatial": YES_NO,
     "stability": YES_NO,

@@ -77,7 +77,7 @@ class DiffclassAccessor:
             Options of `open_scene`.
         **options
             As those of `classify_with_holdout`: ``features``, ``classifier``, ``holdout``,
-            ``labels_per_class``, ``seed``, ``cleanup``, ``stability``.
+            ``labels_per_class``, ``random_state``, ``cleanup``, ``stability``.
 
         Returns
         -------

@@ -58,7 +58,9 @@ class Diffusion:
         hidden=True,
         of=COUNT,
     )
-    seed: int | None = option("Seed of random choices; 0 by default.", hidden=True, of=SEED)
+    random_state: int | None = option(
+        "Seed of random choices; 0 by default.", names=("--seed",), hidden=True, of=SEED
+    )
 
 
 @dataclass(frozen=True)

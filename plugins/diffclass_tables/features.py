@@ -59,7 +59,7 @@ def row_points(
     *,
     metric: str | None = None,
     n_components: int | None = None,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> RowPoints:
     """Turn the features of rows into points.
 
@@ -74,7 +74,7 @@ def row_points(
     n_components : int, optional
         Leading components to keep; by default 64 of more than 64 features, if there are more than
         4,096 rows, else all features.
-    seed : int, default=0
+    random_state : int, default=0
         Starts the search for components.
 
     Raises
@@ -99,7 +99,7 @@ def row_points(
 
         if k == d:
             return RowPoints(np.concatenate(list(blocks())), valid, metric, None)
-        mean, directions = _components(blocks, d, k, seed)
+        mean, directions = _components(blocks, d, k, random_state)
         scores = [(block - mean) @ directions for block in blocks()]
         return RowPoints(np.concatenate(scores), valid, metric, k)
 
@@ -175,7 +175,7 @@ def _compared(block: np.ndarray, metric: str) -> np.ndarray:
 
 
 def _components(
-    blocks: Callable[[], Iterator[np.ndarray]], d: int, k: int, seed: int
+    blocks: Callable[[], Iterator[np.ndarray]], d: int, k: int, random_state: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean (d,) and the leading directions (d, k) of rows that come in blocks."""
     total, n = np.zeros(d), 0
@@ -184,7 +184,7 @@ def _components(
         n += len(block)
     mean = (total / n).astype(np.float32)
     width = min(k + _OVERSAMPLED, d)
-    image = np.random.default_rng(seed).normal(size=(d, width))
+    image = np.random.default_rng(random_state).normal(size=(d, width))
     for _ in range(_ITERATIONS):
         basis = np.linalg.qr(image)[0].astype(np.float32)
         image = np.zeros((d, width))

@@ -18,7 +18,7 @@ OPTIONS = {
     "n_components": Whole(1, or_none=True),
     "n_rows": COUNT,
     "overwrite": YES_NO,
+    "random_state": SEED,
     "rule": OneOf("diffclass.acquisition:RULES"),
-    "seed": SEED,
     "variable": Text(or_none=True),
 }

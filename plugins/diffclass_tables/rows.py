@@ -60,7 +60,7 @@ def read_rows(
     metric: str | None = None,
     n_components: int | None = None,
     graph: sp.csr_array | None = None,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Rows:
     """Make points of a table's rows, or take a graph in their place.
 
@@ -75,7 +75,7 @@ def read_rows(
         are more than 4,096 rows, else all features.
     graph : csr_array of shape (n_rows, n_rows), optional
         Affinities, in place of the features; see `read_row_graph`.
-    seed : int, default=0
+    random_state : int, default=0
         Starts the search for components.
 
     Raises
@@ -103,7 +103,7 @@ def read_rows(
     (array([[0.6, 0.8],
            [0. , 1. ]], dtype=float32), array([ True,  True, False]))
     """
-    check_options(OPTIONS, metric=metric, n_components=n_components, seed=seed)
+    check_options(OPTIONS, metric=metric, n_components=n_components, random_state=random_state)
     if graph is not None:
         facts = {"graph": "given", "edges": int(graph.nnz)}
         return Rows(table, graph, np.ones(table.n_rows, dtype=bool), facts)
@@ -113,7 +113,11 @@ def read_rows(
             "give a graph with --graph"
         )
     made: RowPoints = row_points(
-        table.values, table.path, metric=metric, n_components=n_components, seed=seed
+        table.values,
+        table.path,
+        metric=metric,
+        n_components=n_components,
+        random_state=random_state,
     )
     if len(made.points) < 2:
         raise DataError(

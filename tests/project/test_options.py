@@ -188,5 +188,7 @@ def test_a_command_and_its_job_refuse_the_same(job, name, option):
 
 
 def test_long_values_are_named_by_their_type():
-    with pytest.raises(ParameterError, match=r"^seed = an object of numpy\.ndarray; it has to be"):
-        diffclass_tables.read_rows(Untouched(), seed=np.arange(100.0))
+    with pytest.raises(
+        ParameterError, match=r"^random_state = an object of numpy\.ndarray; it has to be"
+    ):
+        diffclass_tables.read_rows(Untouched(), random_state=np.arange(100.0))

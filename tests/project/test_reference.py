@@ -103,3 +103,14 @@ def test_see_also_leads_to_names_of_the_reference(reference):
     assert lines
     wrong = [line for line in lines if line[1].partition(" : ")[0] not in reference.places]
     assert not wrong, f"no such names: {wrong}"
+
+
+def test_what_draws_at_random_takes_random_state(reference):
+    taken = {
+        f"{chapter}.{member.name}": inspect.signature(member.obj).parameters
+        for chapter, members in reference.chapters.items()
+        for member in members
+        if member.kind == "function"
+    }
+    assert any("random_state" in parameters for parameters in taken.values())
+    assert [name for name, parameters in taken.items() if "seed" in parameters] == []

@@ -71,10 +71,12 @@ class DiffusionOptions(WalkOptions):
         check_components(self.components, scene)
         return scene_features(self.features, self.metric, self.components)
 
-    def classifier(self, seed: int, labels: LabelImage, scene: Scene) -> DiffusionClassifier:
+    def classifier(
+        self, random_state: int, labels: LabelImage, scene: Scene
+    ) -> DiffusionClassifier:
         """Return the classifier that was asked for; sizes are those of the labels' classes."""
         from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
 
         sizes = self.class_sizes
         prior = None if sizes is None else class_prior_of(sizes, labels, scene)
-        return self.classifier_of(seed, prior)
+        return self.classifier_of(random_state, prior)

@@ -146,9 +146,9 @@ def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> 
         cube,
         method=given.method,
         model=DiffusionAnomaly(
-            n_neighbors=given.neighbors, time=given.time, random_state=running.seed
+            n_neighbors=given.neighbors, time=given.time, random_state=running.random_state
         ),
-        seed=running.seed,
+        random_state=running.random_state,
         before=forecast_sayer(console, _SMALLER, force=running.force),
     )
 

@@ -81,7 +81,7 @@ class _Labels:
         of=OPTIONS["holdout"],
     )
     labels_per_class: int | None = option(
-        "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
+        "Fit on this many labels of each class, drawn by --random_state, and hold the others out.",
         usual=True,
         of=OPTIONS["labels_per_class"],
     )
@@ -220,7 +220,7 @@ class _Running(RunOptions):
 class _Fitting:
     """How a model is fitted to labels."""
 
-    seed: int
+    random_state: int
     labels: _Labels
     diffusion: DiffusionOptions
     blocks: BlockOptions
@@ -281,7 +281,7 @@ def classify(
         place_maps(console, rasters, tiles.scene)
         advice = _SMALLER_TILES if model.model else SMALLER
         before = forecast_sayer(console, advice, force=running.force)
-        fitting = _Fitting(running.seed, labels, diffusion, blocks)
+        fitting = _Fitting(running.random_state, labels, diffusion, blocks)
         making = (
             _by_model(tiles.scene, model, cleanup, before)
             if model.model
@@ -375,7 +375,12 @@ def _check_usage(
         raise click.UsageError(f"give either --labels or --model{taken_for_one}")
     if model.model is not None:
         refuse_without_effect(
-            [*names_of(DiffusionOptions, BlockOptions, _Labels), "seed", "save", "stability"],
+            [
+                *names_of(DiffusionOptions, BlockOptions, _Labels),
+                "random_state",
+                "save",
+                "stability",
+            ],
             "with --model, which was fitted before; they need --labels",
         )
         if part.bands is not None:
@@ -430,7 +435,7 @@ def _by_labels(
     assert given.labels is not None
     features = fitting.diffusion.features_of(cube)
     labels = read_scene_labels(tiles, given.labels, variable=given.label_variable)
-    classifier = fitting.diffusion.classifier(fitting.seed, labels, cube)
+    classifier = fitting.diffusion.classifier(fitting.random_state, labels, cube)
     with opened_blocks(
         fitting.blocks, cube, features, classifier, files.output,
         console=console, n_classes=labels.n_classes,
@@ -447,7 +452,7 @@ def _by_labels(
             classifier=classifier,
             holdout=given.holdout,
             labels_per_class=given.labels_per_class,
-            seed=fitting.seed,
+            random_state=fitting.random_state,
             cleanup=cleanup,
             before=before,
             blocks=blocks,

@@ -83,12 +83,12 @@ class _Given:
         "Array to take from a .mat truth with several.", hidden=True
     )
 
-    def model(self, seed: int) -> DiffusionClustering:
+    def model(self, random_state: int) -> DiffusionClustering:
         """Return what finds the clusters."""
         from diffclass import DiffusionClustering, DiffusionModes
 
         made = DiffusionModes if self.method == "modes" else DiffusionClustering
-        return made("auto" if self.clusters is None else self.clusters, random_state=seed)
+        return made("auto" if self.clusters is None else self.clusters, random_state=random_state)
 
 
 @command(epilog="Example: diffclass cluster scene.tif -o clusters.tif")
@@ -146,7 +146,7 @@ def cluster(
         found = cluster_scene(
             cube,
             features=scene_features(given.features, given.metric, given.components),
-            model=given.model(running.seed),
+            model=given.model(running.random_state),
             before=forecast_sayer(console, _SMALLER, force=running.force),
         )
         with stage("writing"):

@@ -74,7 +74,7 @@ def embed(
             cube = open_scene(scene, **part.opening)
         embedded = embed_scene(
             cube,
-            coordinates.model(running.seed, bandwidth="self-tuning"),
+            coordinates.model(running.random_state, bandwidth="self-tuning"),
             features=scene_features(given.features, given.metric),
             before=forecast_sayer(console, _SMALLER, force=running.force),
         )

@@ -134,9 +134,9 @@ def suggest(
         }
         n = given.number
         if given.labels is None:
-            run = suggest_first(cube, n, random_state=running.seed, **shared)
+            run = suggest_first(cube, n, random_state=running.random_state, **shared)
         else:
-            classifier = diffusion.classifier(running.seed, labels, cube)
+            classifier = diffusion.classifier(running.random_state, labels, cube)
             shared |= {"rule": given.rule, "classifier": classifier}
             run = suggest_for_scene(cube, labels, n, **shared)
         with stage("writing"):
@@ -173,7 +173,7 @@ def _design(
         place = georeference_of(found.map_info)
         check_places(given.output, has_places=place is not None)
         pixels, report = validation_design(
-            found, n_points, by_class=given.by_class, seed=running.seed
+            found, n_points, by_class=given.by_class, random_state=running.random_state
         )
         crs = None if place is None else place.crs
         write_points(given.output, pixels, crs=crs, overwrite=running.overwrite)

@@ -70,7 +70,7 @@ def find_anomalies(
     *,
     method: str = "diffusion",
     model: DiffusionAnomaly | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     before: Callable[[Forecast], object] | None = None,
 ) -> SceneAnomalies:
     """Score every pixel of a scene by how unlike the others its spectrum is.
@@ -84,7 +84,7 @@ def find_anomalies(
         the spectra.
     model : DiffusionAnomaly, optional
         For "diffusion".
-    seed : int, default=0
+    random_state : int, default=0
         Of the other random choices.
     before : callable, optional
         Called with the forecast of memory before the scene is read.
@@ -115,14 +115,14 @@ def find_anomalies(
     >>> found.highest(1)[0][:2]
     (3, 4)
     """
-    check_options(OPTIONS, method=method, seed=seed)
-    model = DiffusionAnomaly(random_state=seed) if model is None else model
+    check_options(OPTIONS, method=method, random_state=random_state)
+    model = DiffusionAnomaly(random_state=random_state) if model is None else model
     if method == "diffusion":
         check_neighbors(model.n_neighbors, scene.shape[0] * scene.shape[1])
     memory = forecast_anomalies(scene, method, model.n_neighbors, _COMPONENTS)
     if before is not None:
         before(memory)
-    found = _scores(scene, method, model, seed)
+    found = _scores(scene, method, model, random_state)
     scores = np.full(scene.shape[:2], np.nan)
     scores[scene.valid] = found
     return SceneAnomalies(scores, method, memory)
@@ -189,9 +189,9 @@ def detection_of(found: SceneAnomalies, marked: np.ndarray) -> DetectionCurve:
     return detection_curve(marked[with_data], found.scores[with_data])
 
 
-def _scores(scene: Scene, method: str, model: DiffusionAnomaly, seed: int) -> np.ndarray:
+def _scores(scene: Scene, method: str, model: DiffusionAnomaly, random_state: int) -> np.ndarray:
     if method == "isolation-forest":
-        return _isolation(scene, seed)
+        return _isolation(scene, random_state)
     with stage("covariance"):
         statistics = BandStatistics.from_scene(scene)
     if method == "rx":
@@ -203,13 +203,13 @@ def _scores(scene: Scene, method: str, model: DiffusionAnomaly, seed: int) -> np
     return model.fit(points).scores_
 
 
-def _isolation(scene: Scene, seed: int) -> np.ndarray:
+def _isolation(scene: Scene, random_state: int) -> np.ndarray:
     from sklearn.ensemble import IsolationForest
 
     bands = scene.usable_bands()
     spectra = scene.spectra(bands=bands)[scene.valid.ravel()]
     with stage("isolation forest"):
-        return -IsolationForest(random_state=seed).fit(spectra).score_samples(spectra)
+        return -IsolationForest(random_state=random_state).fit(spectra).score_samples(spectra)
 
 
 def forecast_anomalies(scene: Scene, method: str, n_neighbors: int, n_components: int) -> Forecast:

@@ -64,7 +64,7 @@ class DesignReport(RunReport):
 
 
 def validation_design(
-    found: LabelImage, n_points: int, *, by_class: bool = True, seed: int = 0
+    found: LabelImage, n_points: int, *, by_class: bool = True, random_state: int = 0
 ) -> tuple[tuple[ValidationPixel, ...], DesignReport]:
     """Draw pixels of a map at random.
 
@@ -75,7 +75,7 @@ def validation_design(
     n_points : int
     by_class : bool, default=True
         Whether each class has its share, or all pixels are one population.
-    seed : int, default=0
+    random_state : int, default=0
 
     Returns
     -------
@@ -104,14 +104,14 @@ def validation_design(
     >>> len(pixels), report.points_of_classes
     (30, {'class 1': 9, 'class 2': 11, 'class 3': 10})
     """
-    check_options(OPTIONS, n_points=n_points, by_class=by_class, seed=seed)
+    check_options(OPTIONS, n_points=n_points, by_class=by_class, random_state=random_state)
     ids = found.ids.ravel()
     classes, counts = np.unique(ids[ids > 0], return_counts=True)
     if counts.sum() < n_points:
         raise DataError(
             f"{found.path}: {counts.sum()} pixels have a class, and {n_points} points are asked for"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     if by_class:
         Whole(2 * len(classes)).check(n_points, "n_points")
         shares = allocation(counts, n_points)

@@ -45,7 +45,7 @@ def session_model(editor: SessionEditor) -> SceneModel:
         label_mode=session.asked_label_mode if by_rule else session.label_mode,
         tau=StoppingRule(max_time=settings.max_time) if by_rule else session.tau,
         class_prior=None if sizes is None else class_prior_of(sizes, labels, scene),
-        random_state=settings.seed,
+        random_state=settings.random_state,
     )
     features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
     run = classify_with_holdout(scene, labels, features=features, classifier=classifier)

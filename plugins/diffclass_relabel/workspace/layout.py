@@ -30,24 +30,26 @@ _ROOM = 0.03  # at each edge of the raster, as a share of it
 _LONGEST = 2.0  # side of the raster, as a multiple of the other
 
 
-def graph_coordinates(operator: MarkovOperator, *, seed: int = 0) -> np.ndarray:
+def graph_coordinates(operator: MarkovOperator, *, random_state: int = 0) -> np.ndarray:
     """Return the first non-trivial eigenvectors of a walk as coordinates, float64 (n, 3).
 
     Of graphs of fewer points some are zero.
     """
     n_pairs = min(N_COORDINATES + 1, len(operator))
-    found = leading_eigenpairs(operator, n_pairs, random_state=seed).right[:, 1:]
+    found = leading_eigenpairs(operator, n_pairs, random_state=random_state).right[:, 1:]
     coordinates = np.zeros((len(operator), N_COORDINATES))
     coordinates[:, : found.shape[1]] = found
     return coordinates
 
 
-def drawn(operator: MarkovOperator, coordinates: np.ndarray, *, seed: int = 0) -> np.ndarray:
+def drawn(
+    operator: MarkovOperator, coordinates: np.ndarray, *, random_state: int = 0
+) -> np.ndarray:
     """Return a drawing of a graph, float64 (n, 2).
 
     - `coordinates` (n, 2 or more): the first two are where it begins
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     affinity = operator.affinity.tocoo()
     above = affinity.row < affinity.col
     first, second = affinity.row[above], affinity.col[above]
@@ -115,7 +117,7 @@ def _bounded(step: float) -> float:
     return min(max(step, -_MOST_MOVED), _MOST_MOVED)
 
 
-def settled(places: np.ndarray, *, seed: int = 0) -> tuple[np.ndarray, tuple[int, int]]:
+def settled(places: np.ndarray, *, random_state: int = 0) -> tuple[np.ndarray, tuple[int, int]]:
     """Give each point a cell of a raster of its own, the free one nearest to its place.
 
     - `places` float64 (n, 2)
@@ -135,7 +137,7 @@ def settled(places: np.ndarray, *, seed: int = 0) -> tuple[np.ndarray, tuple[int
     rows = int(np.ceil(n_cells / columns))
     inner = (1 - 2 * _ROOM) * np.clip((places - low) / extent, 0, 1) + _ROOM
     wanted = np.ascontiguousarray(inner[:, ::-1] * [rows, columns])
-    order = np.random.default_rng(seed).permutation(len(places))
+    order = np.random.default_rng(random_state).permutation(len(places))
     return _settle(wanted, order, rows, columns), (rows, columns)
 
 

@@ -121,7 +121,7 @@ def _small_session(workspace: Workspace) -> RelabelSession:
         features,
         n_neighbors=min(settings.neighbors, max(len(features) - 1, 1)),
         kernel=SharedNeighbors(),
-        random_state=settings.seed,
+        random_state=settings.random_state,
     )
     return RelabelSession(
         operator,

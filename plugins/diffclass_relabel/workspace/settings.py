@@ -31,7 +31,7 @@ class SessionSettings:
         Diffusion time in steps at the beginning, or the rule that chooses it.
     max_time : int or None
         Last time that the rules look at; None leaves it to the library.
-    seed : int
+    random_state : int
     """
 
     of: ClassVar[str]  # what a session is over, as its header names it
@@ -41,7 +41,7 @@ class SessionSettings:
     label_mode: str = "auto"
     tau: int | str = "auto"
     max_time: int | None = None
-    seed: int = 0
+    random_state: int = 0
 
     @classmethod
     def from_header(cls: type[_Settings], header: Mapping[str, Any]) -> _Settings:
@@ -67,7 +67,10 @@ class SessionSettings:
         if of != cls.of:
             raise DataError(f"the session is one of a {of}, and what is given is a {cls.of}")
         try:
-            return cls(**header["settings"])
+            settings = dict(header["settings"])
+            if "seed" in settings:  # as the command's option is called
+                settings["random_state"] = settings.pop("seed")
+            return cls(**settings)
         except (KeyError, TypeError) as error:
             raise DataError(f"the session's header lacks its settings ({error})") from error
 
@@ -84,7 +87,9 @@ class SessionSettings:
 
     def to_header(self) -> dict[str, Any]:
         """Return what the header of a session file says of them."""
-        return {"settings": asdict(self), "kernel": KERNEL, "of": self.of}
+        settings = asdict(self)
+        settings["seed"] = settings.pop("random_state")
+        return {"settings": settings, "kernel": KERNEL, "of": self.of}
 
     def classify_options(self, session: RelabelSession) -> list[str]:
         """Return the options of ``diffclass classify`` that make the refined map of a session.
@@ -99,7 +104,7 @@ class SessionSettings:
             "class-sizes": sizes_text(session, session.counted_sizes),
             "tau": None if by_rule else session.tau,
             "max-time": self.max_time if by_rule else None,
-            "seed": self.seed,
+            "seed": self.random_state,
         }
         given = self._of_features() | named
         lists = {

@@ -115,7 +115,7 @@ class TableWorkspace(Workspace):
             table,
             metric=settings.metric,
             n_components=settings.dimensions,
-            seed=settings.seed,
+            random_state=settings.random_state,
         )
         return cls.from_rows(rows, settings, contents, fingerprint=found)
 
@@ -131,11 +131,11 @@ class TableWorkspace(Workspace):
         graph = Graph()
         with stage("graph"):
             operator, coarse = built_graph(rows.points, settings)
-            directions = graph_coordinates(operator, seed=settings.seed)
-            places = drawn(operator, directions, seed=settings.seed)
+            directions = graph_coordinates(operator, random_state=settings.random_state)
+            places = drawn(operator, directions, random_state=settings.random_state)
             # equal rows are one node of the graph, and lie beside each other on the raster
             directions, places = operator.at_points(directions), operator.at_points(places)
-            cells, shape = settled(places, seed=settings.seed)
+            cells, shape = settled(places, random_state=settings.random_state)
         graph.set_result((operator, coarse))
         points = np.full(shape[0] * shape[1], -1, dtype=np.int32)
         points[cells] = np.arange(len(cells), dtype=np.int32)

@@ -186,7 +186,7 @@ class Workspace(ABC):
             grouping=self.grouping,
             coarse_answers=self.coarse_answers,
             n_points=len(self.features),
-            random_state=self.settings.seed,
+            random_state=self.settings.random_state,
         )
 
     def pixels_of_runs(self, runs: list[int]) -> np.ndarray:
@@ -249,7 +249,7 @@ def built_graph(
     features: np.ndarray, settings: SessionSettings
 ) -> tuple[MarkovOperator, CoarseGraph | None]:
     """Return the walk on points, and aggregates of more than 10,000."""
-    options: dict[str, Any] = {"kernel": SharedNeighbors(), "random_state": settings.seed}
+    options: dict[str, Any] = {"kernel": SharedNeighbors(), "random_state": settings.random_state}
     n_neighbors = min(settings.neighbors, len(features) - 1)
     operator = markov_operator(features, n_neighbors=n_neighbors, **options)
     if len(features) <= MOST_DIRECT:

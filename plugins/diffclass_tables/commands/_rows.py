@@ -85,12 +85,16 @@ class RowOptions(FeatureOptions):
         table = open_table(path, columns=self.columns, id_column=self.id_column, apart=apart)
         return table, None if self.graph is None else read_row_graph(self.graph, table)
 
-    def rows(self, table: Table, graph: sp.csr_array | None, seed: int) -> Rows:
+    def rows(self, table: Table, graph: sp.csr_array | None, random_state: int) -> Rows:
         """Return the rows as points, or with the graph."""
         from diffclass_tables.rows import read_rows
 
         return read_rows(
-            table, metric=self.metric, n_components=self.dimensions, graph=graph, seed=seed
+            table,
+            metric=self.metric,
+            n_components=self.dimensions,
+            graph=graph,
+            random_state=random_state,
         )
 
 

@@ -84,9 +84,9 @@ def anomaly(
         memory = graph_forecast(opened, Gaussian(), given.neighbors, part.dimensions)
         forecast_sayer(console, SMALLER, force=running.force)(memory)
         model = DiffusionAnomaly(
-            n_neighbors=given.neighbors, time=given.time, random_state=running.seed
+            n_neighbors=given.neighbors, time=given.time, random_state=running.random_state
         )
-        found, report = score_rows(part.rows(opened, None, running.seed), model, known)
+        found, report = score_rows(part.rows(opened, None, running.random_state), model, known)
         with stage("writing"):
             write_rows(given.output, opened, found, overwrite=running.overwrite)
     said = replace(report, memory=memory, costs=costs_of(console))

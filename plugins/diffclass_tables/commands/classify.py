@@ -60,7 +60,7 @@ class _Given:
         required=True,
     )
     labels_per_class: int | None = option(
-        "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
+        "Fit on this many labels of each class, drawn by --random_state, and hold the others out.",
         usual=True,
         of=OPTIONS["labels_per_class"],
     )
@@ -162,7 +162,7 @@ def classify(
             scores = None if given.scores is None else read_row_scores(given.scores, opened)
         sizes = walk.class_sizes
         prior = None if sizes is None else row_prior(sizes, y, opened.n_rows, scores)
-        classifier = walk.classifier_of(running.seed, prior)
+        classifier = walk.classifier_of(running.random_state, prior)
         before = forecast_sayer(console, SMALLER, force=running.force)
         n_scored = 0 if scores is None else scores.values.shape[1]
         n_classes = max(len(encode_labels(y)[0]), n_scored)
@@ -183,13 +183,13 @@ def classify(
                     "--scores and --graph need the graph in memory; give more --memory"
                 )
             run = classify_rows(
-                part.rows(opened, graph, running.seed),
+                part.rows(opened, graph, running.random_state),
                 y,
                 scores=scores,
                 classifier=used,
                 labels_per_class=given.labels_per_class,
                 holdout=given.holdout,
-                seed=running.seed,
+                random_state=running.random_state,
                 level=given.level,
             )
             with stage("writing"):

@@ -82,9 +82,9 @@ def cluster(
         forecast_sayer(console, SMALLER, force=running.force)(memory)
         made = DiffusionModes if given.method == "modes" else DiffusionClustering
         model = made(
-            "auto" if given.clusters is None else given.clusters, random_state=running.seed
+            "auto" if given.clusters is None else given.clusters, random_state=running.random_state
         )
-        found, report = cluster_rows(part.rows(opened, graph, running.seed), model, known)
+        found, report = cluster_rows(part.rows(opened, graph, running.random_state), model, known)
         with stage("writing"):
             write_rows(given.output, opened, found, overwrite=running.overwrite)
     said = replace(report, memory=memory, costs=costs_of(console))

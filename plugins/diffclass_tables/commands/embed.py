@@ -68,14 +68,14 @@ def embed(
     with console.timing():
         with stage("opening"):
             opened, graph = part.opened(table)
-        model = coordinates.model(running.seed, bandwidth="attached")
+        model = coordinates.model(running.random_state, bandwidth="attached")
         check_map(model, opened.n_rows)
         memory, _ = forecast_rows(
             opened, lambda size: embedding_costs(size, model), n_neighbors=model.n_neighbors,
             n_components=part.dimensions,
         )  # fmt: skip
         forecast_sayer(console, _SMALLER, force=running.force)(memory)
-        rows = part.rows(opened, graph, running.seed)
+        rows = part.rows(opened, graph, running.random_state)
         model.set_params(affinity=rows.affinity).fit(rows.points)
         found = rows.placed(model.embedding_.astype(float), float("nan"))
         with stage("writing"):

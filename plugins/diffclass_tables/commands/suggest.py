@@ -103,17 +103,17 @@ def suggest(
                 y = read_row_labels(given.labels, opened, variable=given.label_variable)
         sizes = walk.class_sizes
         prior = None if sizes is None or y is None else row_prior(sizes, y, opened.n_rows)
-        classifier = walk.classifier_of(running.seed, prior)
+        classifier = walk.classifier_of(running.random_state, prior)
         kernel = check_kernel(classifier.kernel or "shared")
         memory = graph_forecast(opened, kernel, classifier.n_neighbors, part.dimensions)
         forecast_sayer(console, SMALLER, force=running.force)(memory)
         report = suggest_rows(
-            part.rows(opened, graph, running.seed),
+            part.rows(opened, graph, running.random_state),
             y,
             given.number,
             rule=given.rule,
             classifier=classifier,
-            seed=running.seed,
+            random_state=running.random_state,
         )
         with stage("writing"):
             write_suggestions(given.output, opened, report.rows, overwrite=running.overwrite)

@@ -183,7 +183,7 @@ def classify_rows(
     classifier: Classifier | None = None,
     labels_per_class: int | None = None,
     holdout: bool = False,
-    seed: int = 0,
+    random_state: int = 0,
     level: float | None = None,
 ) -> ClassifiedRows:
     """Classify rows from the labels of some, and score the classes on labels held out.
@@ -201,7 +201,7 @@ def classify_rows(
         Labels of each class to fit on, drawn at random; the others are held out.
     holdout : bool, default=False
         Whether half of the labels of each class are held out.
-    seed : int, default=0
+    random_state : int, default=0
         Draws them.
     level : float, optional
         Share of the sets that are to hold the true class, between 0 and 1; None: no sets.
@@ -236,7 +236,11 @@ def classify_rows(
     >>> found.columns["class"][[5, 45]].tolist(), found.columns["probability"][[5, 45]].round(2)
     (['cat', 'dog'], array([1., 1.], dtype=float32))
     """
-    given_options = {"labels_per_class": labels_per_class, "holdout": holdout, "seed": seed}
+    given_options = {
+        "labels_per_class": labels_per_class,
+        "holdout": holdout,
+        "random_state": random_state,
+    }
     check_options(OPTIONS, **given_options, level=level)
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     if isinstance(classifier, DiffusionClassifier):
@@ -249,7 +253,7 @@ def classify_rows(
             f"{rows.table.path}: {'only one' if len(classes) else 'no'} class is labelled "
             "among its rows; label rows of at least two"
         )
-    fit = _fitted_on(codes, labels_per_class, holdout=holdout, seed=seed)
+    fit = _fitted_on(codes, labels_per_class, holdout=holdout, random_state=random_state)
     prior = None if scores is None else scores.of(rows.valid)
     hints = {} if prior is None else {"score_prior": prior}
     classifier.fit(rows.points, np.where(fit, given, None), **hints)
@@ -273,13 +277,13 @@ def classify_rows(
 
 
 def _fitted_on(
-    codes: np.ndarray, labels_per_class: int | None, *, holdout: bool, seed: int
+    codes: np.ndarray, labels_per_class: int | None, *, holdout: bool, random_state: int
 ) -> np.ndarray:
     """Return which rows are fitted on, bool (n,)."""
     if labels_per_class is None and not holdout:
         return codes >= 0
     fit = np.zeros(len(codes), dtype=bool)
-    fit[draw_per_class(codes, labels_per_class or len(codes), random_state=seed)] = True
+    fit[draw_per_class(codes, labels_per_class or len(codes), random_state=random_state)] = True
     if not ((codes >= 0) & ~fit).any():
         raise DataError("no label is left to be held out; give more labels, or fit on fewer")
     return fit

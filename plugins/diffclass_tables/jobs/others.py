@@ -172,17 +172,19 @@ def suggest_rows(
     *,
     rule: str = "coverage",
     classifier: DiffusionClassifier | None = None,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> SuggestedRowsReport:
     """Choose rows to label next, or first without labels, the best first."""
-    check_options(OPTIONS, n_rows=n_rows, rule=rule, seed=seed)
+    check_options(OPTIONS, n_rows=n_rows, rule=rule, random_state=random_state)
     if y is None:
-        found, scores = _first(rows, n_rows, seed)
+        found, scores = _first(rows, n_rows, random_state)
         nothing = [None] * len(found)
         return _suggested(rows, rule, found, scores, nothing, nothing)
-    classifier = DiffusionClassifier(random_state=seed) if classifier is None else classifier
+    classifier = (
+        DiffusionClassifier(random_state=random_state) if classifier is None else classifier
+    )
     classifier.set_params(affinity=rows.affinity).fit(rows.points, y[rows.valid])
-    return suggest_after(classifier, rows, y, n_rows, rule=rule, seed=seed)
+    return suggest_after(classifier, rows, y, n_rows, rule=rule, random_state=random_state)
 
 
 def suggest_after(
@@ -192,7 +194,7 @@ def suggest_after(
     n_rows: int,
     *,
     rule: str = "coverage",
-    seed: int = 0,
+    random_state: int = 0,
 ) -> SuggestedRowsReport:
     """Choose rows to label next, the best first, with a classifier fitted to rows and ``y``."""
     labelled = np.flatnonzero(encode_labels(y[rows.valid])[1] >= 0)
@@ -203,7 +205,7 @@ def suggest_after(
         n_rows,
         rule=rule,
         features=None if rows.affinity or rule != "coverage" else rows.points,
-        random_state=seed,
+        random_state=random_state,
     )
     found = chosen.points
     classes = decode_labels(classifier.classes_, classifier.diffusion_.codes)
@@ -233,14 +235,14 @@ def _suggested(
     )
 
 
-def _first(rows: Rows, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _first(rows: Rows, n_rows: int, random_state: int) -> tuple[np.ndarray, np.ndarray]:
     if rows.affinity is not None:
         from diffclass import MarkovOperator
 
         operator = MarkovOperator.from_affinity(rows.points)
-        chosen = suggest(operator, n_points=n_rows, random_state=seed)
+        chosen = suggest(operator, n_points=n_rows, random_state=random_state)
         return chosen.points, chosen.scores
-    choice = by_coverage(rows.points, random_state=seed)
+    choice = by_coverage(rows.points, random_state=random_state)
     free = np.ones(len(rows.points), dtype=bool)
     return well_apart(choice, free, n_rows, lambda point: np.arange(len(free)) == point)
 

@@ -57,9 +57,9 @@ def test_what_can_be_no_option_is_refused(of, name):
 
 
 def test_numbers_are_kept_as_the_command_keeps_them():
-    given = {"neighbors": np.int64(5), "seed": 3.0, "tau": np.int32(7), "max_time": None}
+    given = {"neighbors": np.int64(5), "random_state": 3.0, "tau": np.int32(7), "max_time": None}
     found = checked_settings("scene", given)
-    assert found == {"neighbors": 5, "seed": 3, "tau": 7}
+    assert found == {"neighbors": 5, "random_state": 3, "tau": 7}
     assert {type(value) for value in found.values()} == {int}
     assert checked_settings("table", {"apart": ("a", "b")}) == {"apart": ["a", "b"]}
 

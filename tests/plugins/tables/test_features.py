@@ -144,6 +144,8 @@ def test_rows_of_one_feature(rng):
 
 
 def test_the_seed_decides(X):
-    one, same, other = (row_points(X, PATH, n_components=3, seed=s).points for s in (1, 1, 2))
+    one, same, other = (
+        row_points(X, PATH, n_components=3, random_state=s).points for s in (1, 1, 2)
+    )
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()

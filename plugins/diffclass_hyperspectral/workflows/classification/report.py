@@ -299,7 +299,7 @@ class ClassificationReport(RunReport):
 
 
 def report_fit(
-    result: SceneClassification, labels: LabelImage, split: Holdout | None, seed: int
+    result: SceneClassification, labels: LabelImage, split: Holdout | None, random_state: int
 ) -> FitReport:
     """Describe the fit of a classification to labels, or to those of a split."""
     classifier, features = result.model.classifier, result.model.features
@@ -316,7 +316,7 @@ def report_fit(
         },
         features="spatial" if features.spatial else "spectral",
         n_components=features.n_components_,
-        seed=seed,
+        seed=random_state,
         **_recalls(classifier),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
         labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),

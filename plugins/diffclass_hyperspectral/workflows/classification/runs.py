@@ -104,7 +104,7 @@ def classify_with_holdout(
     classifier: DiffusionClassifier | None = None,
     holdout: str | None = None,
     labels_per_class: int | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     cleanup: Cleanup | None = None,
     before: Callable[[Forecast], object] | None = None,
     blocks: BlockRun | None = None,
@@ -130,7 +130,7 @@ def classify_with_holdout(
         scene, or by what the labelled fields allow; the report says which share they still reach.
     labels_per_class : int, optional
         Pixels of each class to fit on; half of them all by default.
-    seed : int, default=0
+    random_state : int, default=0
         Draws the labels that are held out.
     cleanup : Cleanup, optional
         Nothing by default.
@@ -174,7 +174,7 @@ def classify_with_holdout(
     >>> f"{run.report.holdout.scores.overall_accuracy:.0%} right"
     '97% right'
     """
-    given = {"holdout": holdout, "labels_per_class": labels_per_class, "seed": seed}
+    given = {"holdout": holdout, "labels_per_class": labels_per_class, "random_state": random_state}
     check_options(OPTIONS, **given, stability=stability)
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
@@ -197,7 +197,9 @@ def classify_with_holdout(
     if before is not None:
         before(memory)
     if kinds:  # before the scene is read: what the least gap does not allow, none does
-        hold_out(labels.ids, kind=kinds[0], labels_per_class=labels_per_class, seed=seed)
+        hold_out(
+            labels.ids, kind=kinds[0], labels_per_class=labels_per_class, random_state=random_state
+        )
     points = (
         labelled_points(scene, labels, clone(features))
         if blocks is None
@@ -209,7 +211,7 @@ def classify_with_holdout(
         points=points,
         classifier=classifier,
         labels_per_class=labels_per_class,
-        seed=seed,
+        random_state=random_state,
         cleanup=cleanup,
         blocks=blocks,
         weight_beyond=_weight_beyond(scene, points.features, cleanup)
@@ -223,7 +225,7 @@ def classify_with_holdout(
     result = job.fitted(split, graph)
     result, stable = (result, None) if second is None else second.compared_with(result)
     scored = None if split is None else job.report(result, split)
-    fit = report_fit(result, labels, split, seed)
+    fit = report_fit(result, labels, split, random_state)
     result, changes = _cleaned(result, cleanup)
     report = replace(
         report_classification(result, fit),
@@ -314,7 +316,7 @@ class _Job:
     points: LabelledPoints
     classifier: DiffusionClassifier
     labels_per_class: int | None
-    seed: int
+    random_state: int
     cleanup: Cleanup
     blocks: BlockRun | None
     weight_beyond: np.ndarray
@@ -324,7 +326,7 @@ class _Job:
             self.points.labels.ids,
             kind=kind,
             labels_per_class=self.labels_per_class,
-            seed=self.seed,
+            random_state=self.random_state,
             gap=full_gap(self.weight_beyond),
         )
         segments = self.cleanup.segments

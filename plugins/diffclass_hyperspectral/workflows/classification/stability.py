@@ -49,7 +49,7 @@ class SecondMap:
     """A map by a second seed, not cleaned: class ids of shape (rows, columns)."""
 
     class_map: np.ndarray
-    seed: int
+    random_state: int
 
     def compared_with(self, result: SceneClassification) -> tuple[SceneClassification, Stability]:
         """Return a classification, not cleaned, with its stability, and how much of it differs."""
@@ -58,7 +58,7 @@ class SecondMap:
         same[~has_data] = np.nan
         changed = int(np.count_nonzero(same == 0))
         found = Stability(
-            seed=self.seed,
+            seed=self.random_state,
             changed=changed / np.count_nonzero(has_data),
             changed_pixels=changed,
             exact_neighbors=_is_exact(result.model.classifier),
@@ -90,7 +90,7 @@ def _is_seed(name: str) -> bool:
     return name.rpartition("__")[2] == "random_state"
 
 
-def _another(seed: Any) -> int:
-    if isinstance(seed, Integral):
-        return (int(seed) + 1) % 2**32
-    return int(check_random_state(seed).randint(2**31 - 1))
+def _another(random_state: Any) -> int:
+    if isinstance(random_state, Integral):
+        return (int(random_state) + 1) % 2**32
+    return int(check_random_state(random_state).randint(2**31 - 1))

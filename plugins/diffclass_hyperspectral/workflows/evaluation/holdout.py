@@ -93,7 +93,7 @@ def hold_out(
     *,
     kind: str = "random",
     labels_per_class: int | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     gap: int = LEAST_GAP,
 ) -> Holdout:
     """Split labelled pixels into those to fit on and those to test on.
@@ -107,7 +107,7 @@ def hold_out(
     labels_per_class : int, optional
         Pixels of each class to fit on (half of its pixels, for a class with fewer than twice as
         many); by default half of all.
-    seed : int, default=0
+    random_state : int, default=0
         Seeds the choice.
     gap : int, default=6
         Between blocks, in pixels. Where one above 6 leaves too little to test (less than a tenth of
@@ -124,7 +124,7 @@ def hold_out(
     DataError
         Where nothing is left to test on.
     """
-    random = check_random_state(seed)
+    random = check_random_state(random_state)
     candidates = ids if kind == "random" else np.where(_fitting_blocks(ids, random), ids, 0)
     fit = _drawn(candidates, labels_per_class, random, halve=kind == "random")
     test = (ids > 0) & ~fit

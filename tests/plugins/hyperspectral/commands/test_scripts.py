@@ -57,7 +57,7 @@ def lasting(report):
     ("words", "options"),
     [
         ([], {}),
-        (["--labels-per-class", "5", "--seed", "3"], {"labels_per_class": 5, "seed": 3}),
+        (["--labels-per-class", "5", "--seed", "3"], {"labels_per_class": 5, "random_state": 3}),
         (
             ["--holdout", "blocks", "--majority", "3", "--min-margin", "0.1"],
             {"holdout": "blocks", "cleanup": Cleanup(min_margin=0.1, majority=3)},
@@ -71,7 +71,7 @@ def test_classify(command, words, options):
 
     scene = open_scene("cube.npy")
     labels = read_labels("truth.npy", grid=scene)
-    classifier = DiffusionClassifier(random_state=options.get("seed", 0))
+    classifier = DiffusionClassifier(random_state=options.get("random_state", 0))
     run = classify_with_holdout(scene, labels, classifier=classifier, **options)
     write_maps("script.npy", run.result, scene, margin="m2.npy")
 

@@ -23,15 +23,15 @@ def fields():
 @pytest.mark.parametrize("kind", ["random", "blocks"])
 @pytest.mark.parametrize("n", [None, 5])
 def test_the_two_parts_are_apart(fields, kind, n):
-    split = hold_out(fields, kind=kind, labels_per_class=n, seed=3)
+    split = hold_out(fields, kind=kind, labels_per_class=n, random_state=3)
     assert not (split.fit & split.test).any()
     assert not ((split.fit | split.test) & (fields == 0)).any()
     assert set(np.unique(fields[split.fit])) == {1, 2, 3}
     if n is not None:
         np.testing.assert_array_equal(np.bincount(fields[split.fit])[1:], [5, 5, 5])
-    again = hold_out(fields, kind=kind, labels_per_class=n, seed=3)
+    again = hold_out(fields, kind=kind, labels_per_class=n, random_state=3)
     np.testing.assert_array_equal(again.fit, split.fit)
-    other = hold_out(fields, kind=kind, labels_per_class=n, seed=4)
+    other = hold_out(fields, kind=kind, labels_per_class=n, random_state=4)
     assert (other.fit != split.fit).any()
 
 
@@ -44,7 +44,7 @@ def test_random_halves_hold_out_all_the_rest(fields):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gap_holds(fields, seed):
-    split = hold_out(fields, kind="blocks", labels_per_class=8, seed=seed)
+    split = hold_out(fields, kind="blocks", labels_per_class=8, random_state=seed)
     assert split.gap == LEAST_GAP
     fit, test = np.argwhere(split.fit), np.argwhere(split.test)
     apart = np.abs(fit[:, None] - test[None]).max(axis=2)
@@ -67,7 +67,7 @@ def test_a_field_mostly_in_one_square_is_cut_in_two(seed):
     ids = np.zeros((160, 160), dtype=np.int32)  # squares of 20 pixels
     ids[42:56, 58:80] = 1  # two of its columns lie in the next square
     ids[100:160, 100:160] = 2
-    split = hold_out(ids, kind="blocks", seed=seed)
+    split = hold_out(ids, kind="blocks", random_state=seed)
     assert np.unique(np.argwhere(split.fit & (ids == 1))[:, 1]).tolist() == list(range(58, 69))
     assert split.untested(ids) == []
 
@@ -96,7 +96,7 @@ def test_a_gap_is_cut_to_what_the_fields_allow(fields, seed):
     fields = np.where(fields == 3, 0, fields)
 
     def split_at(gap, n=None):
-        return hold_out(fields, kind="blocks", labels_per_class=n, seed=seed, gap=gap)
+        return hold_out(fields, kind="blocks", labels_per_class=n, random_state=seed, gap=gap)
 
     assert split_at(40).gap < 12  # with all pixels of the blocks
     few = split_at(40, 2)
@@ -117,8 +117,8 @@ def test_nothing_left():
 
 @pytest.mark.parametrize("kind", ["random", "blocks"])
 def test_unsigned_ids_are_split_like_signed_ones(fields, kind):
-    signed = hold_out(fields, kind=kind, labels_per_class=5, seed=1)
-    unsigned = hold_out(fields.astype(np.uint8), kind=kind, labels_per_class=5, seed=1)
+    signed = hold_out(fields, kind=kind, labels_per_class=5, random_state=1)
+    unsigned = hold_out(fields.astype(np.uint8), kind=kind, labels_per_class=5, random_state=1)
     np.testing.assert_array_equal(signed.fit, unsigned.fit)
     np.testing.assert_array_equal(signed.test, unsigned.test)
 
@@ -154,7 +154,7 @@ def test_no_label_has_no_group():
 
 
 def test_segments_with_a_fitted_label_are_not_tested(fields):
-    split = hold_out(fields, kind="blocks", labels_per_class=5, seed=1)
+    split = hold_out(fields, kind="blocks", labels_per_class=5, random_state=1)
     row, column = np.indices(fields.shape)
     segments = np.where(column < 12, 0, 100 * (row // 5) + column // 5)
     outside = split.outside(segments)

@@ -96,7 +96,7 @@ def by_hand(seed, blocks=None, tau="auto", **options):
         open_scene("scene.npy"),
         read_labels("labels.npy"),
         classifier=DiffusionClassifier(random_state=seed, tau=tau),
-        seed=4,
+        random_state=4,
         blocks=blocks,
         **options,
     ).result

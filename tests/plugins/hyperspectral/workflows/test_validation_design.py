@@ -52,7 +52,7 @@ def test_every_point_is_given_and_no_class_has_more_than_its_pixels(counts, n_po
 def test_points_are_distinct_have_a_class_and_lie_where_they_say(rng, by_class):
     found, _ = map_and_truth(rng)
     labels = replace(LabelImage.from_array(found), map_info=PLACE)
-    pixels, report = validation_design(labels, 120, by_class=by_class, seed=3)
+    pixels, report = validation_design(labels, 120, by_class=by_class, random_state=3)
     places = {(pixel.row, pixel.column) for pixel in pixels}
     assert len(places) == 120
     assert all(found[place] > 0 for place in places)
@@ -63,8 +63,8 @@ def test_points_are_distinct_have_a_class_and_lie_where_they_say(rng, by_class):
     assert report.points_of_classes["class 1"] >= (20 if by_class else 0)
     # in random order: the first quarter has several classes
     assert len({int(found[p.row, p.column]) for p in pixels[:30]}) > 1
-    assert pixels == validation_design(labels, 120, by_class=by_class, seed=3)[0]
-    assert pixels != validation_design(labels, 120, by_class=by_class, seed=4)[0]
+    assert pixels == validation_design(labels, 120, by_class=by_class, random_state=3)[0]
+    assert pixels != validation_design(labels, 120, by_class=by_class, random_state=4)[0]
 
 
 @pytest.mark.parametrize("by_class", [True, False])
@@ -75,7 +75,7 @@ def test_estimates_hold_the_truth_as_often_as_they_say(rng, by_class):
     shares = [(truth[found > 0] == i).mean() for i in (1, 2, 3)]
     inside, means = [], []
     for seed in range(200):
-        pixels, _ = validation_design(whole, 300, by_class=by_class, seed=seed)
+        pixels, _ = validation_design(whole, 300, by_class=by_class, random_state=seed)
         ids = np.zeros_like(found)
         for pixel in pixels:
             ids[pixel.row, pixel.column] = truth[pixel.row, pixel.column]

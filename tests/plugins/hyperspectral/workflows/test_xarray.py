@@ -433,8 +433,8 @@ def test_labels_of_any_kind(tmp_path):
 def test_a_dataset_is_classified_as_its_cube():
     cube = make_cube(dims=("band", "y", "x"))
     several = xr.Dataset({"mask": cube[0].drop_vars("wavelength"), "reflectance": cube})
-    found = several.diffclass.classify(TISSUE.truth, labels_per_class=4, seed=3)
-    alone = cube.diffclass.classify(TISSUE.truth, labels_per_class=4, seed=3)
+    found = several.diffclass.classify(TISSUE.truth, labels_per_class=4, random_state=3)
+    alone = cube.diffclass.classify(TISSUE.truth, labels_per_class=4, random_state=3)
     xr.testing.assert_identical(found.drop_attrs(deep=False), alone.drop_attrs(deep=False))
     assert json.loads(found.attrs["report"])["holdout"]
 

@@ -257,7 +257,7 @@ def test_a_session_of_another_scene_is_refused(scene_folder, tissue, tmp_path):
 
 def test_settings_are_the_sessions(scene_folder, tmp_path):
     scene, session = scene_folder / "scene.hdr", tmp_path / "a.jsonl"
-    settings = {"components": 5, "tau": 16, "features": "spatial", "seed": None}
+    settings = {"components": 5, "tau": 16, "features": "spatial", "random_state": None}
     open_editor(scene, session, settings=settings).close()
     editor = open_editor(scene, session)
     assert editor.session.tau == 16

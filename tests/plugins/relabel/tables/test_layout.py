@@ -43,7 +43,7 @@ def test_each_point_has_the_nearest_free_cell(make, n):
         "line": np.outer(np.arange(n), [1.0, 0.0]),
         "two heaps": np.repeat([[0.0, 0.0], [5.0, 3.0]], [n - n // 2, n // 2], axis=0),
     }[make]
-    cells, (rows, columns) = settled(places, seed=4)
+    cells, (rows, columns) = settled(places, random_state=4)
     assert len(np.unique(cells)) == n
     assert 5 * n <= rows * columns
     assert cells.min() >= 0
@@ -87,9 +87,9 @@ def test_the_same_graph_gives_the_same_drawing():
     X = make_blobs(300, 4, centers=3, random_state=0)[0].astype(np.float32)
     operator = walk(X)
     coordinates = graph_coordinates(operator)
-    first, again = (drawn(operator, coordinates, seed=7) for _ in range(2))
+    first, again = (drawn(operator, coordinates, random_state=7) for _ in range(2))
     np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, drawn(operator, coordinates, seed=8))
+    assert not np.array_equal(first, drawn(operator, coordinates, random_state=8))
     assert np.isfinite(first).all()
 
 

@@ -93,7 +93,7 @@ def test_a_session_does_not_depend_on_where_rows_are_drawn(labelled, table_folde
     with monkeypatch.context() as other:
         other.setattr(
             "diffclass_relabel.workspace.tables.drawn",
-            lambda operator, coordinates, seed: np.random.default_rng(9).normal(
+            lambda operator, coordinates, random_state: np.random.default_rng(9).normal(
                 size=(len(operator), 2)
             ),
         )
