@@ -34,11 +34,11 @@ from diffclass.label_diffusion import (
     map_scores,
 )
 from diffclass.label_diffusion.diffusion import diffuse
+from diffclass.label_diffusion.label_modes import ABSORBING, LABEL_MODES
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.maps import dense_rows, with_rows
 from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
 from diffclass.label_diffusion.stopping import (
-    LABEL_MODE_CHOICES,
     DiffusionRules,
     Tau,
     check_kept_classes,
@@ -411,7 +411,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raise `ParameterError` for parameters that no points can be fitted with."""
-        check_choice(self.label_mode, "label_mode", LABEL_MODE_CHOICES)
+        check_choice(self.label_mode, "label_mode", tuple(LABEL_MODES))
         checked_tau(self.tau)
         check_seed(self.random_state)
         if self.warp is not None:
@@ -435,7 +435,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """Raise `ParameterError` for parameters that do not go with scores."""
         if self.warp is not None or self.join_features:
             raise ParameterError("score_prior goes with neither warp nor join_features; choose one")
-        if self.label_mode not in ("auto", "absorbing"):
+        if not LABEL_MODES[self.label_mode].absorbs:
             raise ParameterError(
                 f"score_prior with label_mode={self.label_mode!r}; hints stand beside absorbing "
                 "labels: leave label_mode out"
@@ -444,7 +444,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _rules(self, labels: Labels) -> DiffusionRules:
         return DiffusionRules.of(
             labels,
-            label_mode=self.label_mode if labels.hints is None else "absorbing",
+            label_mode=self.label_mode if labels.hints is None else ABSORBING.name,
             tau=self.tau,
             class_prior=self.class_prior,
             kept_classes=self.kept_classes,

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass._validation import check_choice
 from diffclass.blocks import block_tasks
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.engine import Engine, SerialEngine
@@ -27,6 +28,7 @@ from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Lab
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
 from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
+from diffclass.label_diffusion.label_modes import ABSORBING, LABEL_MODES
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores
 from diffclass.label_diffusion.stopping import MarginCurve, map_at_tau
 from diffclass.neighbors import Nodes
@@ -56,7 +58,7 @@ class BlockMap(Decision):
 
     posteriors: np.ndarray
     weighting: str
-    label_mode: str = "absorbing"
+    label_mode: str = ABSORBING.name
     kept_classes: None = None
     dropped: None = None
 
@@ -307,7 +309,8 @@ def diffuse_in_blocks(
 
 def check_label_mode(label_mode: str) -> None:
     """Raise `ParameterError` for labels that do not absorb the walk."""
-    if label_mode not in ("auto", "absorbing"):
+    check_choice(label_mode, "label_mode", tuple(LABEL_MODES))
+    if not LABEL_MODES[label_mode].in_blocks:
         raise ParameterError(
             f"label_mode = {label_mode!r} needs the whole graph in memory; in blocks labels are "
             "absorbing"

@@ -52,7 +52,7 @@ class WalkOptions:
         "away, and count over the whole walk or at its end; free-l1: in the measure of Coifman "
         "et al. 2005. auto (default): absorbing, or, with one label per class, summed if their map "
         "cuts the graph less.",
-        of=OneOf("diffclass.label_diffusion.stopping:LABEL_MODE_CHOICES"),
+        of=OneOf("diffclass.label_diffusion.label_modes:LABEL_MODES"),
     )
     class_sizes: str | None = option(
         "What is known of the classes' sizes: NAME=SIZE,NAME=SIZE with 20%, 1200px, 3.5ha (also "

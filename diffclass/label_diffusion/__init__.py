@@ -2,8 +2,8 @@
 
 `labels` checks them once; `diffusion` diffuses them and forms the result; `stopping` says when:
 the rules that choose the time, and the walk until it is known; `walk` is the interface of a walk,
-wherever its columns lie, with the absorbing labels of the default; there is one file for each other
-way in which labels count. `maps` turns values into classes and margins, and says what the graph
+wherever its columns lie, with the absorbing labels of the default; `label_modes` lists the ways in
+which labels count. `maps` turns values into classes and margins, and says what the graph
 thinks of a map; `reach` says where labels can get to. `calibration` turns posteriors into
 probabilities and sets of classes, by labels that `held_out_labels` holds out; `feature_opinion`
 joins the graph with what the features say.

@@ -47,7 +47,7 @@ from numpy.typing import ArrayLike
 from diffclass._validation import check_kind
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.class_sizes import NEAR, SIZED, ClassSizes, with_sizes
-from diffclass.label_diffusion.free_walk import CountedWalk, FreeWalk, SummedWalk
+from diffclass.label_diffusion.label_modes import LABEL_MODES, SUMMED
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.largest_walk import LargestWalk
 from diffclass.label_diffusion.maps import (
@@ -68,7 +68,7 @@ from diffclass.label_diffusion.stopping import (
     stop_early,
     walk_along_curve,
 )
-from diffclass.label_diffusion.walk import AbsorbingWalk, Walk
+from diffclass.label_diffusion.walk import Walk
 from diffclass.label_diffusion.warped_walk import WarpedWalk
 from diffclass.neighbors import Nodes
 from diffclass.operators.local_order import inverse
@@ -357,26 +357,21 @@ def margin_curve(
 def start_walk(
     operator: Operator, labels: Labels, *, label_mode: str, kept_classes: int | None = None
 ) -> Walk:
-    """Return the walk of labels at time 0; the mode is one of `LABEL_MODES`.
-
-    With ``kept_classes`` it is "absorbing".
-    """
+    """Return the walk of labels at time 0; the mode is one of `LABEL_MODES`."""
+    mode = LABEL_MODES[label_mode]
     if kept_classes is not None:
         if isinstance(operator, WarpedOperator):
             raise ParameterError("a warped walk keeps all classes; leave out kept_classes or warp")
-        return LargestWalk(operator, labels, kept_classes)
+        assert mode.largest_walk is not None  # as `check_kept_classes` ensures
+        return mode.largest_walk(operator, labels, kept_classes)
     if isinstance(operator, WarpedOperator):
         if operator.scores.shape[1] != labels.n_classes:
             raise DataError(
                 f"y holds {labels.n_classes} classes; the operator is warped for "
                 f"{operator.scores.shape[1]}"
             )
-        return WarpedWalk(operator, labels, label_mode=label_mode)
-    kinds: dict[str, type[AbsorbingWalk | FreeWalk]] = {
-        "absorbing": AbsorbingWalk, "free": FreeWalk, "free-l1": CountedWalk,
-        "summed": SummedWalk,
-    }  # fmt: skip
-    return kinds[label_mode](operator, labels)
+        return WarpedWalk(operator, labels, mode)
+    return mode.walk(operator, labels)
 
 
 def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
@@ -387,12 +382,12 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
         stopped, unsized = stop_early(walk, rules), replace(rules, sizes=None)
         found = read_map(walk, stopped, unsized)
         if rules.may_sum and stopped.is_by_cut:  # whatever the sizes
-            longer = start_walk(operator, labels, label_mode="summed")
+            longer = start_walk(operator, labels, label_mode=SUMMED.name)
             longer.advance_map(SUMMED_TAU)
             end = EarlyStop(SUMMED_TAU, stopped.curve, n_steps=longer.time)
             summed = read_map(longer, end, unsized)
             if _cuts_less(walk.operator, summed, found):
-                walk, stopped, found, label_mode = longer, end, summed, "summed"
+                walk, stopped, found, label_mode = longer, end, summed, SUMMED.name
         if rules.sizes is not None:
             found = read_map(walk, stopped, rules)
     return LabelDiffusion(

@@ -8,7 +8,6 @@ import numpy as np
 
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk, is_long
-from diffclass.label_diffusion.stopping import sum_end
 from diffclass.label_diffusion.walk import HEIGHT, Walk, counted_points, curve_times
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import labels_per_class
@@ -255,6 +254,15 @@ class CountedWalk(FreeWalk):
 
     def _measure(self) -> np.ndarray:
         return counted_points(self.operator)
+
+
+def sum_end(tau: int, n_labels: float) -> int:
+    """Return the step at which the sum ends: 3 tau, or 6 tau with one label per class.
+
+    A single label has to reach all clusters of its class, which takes time. With more labels, late
+    steps blur what the early ones found (experiments/few_labels/tau.py).
+    """
+    return tau * (6 if n_labels == 1 else 3)
 
 
 class SummedWalk(FreeWalk):

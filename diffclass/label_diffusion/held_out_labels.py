@@ -49,6 +49,7 @@ from diffclass import _compiled
 from diffclass._compiled._threads import in_threads
 from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.diffusion import LabelDiffusion, in_local_order, start_walk
+from diffclass.label_diffusion.label_modes import LABEL_MODES
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import is_long
 from diffclass.label_diffusion.maps import posteriors_of
@@ -104,7 +105,7 @@ def hold_out_labels(
     if operator.knows_labels or not len(chosen.points):
         return HeldOutLabels.none(labels.n_classes)
     batches = chosen.batches(_n_columns(len(operator)))
-    if diffusion.label_mode == "absorbing" and diffusion.weighting != "moved" and batches:
+    if LABEL_MODES[diffusion.label_mode].absorbs and diffusion.weighting != "moved" and batches:
         values = _without_returns(operator.unwarped, diffusion, chosen, batches)
         values *= diffusion.class_weight
     else:

@@ -34,14 +34,13 @@ from sklearn.exceptions import ConvergenceWarning
 from diffclass._validation import check_choice, check_kind, check_positive, check_share
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.label_diffusion.class_sizes import ClassSizes, with_sizes
+from diffclass.label_diffusion.label_modes import AUTO, LABEL_MODES
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import Cut, balanced_weights, equal_weights
 from diffclass.label_diffusion.walk import LabelWalk, curve_times, cut_times
 from diffclass.system.sizes import LONG_WALK_POINTS
 
 RULES = ("auto", "margin")
-LABEL_MODES = ("absorbing", "summed", "free", "free-l1")
-LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 # Size times steps of the longest walk: 16,384 steps of 32,768 values, 1,024 of 65,536 points.
 _LONGEST_WALK = {"auto": 2**29, "margin": 2**26}
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
@@ -113,18 +112,9 @@ def kept_share(label_mode: str, n_labels: float) -> float:
     The margin of absorbing labels falls far more slowly: 1 - 0.6 / sqrt(n), at most 0.65. See
     experiments/few_labels/tau.py.
     """
-    if label_mode == "absorbing":
+    if LABEL_MODES[label_mode].absorbs:
         return min(0.65, float(1 - 0.6 / np.sqrt(n_labels)))
     return min(0.8, float(1 - 0.35 / np.sqrt(n_labels)))
-
-
-def sum_end(tau: int, n_labels: float) -> int:
-    """Return the step at which the sum ends: 3 tau, or 6 tau with one label per class.
-
-    A single label has to reach all clusters of its class, which takes time. With more labels, late
-    steps blur what the early ones found (experiments/few_labels/tau.py).
-    """
-    return tau * (6 if n_labels == 1 else 3)
 
 
 def checked_rule(rule: str | StoppingRule) -> StoppingRule:
@@ -167,7 +157,7 @@ def check_kept_classes(kept_classes: int | None, label_mode: str) -> None:
     check_positive(kept_classes, "kept_classes", integer=True)
     if kept_classes < 2:
         raise ParameterError("kept_classes = 1 leaves no margin; keep at least 2")
-    if label_mode not in ("auto", "absorbing"):
+    if LABEL_MODES[label_mode].largest_walk is None:
         raise ParameterError(
             f"kept_classes with label_mode={label_mode!r}, whose values are all about equal in the "
             "end; leave one of them out"
@@ -228,7 +218,7 @@ class DiffusionRules:
             If a name is unknown, a time below 1, sizes are of the wrong number or out of range, or
             labels that do not absorb the walk are to keep some classes only.
         """
-        check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
+        check_choice(label_mode, "label_mode", tuple(LABEL_MODES))
         check_kept_classes(kept_classes, label_mode)
         return cls(
             label_mode,
@@ -242,7 +232,7 @@ class DiffusionRules:
     @property
     def first_mode(self) -> str:
         """How labels count in the first walk: with "auto" they absorb."""
-        return "absorbing" if self.label_mode == "auto" else self.label_mode
+        return LABEL_MODES[self.label_mode].first.name
 
     @property
     def may_sum(self) -> bool:
@@ -250,7 +240,7 @@ class DiffusionRules:
         last = self.tau.max_time if isinstance(self.tau, StoppingRule) else None
         is_allowed = last is None or last >= SUMMED_TAU
         is_short = self.is_large or self.kept_classes is not None
-        return is_allowed and self.label_mode == "auto" and self.per_class < 2 and not is_short
+        return is_allowed and self.label_mode == AUTO.name and self.per_class < 2 and not is_short
 
     @property
     def usual_share(self) -> float:

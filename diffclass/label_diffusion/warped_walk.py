@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.label_diffusion.label_modes import LabelMode
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk, is_long
 from diffclass.label_diffusion.maps import Decision, decide
@@ -16,16 +17,16 @@ from diffclass.operators.warped import WarpedOperator
 class WarpedWalk(Walk):
     """Each class walks by its own operator A_i. The state is h_i = s_i f_i.
 
-    The walks stop at labels if these are "absorbing"; "summed" labels are free ones.
+    The walks stop at labels if the mode absorbs; summed labels are free ones.
     """
 
-    def __init__(self, warped: WarpedOperator, labels: Labels, *, label_mode: str):
+    def __init__(self, warped: WarpedOperator, labels: Labels, mode: LabelMode):
         super().__init__(warped.unwarped, labels)
         self.warped = warped
         _check_labels(warped, labels)
-        self._stops = self._absorbing_labels() if label_mode == "absorbing" else None
+        self._stops = self._absorbing_labels() if mode.absorbs else None
         if self._stops is None:
-            self._start_free(is_counted=label_mode == "free-l1")
+            self._start_free(is_counted=mode.is_counted)
         else:
             self._stops.start(self.state)
 

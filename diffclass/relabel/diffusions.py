@@ -18,7 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import LabelDiffusion, Labels, diffuse_labels
 from diffclass.label_diffusion.class_sizes import Prior
-from diffclass.label_diffusion.stopping import StoppingRule, last_time, sum_end
+from diffclass.label_diffusion.free_walk import sum_end
+from diffclass.label_diffusion.label_modes import LABEL_MODES
+from diffclass.label_diffusion.stopping import StoppingRule, last_time
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
@@ -118,8 +120,8 @@ class Diffusions:
 
     def _is_linear(self, state: State) -> bool:
         """Say whether a map is a sum of columns, a stroke each."""
-        is_free = state.first_mode != "absorbing" and state.warped_by is None
-        return is_free and not state.has_contradictions
+        adds_up = LABEL_MODES[state.first_mode].adds_up and state.warped_by is None
+        return adds_up and not state.has_contradictions
 
     def _diffused_whole(self, state: State) -> LabelDiffusion:
         """Return the diffusion of all labels as they count, without columns."""
@@ -159,7 +161,7 @@ class Diffusions:
     def horizon_of(self, state: State) -> Horizon:
         """Return how far the columns of a state's strokes walk."""
         tau = self.tau_of(state)
-        if state.first_mode != "summed" or not state.strokes:
+        if not LABEL_MODES[state.first_mode].is_sum or not state.strokes:
             return Horizon(tau, is_sum=False)
         held_ids = state.held_ids
         codes = np.unique(held_ids[held_ids > 0], return_inverse=True)[1]

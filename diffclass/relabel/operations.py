@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
 from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import FieldInfo, fields, force_setattr
 
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.label_modes import LABEL_MODES
 from diffclass.targets import MOST_CLASSES
 
 LARGEST_CLASS_ID = MOST_CLASSES
@@ -77,12 +78,15 @@ Time = Annotated[
         description=f'a whole number above 0, up to {LARGEST_TAU} steps, "auto", or "margin"',
     ),
 ]
-_Mode = Literal["auto", "summed", "free", "absorbing"]
-# Not "free-l1": strokes add up, and are weighed against one another, by their mass pi.
-SESSION_MODES = get_args(_Mode)
+SESSION_MODES = tuple(name for name, mode in LABEL_MODES.items() if mode.in_sessions)
+*_others, _last = (f'"{name}"' for name in SESSION_MODES)
+if TYPE_CHECKING:
+    _Mode = str
+else:
+    _Mode = Literal[SESSION_MODES]
 LabelMode = Annotated[
     _Mode,
-    Meta(description='one of "auto", "summed", "free" and "absorbing"'),
+    Meta(description=f"one of {', '.join(_others)} and {_last}"),
 ]
 _Share = Annotated[float, Meta(ge=0, le=1)]
 

@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from diffclass.label_diffusion import LabelDiffusion, MarginCurve, Reach
+from diffclass.label_diffusion.label_modes import FREE, SUMMED
 from diffclass.label_diffusion.walk import HEIGHT, least_arrived
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.columns import Column, ColumnStore, Horizon
@@ -177,7 +178,7 @@ class ClassSums:
             classes=classes,
             values=values.T,
             class_weight=weight,
-            label_mode="summed" if horizon.is_sum else "free",
+            label_mode=(SUMMED if horizon.is_sum else FREE).name,
             weighting="equal",
             codes=decision.codes,
             probability=decision.probability,

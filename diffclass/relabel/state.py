@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.label_modes import AUTO, LABEL_MODES
 from diffclass.relabel.known_sizes import KnownSizes, counted_sizes
 from diffclass.relabel.strokes import ClassInfo, Stroke, StrokeTable, first_of_block, new_stroke
 
@@ -93,8 +94,7 @@ class State:
     # the state whose labels the margin rule chooses the time for. It has no such state itself. A
     # later stroke does not change the time.
     chosen_for: State | None = None
-    # {"auto", "summed", "free", "absorbing"}; how labels count, as it was asked for
-    label_mode: str = "auto"
+    label_mode: str = AUTO.name  # one of `SESSION_MODES`, as it was asked for
     sizes: KnownSizes | None = None  # what is known of the classes' sizes; refined maps go by it
     warped_by: State | None = None  # the state whose posteriors warp the walk
     next_number: int = 1  # number of the next stroke
@@ -110,7 +110,7 @@ class State:
     @property
     def first_mode(self) -> str:
         """How labels count where that is not left to the rule "auto", or not chosen yet."""
-        return "summed" if self.label_mode == "auto" else self.label_mode
+        return LABEL_MODES[self.label_mode].first_of_strokes.name
 
     @property
     def mapped_classes(self) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ class TimeSweep:
     """Class ids and margins at the times of the margin curve, and the curve itself.
 
     - `y` int (n,): class ids of what the operator is on or of all points, -1 where unlabelled
-    - `label_mode` {"summed", "free", "absorbing"}
+    - `label_mode`: one of `LABEL_MODES`
     - `max_time`: last time of the curve
 
     Cost: one product with n_classes columns per step up to the latest requested time, and as many

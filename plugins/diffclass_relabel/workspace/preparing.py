@@ -18,7 +18,7 @@ from diffclass.exceptions import DiffclassError
 from diffclass.graph import graph_costs
 from diffclass.jobs import n_kept_loops
 from diffclass.kernels import SharedNeighbors
-from diffclass.relabel import RelabelSession, painting_cost
+from diffclass.relabel import SESSION_MODES, RelabelSession, painting_cost
 from diffclass.system.costs import Cost, Forecast, Size
 from diffclass.system.progress import Listeners, listening, stage
 from diffclass_hyperspectral import Scene, SceneFeatures, TiledScene
@@ -154,7 +154,7 @@ def _errands(session: RelabelSession) -> list[Callable[[], object]]:
         lambda: session.suggest(2),
         session.refine,
         apply(op="tau", tau=_LATE),
-        *(apply(op="label_mode", mode=mode) for mode in ("free", "absorbing", "summed")),
+        *(apply(op="label_mode", mode=mode) for mode in SESSION_MODES),
         apply(op="tau", tau="margin"),
         apply(op="warp"),
         lambda: session.suggest(2),

@@ -34,6 +34,7 @@ from diffclass.jobs import (
     written_prior,
 )
 from diffclass.label_diffusion import ScorePrior
+from diffclass.label_diffusion.label_modes import LABEL_MODES
 from diffclass.options import check_options
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
@@ -322,10 +323,10 @@ def _probabilities(
 
 def kept_classes_of(classifier: DiffusionClassifier, n_rows: int, n_classes: int) -> int | None:
     """Return how many classes each row should keep; None for all, as of few rows or classes."""
-    is_absorbing = classifier.label_mode in ("auto", "absorbing")
+    can_keep = LABEL_MODES[classifier.label_mode].largest_walk is not None
     needs_all = classifier.warp is not None or classifier.join_features
     is_many = n_classes > 2 * _KEPT and n_rows * n_classes > _MANY_VALUES
-    return _KEPT if is_many and is_absorbing and not needs_all else None
+    return _KEPT if is_many and can_keep and not needs_all else None
 
 
 def _report(

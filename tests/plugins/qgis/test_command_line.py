@@ -60,14 +60,14 @@ def test_parameters_are_those_of_the_command(algorithm, parameter):
 
 def test_choices_that_are_found_late_are_those_of_the_core():
     from diffclass.acquisition import RULES
-    from diffclass.label_diffusion.stopping import LABEL_MODE_CHOICES
+    from diffclass.label_diffusion.label_modes import LABEL_MODES
     from diffclass.relabel import SESSION_MODES
 
     for algorithm, parameter in PARAMETERS:
         if parameter.name == "RULE":
             assert set(parameter.choices) == set(RULES)
         if parameter.name == "LABEL_MODE":
-            taken = SESSION_MODES if algorithm.id == "relabel" else LABEL_MODE_CHOICES
+            taken = SESSION_MODES if algorithm.id == "relabel" else LABEL_MODES
             assert set(parameter.choices) == set(taken)
 
 

@@ -37,7 +37,7 @@ export type Operation =
   /** set the time in steps, or the rule "auto" or "margin" that chooses it */
   | { op: "tau"; tau: number | "auto" | "margin" }
   /** set how labels count; "auto" leaves that to the rule of the time "auto" */
-  | { op: "label_mode"; mode: "auto" | "summed" | "free" | "absorbing" }
+  | { op: "label_mode"; mode: "auto" | "absorbing" | "summed" | "free" }
   /** walk separately in each class, by the present posteriors, until "unwarp" or the next "warp" */
   | { op: "warp" }
   /** walk alike in all classes again */
