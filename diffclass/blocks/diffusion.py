@@ -30,7 +30,7 @@ from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
 from diffclass.label_diffusion.label_modes import ABSORBING, LABEL_MODES
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores
-from diffclass.label_diffusion.stopping import MarginCurve, map_at_tau
+from diffclass.label_diffusion.stopping import MarginCurve, read_map, stop_early
 from diffclass.neighbors import Nodes
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import in_parts, stage
@@ -299,7 +299,8 @@ def diffuse_in_blocks(
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
         walk = BlockWalk(operator, labels, engine, name=name, depth=depth)
-        found = map_at_tau(walk, rules)
+        stopped = stop_early(walk, rules)
+        found = walk.retry(lambda: read_map(walk, stopped, rules))
         operator.scratch.sweep(name)
     traffic = walk.graph.traffic
     return BlockDiffusion(

@@ -505,27 +505,18 @@ class MapAtTau:
     decision: Any  # a `Decision`; None if it is on files
 
 
-def map_at_tau(walk: LabelWalk, rules: DiffusionRules) -> MapAtTau:
-    """Walk from time 0 until tau is known, go back to it, and read the map; see `stop_early`."""
-    return read_map(walk, stop_early(walk, rules), rules)
-
-
 def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapAtTau:
     """Choose the weights of the classes and find the class of each point, wherever columns lie."""
-
-    def work() -> MapAtTau:
-        values, weighting = walk.values(), stopped.weighting
-        if weighting == "balanced":
-            weight = balanced_weights(walk.mass_of(values))
-        else:
-            weight = equal_weights(walk.n_classes)
-        if rules.sizes is not None:
-            sized = with_sizes(walk, values, weight, rules.sizes)
-            values, weight = sized.values, sized.class_weight
-            weighting = sized.weighting or weighting
-        decision = walk.decide(values, weight, stopped.n_steps)
-        return MapAtTau(
-            stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision
-        )
-
-    return walk.retry(work)
+    values, weighting = walk.values(), stopped.weighting
+    if weighting == "balanced":
+        weight = balanced_weights(walk.mass_of(values))
+    else:
+        weight = equal_weights(walk.n_classes)
+    if rules.sizes is not None:
+        sized = with_sizes(walk, values, weight, rules.sizes)
+        values, weight = sized.values, sized.class_weight
+        weighting = sized.weighting or weighting
+    decision = walk.decide(values, weight, stopped.n_steps)
+    return MapAtTau(
+        stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision
+    )

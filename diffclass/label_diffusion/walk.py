@@ -9,7 +9,7 @@ the label's weight as probability; the other ways in which labels count have fil
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -36,7 +36,6 @@ from diffclass.operators.absorbing import AbsorbingLabels, AbsorbingSteps
 from diffclass.operators.markov import MarkovOperator
 
 _Map = TypeVar("_Map")
-_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -178,10 +177,6 @@ class LabelWalk(ABC, Generic[_Map]):
     @abstractmethod
     def restore(self, name: str) -> int:
         """Go back to a checkpoint, drop all and return its time, tau."""
-
-    def retry(self, work: Callable[[], _Found]) -> _Found:
-        """Do some work on the present state; where a worker loses it, do it again."""
-        return work()
 
     def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
         """Return what early stopping goes by, for "equal" and perhaps "balanced" weights.
