@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import pytest
 
-from diffclass._compiled import _threads
+from diffclass._compiled import loops
 
 SLOW_AS_MANY = 20  # tests of the usual length take as long as one that is marked slow
 
@@ -32,9 +32,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def shared_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], AbstractContextManager[None]]:
     """A ``with`` block in which so many threads share every loop, even the smallest."""
-    monkeypatch.setattr(_threads, "SHARE_BYTES", 1)
-    monkeypatch.setattr(_threads, "PATIENCE", 0.0)
-    return _threads.threads
+    monkeypatch.setattr(loops, "SHARE_BYTES", 1)
+    monkeypatch.setattr(loops, "PATIENCE", 0.0)
+    return loops.threads
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,14 +21,13 @@ from types import ModuleType
 
 _SUBMODULES = (
     "cell_tree",
-    "coverage",
-    "decisions",
-    "edges",
+    "choices",
+    "columns",
     "gaussians",
     "graphs",
     "largest",
+    "loops",
     "neighbor_lists",
-    "products",
 )
 
 __all__ = list(_SUBMODULES)

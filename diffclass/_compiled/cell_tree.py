@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import inlined, parallel, serial, share
+from diffclass._compiled.loops import inlined, parallel, serial, share
 from diffclass._compiled.neighbor_lists import NONE, enter_row, number_of, squared_distance
 
 
@@ -99,7 +99,7 @@ def turned_direction(X, members, picks, direction):
         direction[j] = X[first, j] - X[second, j]
     n_used = min(n, 128)
     mean, turned = np.zeros(X.shape[1], X.dtype), np.empty(X.shape[1], X.dtype)
-    begin = picks[0] % (n - n_used + 1)
+    begin = picks[0] % (n - n_used + 1)  # 128 members in a row: they tell the covariance enough
     for x in members[begin : begin + n_used]:
         for j in range(X.shape[1]):
             mean[j] += X[x, j] / np.float32(n_used)

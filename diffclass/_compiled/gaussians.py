@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, serial, share
-from diffclass._compiled.edges import first_not_below
+from diffclass._compiled.graphs import first_not_below
+from diffclass._compiled.loops import parallel, serial, share
 
 
 @parallel
@@ -26,6 +26,7 @@ def principal_directions(part, indptr, indices, X, directions, variances, residu
             centered = centered_rows(X, indices[indptr[x] : indptr[x + 1]])
             total = np.sum(centered * centered)
             found = leading_components(centered, directions[x], variances[x])
+            # the trace that the leading components leave, spread over all other directions
             rest = max(total - found, 0.0) / (n_features - variances.shape[1])
             variances[x] /= n_members - 1
             residual[x] = rest / (n_members - 1)
@@ -107,6 +108,7 @@ def overlap_energies(
             for i in range(r):
                 for j in range(n_features):
                     d[j] -= w[i] * U[i, j] + w[r + i] * V[i, j]
+            # d is now the residual d - W'w, at whose minimum an error of w counts squared
             form = dot(d, d) / s + dot(w, w)
             out[e] = 0.5 * (log_det + form) - 0.5 * (base[x] + other_base[z])
 

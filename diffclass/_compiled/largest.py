@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import inlined, parallel, serial, share
-from diffclass._compiled.decisions import TIE
+from diffclass._compiled.columns import TIE
+from diffclass._compiled.loops import inlined, parallel, serial, share
 
 
 @parallel
@@ -25,7 +25,7 @@ def largest_product(
     """
     k = out_codes.shape[1]
     sums = np.zeros(n_classes, dtype=values.dtype)
-    seen = np.full(n_classes, -1)
+    seen = np.full(n_classes, -1)  # the row that last met a class: nothing is cleared in between
     found = np.empty(n_classes, dtype=np.int32)
     for x in share(part, indptr.shape[0] - 1):
         n_found = 0
@@ -56,7 +56,7 @@ def largest_product(
         for j in range(min(k, n_found)):
             out_codes[x, j] = found[j]
             out_values[x, j] = sums[found[j]]
-        free = 0
+        free = 0  # empty slots name classes that are not among the found ones
         for j in range(n_found, k):
             while seen[free] == x:
                 free += 1
@@ -100,7 +100,7 @@ def bring_forward(found, n_found, sums, k):
 
 @parallel
 def read_off_rows(part, indptr, indices, data, class_weight, codes, probability, margin):
-    """As `decisions.read_off`, of values in sparse rows, (n, n_classes), at least 0."""
+    """As `columns.read_off`, of values in sparse rows, (n, n_classes), at least 0."""
     for x in share(part, indptr.shape[0] - 1):
         total = first = second = 0.0
         best = -1

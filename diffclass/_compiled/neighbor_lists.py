@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import inlined, parallel, serial, share
+from diffclass._compiled.loops import inlined, parallel, serial, share
 
 NONE = np.uint64(0x7F800000FFFFFFFE)  # no entry: at an infinite distance, and not new
 _IS_NEW, _NUMBER, _HIGH = np.uint64(1), np.uint64(0x7FFFFFFF), np.uint64(32)
@@ -99,7 +99,7 @@ def make_pools(lists, n_nearest, pools, sizes):
                 y = number_of(lists[x, i])
                 pools[x, i] = y if lists[x, i] & _IS_NEW else -1 - y
                 sizes[x] += 1
-    for i in range(n_nearest):
+    for i in range(n_nearest):  # all first neighbours before all second ones: nearest first
         for x in range(n):
             if lists[x, i] != NONE:
                 y = number_of(lists[x, i])
@@ -156,6 +156,7 @@ def refine(part, X, codes, step, pools, sizes, lists):
             touch(codes, candidates[:n_candidates], touched)
             farthest = code_limit(lists[x, last], step, X.shape[1])
             for z in candidates[:n_candidates]:
+                # codes cost a quarter of the reads; only what they let through is measured
                 if code_distance(codes, x, z) <= farthest:
                     key = key_of(distance_bits(X, x, X, z), z)
                     if key < lists[x, last]:

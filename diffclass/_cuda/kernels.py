@@ -1,6 +1,6 @@
 """Products of a sparse matrix with several columns, steps around them, and nearest points.
 
-Products are those of `diffclass._compiled.products`, sums in the same order. Neighbouring threads
+Products are those of `diffclass._compiled.columns`, sums in the same order. Neighbouring threads
 take the columns of a row, so that they read a row of ``f`` at once.
 
 Nearest points are found by the distance to every other. A thread holds a few points and their
@@ -42,7 +42,7 @@ def scaled_product(matrix: tuple[Any, ...], f: Any, out: Any, total: Any, n_term
 
 @cuda.jit
 def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms):
-    """As `diffclass._compiled.products.row_scaled_product`, with indptr of 64 bits."""
+    """As `diffclass._compiled.columns.row_scaled_product`, with indptr of 64 bits."""
     x = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if x < row_scale.shape[0]:
         n_columns, width = f.shape[1], cuda.blockDim.x

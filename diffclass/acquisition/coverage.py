@@ -179,7 +179,7 @@ def one_by_one(
     chosen, gained = np.empty(n_points, dtype=np.intp), np.empty(n_points)
     for k in range(n_points):
         checkpoint()
-        _compiled.coverage.gains(distances, weight, nearest, gains)
+        _compiled.choices.gains(distances, weight, nearest, gains)
         gains[chosen[:k]] = -1
         chosen[k] = gains.argmax()
         gained[k] = gains[chosen[k]]

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from diffclass._compiled._threads import threads
+from diffclass import _compiled
 from diffclass._validation import check_positive
 from diffclass.blocks.engine import WorkLost
 from diffclass.exceptions import ClusterError, ParameterError
@@ -489,5 +489,5 @@ def run_task(wanted: str, task: Callable[..., Any], *arguments: Any) -> Any:
     worker = distributed.get_worker()
     if sources() != wanted:
         raise _other_sources(f"workers such as {worker.address}")
-    with threads(dask.config.get(_THREADS, worker.state.nthreads)):
+    with _compiled.loops.threads(dask.config.get(_THREADS, worker.state.nthreads)):
         return task(*arguments)

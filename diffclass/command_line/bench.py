@@ -45,7 +45,7 @@ def bench(given: _Given, console: Console) -> None:
     """Time diffusion steps against scipy's, whole classifications, and strokes to maps."""
     import numpy as np
 
-    from diffclass._compiled._threads import allowed_threads
+    from diffclass._compiled.loops import allowed_threads
     from diffclass.system.progress import stage
 
     n, classes, repeats = given.rows * given.columns, given.classes, given.repeats

@@ -124,7 +124,7 @@ def _extensions() -> dict[str, dict[str, str | None]]:
 
 
 def _threads() -> dict[str, Any]:
-    from diffclass._compiled._threads import allowed_threads
+    from diffclass._compiled.loops import allowed_threads
 
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     return {"used": allowed_threads(), "processors": os.cpu_count(), "variables": variables}
@@ -138,9 +138,9 @@ def _memory() -> int | None:
 
 
 def _compiled_loops() -> dict[str, Any]:
-    from diffclass._compiled import products
+    from diffclass._compiled import loops
 
-    folder = getattr(getattr(products.share, "_cache", None), "cache_path", None)
+    folder = getattr(getattr(loops.share, "_cache", None), "cache_path", None)
     if folder is None:
         return {"folder": None}
     files = list(Path(folder).glob("*.nbc"))

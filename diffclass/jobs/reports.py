@@ -102,6 +102,6 @@ class RunReport(Facts):
 
 def n_kept_loops() -> int:
     """Return how many compiled loops are on disk, so that they need not be compiled again."""
-    from diffclass._compiled._jit import n_kept
+    from diffclass._compiled._numba_internals import n_kept
 
     return n_kept()

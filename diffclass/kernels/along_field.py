@@ -207,13 +207,13 @@ class FieldSearch(TransformerMixin, BaseEstimator):
         """
         kind = points.dtype.type
         squared = np.empty(graph.nnz, dtype=kind)
-        _compiled.edges.field_distances(
+        _compiled.graphs.field_distances(
             graph.indptr, graph.indices, points, self._points, field, self._field,
             kind(1 / self.epsilon), kind(1 / self.epsilon**2), squared,
         )  # fmt: skip
         apart = np.where(squared > 0, squared, kind(np.inf))
         farthest = np.empty(graph.shape[0], dtype=kind)
-        _compiled.edges.kth_smallest(
+        _compiled.graphs.kth_smallest(
             graph.indptr, graph.indices, apart, self.n_neighbors, False, farthest
         )
         keep = squared <= np.repeat(farthest, np.diff(graph.indptr))

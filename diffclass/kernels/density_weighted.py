@@ -117,7 +117,7 @@ class FittedDensityWeighted(FittedKernel):
         """Return affinities (m, n) divided by the ratios of both ends."""
         data = np.empty_like(K.data)
         rows, columns = (np.asarray(1 / r, dtype=K.dtype) for r in (row_ratios, self.ratios))
-        _compiled.edges.scaled_by_ends(K.indptr, K.indices, K.data, rows, columns, data)
+        _compiled.graphs.scaled_by_ends(K.indptr, K.indices, K.data, rows, columns, data)
         return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 

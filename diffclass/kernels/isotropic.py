@@ -230,7 +230,7 @@ class AttachedScale(OneScale):
     def scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
         """Return max(scale, s(x)^2 / (3 scale))."""
         squared = np.empty(graph.shape[0], dtype=graph.dtype)  # 0 for duplicates, which are near
-        _compiled.edges.kth_smallest(
+        _compiled.graphs.kth_smallest(
             graph.indptr, graph.indices, graph.data, self.neighbor, without_diagonal, squared
         )
         attached = squared / squared.dtype.type(_POINT_EXPONENT * self.scale)
@@ -280,7 +280,7 @@ class FittedIsotropic(FittedKernel):
     def profiled(self, graph: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
         """Return h of the squared distances divided by the scales of both ends."""
         scaled = np.empty_like(graph.data)
-        _compiled.edges.scaled_by_ends(
+        _compiled.graphs.scaled_by_ends(
             graph.indptr, graph.indices, graph.data, 1 / row_scales, 1 / self.scales, scaled
         )
         values = self.profile(scaled).astype(graph.dtype, copy=False)
@@ -304,7 +304,7 @@ def squared_neighbor_distances(
 ) -> np.ndarray:
     """Return the squares of `neighbor_distances`; still 0 where all neighbours are duplicates."""
     squared = np.empty(graph.shape[0], dtype=graph.dtype)
-    _compiled.edges.kth_smallest(
+    _compiled.graphs.kth_smallest(
         graph.indptr, graph.indices, graph.data, neighbor, without_diagonal, squared
     )
     if not squared.all():

@@ -189,7 +189,7 @@ class FittedLocalCovariance(FittedKernel):
     ) -> sp.csr_array:
         """Return the affinities of the rows and the fitted points, from their energies."""
         exponents = np.empty_like(energies.data)
-        _compiled.edges.scaled_by_ends(
+        _compiled.graphs.scaled_by_ends(
             energies.indptr, energies.indices, energies.data,
             1 / row_scales, 1 / self.scales, exponents,
         )  # fmt: skip

@@ -89,7 +89,7 @@ class SharedNeighbors(OverKernel):
         bumps = unit_bumps(K, root_degrees)
         fitted = FittedSharedNeighbors(inner, bumps, root_degrees, self.power)
         cosines = np.empty_like(K.data)
-        _compiled.edges.symmetric_row_products(bumps.indptr, bumps.indices, bumps.data, cosines)
+        _compiled.graphs.symmetric_row_products(bumps.indptr, bumps.indices, bumps.data, cosines)
         return with_diagonal_scaled(K, times_powers(K, cosines, self.power)), fitted
 
 
@@ -131,7 +131,7 @@ def times_shared(
 ) -> sp.csr_array:
     """Return affinities (m, n) times powers of the cosines of their rows' and columns' bumps."""
     cosines = np.empty_like(K.data)
-    _compiled.edges.row_products(
+    _compiled.graphs.row_products(
         bumps.indptr, bumps.indices, bumps.data,
         others.indptr, others.indices, others.data, others.shape[1], cosines,
     )  # fmt: skip
@@ -147,12 +147,12 @@ def times_powers(K: sp.csr_array, cosines: np.ndarray, power: float) -> sp.csr_a
 def unit_bumps(K: sp.csr_array, root_degrees: np.ndarray) -> sp.csr_array:
     """Rows a(x, .) / sqrt(pi), scaled to length 1; their products are the cosines."""
     data = np.empty_like(K.data)
-    _compiled.edges.unit_rows(K.indptr, K.indices, K.data, root_degrees, data)
+    _compiled.graphs.unit_rows(K.indptr, K.indices, K.data, root_degrees, data)
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 
 def with_diagonal_scaled(K: sp.csr_array, shared: sp.csr_array) -> sp.csr_array:
     """Scale the diagonal of ``shared`` so that it has the same share of each row as in ``K``."""
     data = np.empty_like(K.data)
-    _compiled.edges.scaled_diagonal(K.indptr, K.indices, K.data, shared.data, data)
+    _compiled.graphs.scaled_diagonal(K.indptr, K.indices, K.data, shared.data, data)
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)

@@ -46,7 +46,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import _compiled
-from diffclass._compiled._threads import in_threads
 from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.diffusion import LabelDiffusion, in_local_order, start_walk
 from diffclass.label_diffusion.label_modes import LABEL_MODES
@@ -110,7 +109,7 @@ def hold_out_labels(
         values *= diffusion.class_weight
     else:
         # with few points, steps are too short to be shared out: a thread takes a whole fold
-        run = in_threads if labels.n_points <= HELD_OUT_POINTS else _one_by_one
+        run = _compiled.loops.in_threads if labels.n_points <= HELD_OUT_POINTS else _one_by_one
         values = chosen.values_by_folds(partial(_values, operator.unwarped, diffusion), run)
     return HeldOutLabels.of(chosen, values)
 
@@ -305,7 +304,7 @@ def _moments(
 
     def inner(f: np.ndarray, g: np.ndarray) -> np.ndarray:
         sums = np.empty((1 + len(f) // _CHUNK, 2, len(pairs[0])))
-        _compiled.products.moment_products(measure, f, g, *pairs, sums)
+        _compiled.columns.moment_products(measure, f, g, *pairs, sums)
         return sums.sum(axis=0)
 
     spare = np.zeros((len(operator), len(points)), operator.dtype)
@@ -320,6 +319,6 @@ def _moments(
         odd, even = inner(before, now)
         moments += [2 * odd - first, 2 * even - zeroth]
         product(now, spare)
-        _compiled.products.chebyshev_step(spare, before, *no_series)
+        _compiled.columns.chebyshev_step(spare, before, *no_series)
         before, now = now, before
     return np.array(moments[:n_moments])

@@ -122,7 +122,7 @@ def decide(
         return Decision(codes, probability, margin)
     if limits is None or components is None:
         limits, components = np.zeros((1, n_classes)), np.zeros(n, dtype=np.int32)
-    _compiled.decisions.read_off(
+    _compiled.columns.read_off(
         values.T, limits, components, class_weight.astype(np.float64), codes, probability, margin
     )
     return Decision(codes, probability, margin)
@@ -279,7 +279,7 @@ def class_sums(
     """
     leaving = np.empty(len(degrees))
     K = affinity
-    _compiled.edges.leaving_class(K.indptr, K.indices, K.data, codes, leaving)
+    _compiled.graphs.leaving_class(K.indptr, K.indices, K.data, codes, leaving)
     own = codes[: len(degrees)]
     mapped = own >= 0
     inside = own[mapped]

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
-from diffclass._compiled._threads import openmp_for
 from diffclass._cuda import device
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError
@@ -138,7 +137,7 @@ class Search(TransformerMixin, BaseEstimator):
         indptr = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 - 1 else np.int64)
         indices = columns.ravel().astype(indptr.dtype)
         data = np.empty(n * k, dtype=X.dtype)
-        _compiled.edges.squared_distances(indptr, indices, X, self._X, data)
+        _compiled.graphs.squared_distances(indptr, indices, X, self._X, data)
         # distances beyond the range of the type become the largest it can hold
         np.minimum(data, np.finfo(data.dtype).max / 4, out=data)
         return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
@@ -244,7 +243,7 @@ class ExactSearch(Search):
         self.recall_ = 1.0
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
-        with openmp_for(X.size * self._searcher.n_samples_fit_):
+        with _compiled.loops.openmp_for(X.size * self._searcher.n_samples_fit_):
             return self._searcher.kneighbors(X - self._center, n_neighbors=k, return_distance=False)
 
 

@@ -585,12 +585,12 @@ def scaled_at_ends(K: sp.csr_array, weights: np.ndarray) -> sp.csr_array:
     """Return w(x) k(x, y) w(y) for a square affinity."""
     weights = weights.astype(K.dtype)
     data = np.empty_like(K.data)
-    _compiled.edges.scaled_by_ends(K.indptr, K.indices, K.data, weights, weights, data)
+    _compiled.graphs.scaled_by_ends(K.indptr, K.indices, K.data, weights, weights, data)
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 
 def row_sums(K: sp.csr_array) -> np.ndarray:
     """Return the row sums, added in double precision."""
     sums = np.empty(K.shape[0])
-    _compiled.edges.row_sums(K.indptr, K.data, sums)
+    _compiled.graphs.row_sums(K.indptr, K.data, sums)
     return sums

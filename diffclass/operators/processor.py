@@ -48,9 +48,9 @@ class CompiledProduct:
         the dtype of the matrix.
         """
         visits = _NO_VISITS if visits is None else visits
-        product = _compiled.products.row_scaled_product
+        product = _compiled.columns.row_scaled_product
         if columns.shape[1] == 1:
-            product = _compiled.products.row_scaled_column_product
+            product = _compiled.columns.row_scaled_column_product
             columns, out, visits = columns[:, 0], out[:, 0], visits[:, 0]
         matrix = self.indptr, self.indices, self.data
         product(*matrix, self.row_scale, columns, out, visits, n_terms)
@@ -95,7 +95,7 @@ class Processor:
         self, product: Columns, previous: Columns, weights: Columns, k: int, sums: Columns
     ) -> None:
         """Take previous <- 2 product - previous, and `add_term` of it, in one pass."""
-        _compiled.products.chebyshev_step(
+        _compiled.columns.chebyshev_step(
             product, previous, np.ascontiguousarray(weights[:, k]), sums
         )
 

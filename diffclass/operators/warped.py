@@ -164,7 +164,7 @@ class WarpedOperator:
     ) -> WarpedOperator:
         """Return the walks of some scores, in the operator's dtype."""
         K, smoothed_scores = operator.affinity, np.empty_like(scores)
-        _compiled.products.scaled_product(
+        _compiled.columns.scaled_product(
             K.indptr, K.indices, K.data, np.ones_like(scores), scores, smoothed_scores
         )
         return cls(operator, scores, smoothed_scores, forward_exponent)
@@ -247,7 +247,7 @@ class WarpedOperator:
         """Write one step w_i (K h_i) to an array; both of shape (n, n_classes), C-ordered."""
         checkpoint()
         K = self.unwarped.affinity
-        _compiled.products.scaled_product(K.indptr, K.indices, K.data, self._weights, h, out)
+        _compiled.columns.scaled_product(K.indptr, K.indices, K.data, self._weights, h, out)
 
     def in_double_precision(self) -> WarpedOperator:
         """Return the same walks in double precision; the operator itself if it is so already."""

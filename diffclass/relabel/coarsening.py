@@ -196,10 +196,10 @@ def neighbor_aggregates(operator: MarkovOperator) -> np.ndarray:
     K = operator.affinity
     order = np.argsort(-np.diff(K.indptr), kind="stable").astype(np.int64)
     is_seed = np.zeros(len(operator), dtype=bool)
-    _compiled.graphs.choose_seeds(K.indptr, K.indices, order, is_seed)
+    _compiled.choices.choose_seeds(K.indptr, K.indices, order, is_seed)
     of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
     aggregates = np.empty(len(operator), dtype=np.int32)
-    _compiled.graphs.join_seeds(K.indptr, K.indices, K.data, of_seed, aggregates)
+    _compiled.choices.join_seeds(K.indptr, K.indices, K.data, of_seed, aggregates)
     return aggregates
 
 

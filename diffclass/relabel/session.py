@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._compiled._threads import threads
+from diffclass import _compiled
 from diffclass._validation import RandomState, check_choice, check_positive, check_seed
 from diffclass.acquisition import Suggestions, suggest
 from diffclass.exceptions import CancelledError, DataError, ParameterError
@@ -722,5 +722,5 @@ def background(is_wanted: Callable[[], bool]) -> Iterator[None]:
     ...     print("computed on one thread")
     computed on one thread
     """
-    with threads(1), cancellable(is_wanted):
+    with _compiled.loops.threads(1), cancellable(is_wanted):
         yield

@@ -333,7 +333,7 @@ def _symmetric_matrix(operator: MarkovOperator) -> sp.csr_array:
     """Return S = D^-1/2 K_alpha D^-1/2 in double precision, on the edges of K_alpha."""
     K, root = operator.affinity, 1 / np.sqrt(operator.degrees)
     data = np.empty(K.nnz)
-    _compiled.edges.scaled_by_ends(K.indptr, K.indices, K.data, root, root, data)
+    _compiled.graphs.scaled_by_ends(K.indptr, K.indices, K.data, root, root, data)
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 

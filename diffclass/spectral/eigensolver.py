@@ -302,7 +302,7 @@ def _filtered(
     for k in range(degree):
         checkpoint()
         weight = dtype((1 if k == 0 else 2) / half)
-        _compiled.products.recurrence_step(*S, weight, dtype(center), current, following)
+        _compiled.columns.recurrence_step(*S, weight, dtype(center), current, following)
         current, following = following, current
     return current
 
@@ -311,7 +311,7 @@ def _product(matrix: sp.csr_array, columns: np.ndarray) -> np.ndarray:
     """Return S of the columns."""
     out = np.zeros_like(columns)
     S = matrix.indptr, matrix.indices, matrix.data
-    _compiled.products.recurrence_step(*S, 1.0, 0.0, columns, out)
+    _compiled.columns.recurrence_step(*S, 1.0, 0.0, columns, out)
     return out
 
 

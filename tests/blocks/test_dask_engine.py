@@ -17,7 +17,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from diffclass import StoppingRule, diffuse_labels, markov_operator
-from diffclass._compiled._threads import allowed_threads
+from diffclass._compiled.loops import allowed_threads
 from diffclass.blocks import (
     BlockClassifier,
     BlockOperator,

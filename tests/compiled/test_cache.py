@@ -25,7 +25,7 @@ class Counter(event.Listener):
     def on_end(self, ended): ...
 
 event.register("numba:compile", counter := Counter())
-from diffclass._compiled.edges import row_sums
+from diffclass._compiled.graphs import row_sums
 total = 0
 with warnings.catch_warnings(record=True) as said:
     for dtype in (np.float32, np.float64):
@@ -84,7 +84,7 @@ def test_the_second_start_compiles_nothing(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the user's cache is not under HOME")
 def test_a_read_only_installation_keeps_loops_for_the_user(read_only, tmp_path):
     assert run(**read_only)[0].split()[0] != "0"
-    assert list((tmp_path / "home").rglob("edges.*.nbc"))
+    assert list((tmp_path / "home").rglob("graphs.*.nbc"))
     assert run(**read_only)[0].split()[0] == "0"
 
 

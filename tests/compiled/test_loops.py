@@ -16,14 +16,12 @@ from scipy.sparse.csgraph import shortest_path
 from diffclass import _compiled
 from diffclass._compiled import (
     cell_tree,
-    coverage,
-    decisions,
-    edges,
+    choices,
+    columns,
     gaussians,
     graphs,
     largest,
     neighbor_lists,
-    products,
 )
 from diffclass.neighbors.cell_tree import distances_of, numbers_of
 from diffclass.neighbors.nn_descent import quantized
@@ -50,23 +48,23 @@ def small_cases():
         cases[name] = np.zeros(shape, dtype)
         return cases[name]
 
-    edges.squared_distances(indptr, indices, X, X, out("squared_distances", m))
+    graphs.squared_distances(indptr, indices, X, X, out("squared_distances", m))
     V, W = X[:, ::-1].copy(), np.where(np.arange(n)[:, None] % 4, X, 0)
     for name, field in (("other", W), ("own", V)):
-        edges.field_distances(
+        graphs.field_distances(
             indptr, indices, X, X, V, field, 2.0, 4.0, out(f"field_distances {name}", m)
         )
     for without in (False, True):
-        edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
-    edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
+        graphs.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
+    graphs.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
     pair = other.indptr, other.indices, other.data
-    coverage.gains(np.abs(f), scale[:5], np.abs(X).max(axis=1)[:5], out("gains", n))
-    edges.leaving_class(indptr, indices, data, np.arange(n) % 3, out("leaving_class", n))
-    edges.row_products(indptr, indices, data, *pair, n, out("row_products", m))
+    choices.gains(np.abs(f), scale[:5], np.abs(X).max(axis=1)[:5], out("gains", n))
+    graphs.leaving_class(indptr, indices, data, np.arange(n) % 3, out("leaving_class", n))
+    graphs.row_products(indptr, indices, data, *pair, n, out("row_products", m))
     both = (graph + graph.T).tocsr()
     both.sort_indices()
     arrays = both.indptr, both.indices, both.data
-    edges.symmetric_row_products(*arrays, out("symmetric_row_products", both.nnz))
+    graphs.symmetric_row_products(*arrays, out("symmetric_row_products", both.nnz))
     vectors = (
         np.eye(1, n)[0],
         indices[:1] * 0,
@@ -78,13 +76,13 @@ def small_cases():
         indptr[0],
         indptr[1],
     )
-    out("spread_product", 1)[0] = edges.spread_product(*vectors)
+    out("spread_product", 1)[0] = graphs.spread_product(*vectors)
     vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
-    out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
-    out("position", 1)[0] = edges.first_not_below(np.array([1, 3, 3, 8]), 1, 4, 3)
-    edges.row_sums(indptr, data, out("row_sums", n))
-    edges.unit_rows(indptr, indices, data, 1 + scale, out("unit_rows", m))
-    edges.scaled_diagonal(indptr, indices, data, data**2, out("scaled_diagonal", m))
+    out("looked_up_product", 1)[0] = graphs.looked_up_product(*vectors)
+    out("position", 1)[0] = graphs.first_not_below(np.array([1, 3, 3, 8]), 1, 4, 3)
+    graphs.row_sums(indptr, data, out("row_sums", n))
+    graphs.unit_rows(indptr, indices, data, 1 + scale, out("unit_rows", m))
+    graphs.scaled_diagonal(indptr, indices, data, data**2, out("scaled_diagonal", m))
     lengths = out("lengths", n, int)
     graphs.merged_row_lengths(indptr, indices, other.indptr, other.indices, lengths)
     starts = out("starts", n + 1, int)
@@ -100,9 +98,11 @@ def small_cases():
         both.indptr, both.indices, np.empty(n, np.int32), out("components", n, np.int32)
     )
     is_seed = out("seeds", n, bool)
-    graphs.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
+    choices.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
     of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
-    graphs.join_seeds(both.indptr, both.indices, both.data, of_seed, out("aggregates", n, np.int32))
+    choices.join_seeds(
+        both.indptr, both.indices, both.data, of_seed, out("aggregates", n, np.int32)
+    )
     hops = out("spread hops", n, np.int32)
     hops[:] = -1
     hops[[0, n - 2, n - 1]] = 0, 3, 9
@@ -114,9 +114,9 @@ def small_cases():
     out("filled", (n, 2))[:] = fill
     limits, component = rng.random((2, 5)), np.arange(n) % 2
     decision = out("codes", n, int), out("probability", n), out("margins", n)
-    columns = f.T - 1
-    columns[:, 2] = -1
-    decisions.read_off(columns, limits - 0.5, component, np.arange(1.0, 6), *decision)
+    values = f.T - 1
+    values[:, 2] = -1
+    columns.read_off(values, limits - 0.5, component, np.arange(1.0, 6), *decision)
     slots = np.argsort(f, axis=1)[:, :3].astype(np.int32), np.abs(f[:, :3])
     own = np.where(np.arange(n) % 3, -1, 1).astype(np.int32)
     kept = out("kept classes", (n, 3), np.int32), out("kept values", (n, 3))
@@ -132,23 +132,23 @@ def small_cases():
     for n_terms in (0, 1, 2):
         total = out(f"total {n_terms}", (n, 5))
         product = out(f"product {n_terms}", (n, 5))
-        products.row_scaled_product(indptr, indices, data, scale, f, product, total, n_terms)
+        columns.row_scaled_product(indptr, indices, data, scale, f, product, total, n_terms)
         column = out(f"column {n_terms}", n), out(f"column total {n_terms}", n)
-        products.row_scaled_column_product(*vector, *column, n_terms)
-    products.scaled_product(indptr, indices, data, f, 2 * f, out("scaled product", (n, 5)))
+        columns.row_scaled_column_product(*vector, *column, n_terms)
+    columns.scaled_product(indptr, indices, data, f, 2 * f, out("scaled product", (n, 5)))
     row = np.uint64(indptr[1]), np.uint64(indptr[2])
-    products.row_product(indices, data, *row, f, 1, out("row product", (n, 5)))
+    columns.row_product(indices, data, *row, f, 1, out("row product", (n, 5)))
     summed = out("summed row product", (n, 5))
     summed[1] = f[1]
-    products.add_row_product(indices, data, *row, f, 1, summed)
+    columns.add_row_product(indices, data, *row, f, 1, summed)
     recurrence = out("recurrence", (n, 5))
     recurrence[:] = 2 * f
-    products.recurrence_step(indptr, indices, data, 1.5, 0.25, f, recurrence)
+    columns.recurrence_step(indptr, indices, data, 1.5, 0.25, f, recurrence)
     previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
     previous[:], sums[:] = f, 1
-    products.chebyshev_step(cases["product 0"], previous, np.array([0.0, 2.0]), sums)
+    columns.chebyshev_step(cases["product 0"], previous, np.array([0.0, 2.0]), sums)
     pairs = np.array([0, 1, 4]), np.array([0, 3, 2])
-    products.moment_products(scale, f, f**2, *pairs, out("moments", (3, 2, 3)))
+    columns.moment_products(scale, f, f**2, *pairs, out("moments", (3, 2, 3)))
     gaussian_cases(graph, X, out)
     neighbor_cases(out)
     return cases
@@ -267,7 +267,7 @@ def neighbor_cases(out):
 def names_of_loops():
     return {
         name
-        for module in (getattr(_compiled, name) for name in _compiled.__all__)
+        for module in (getattr(_compiled, name) for name in _compiled.__all__ if name != "loops")
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
@@ -406,9 +406,9 @@ def drawn_columns():
 
 def test_decisions_are_numpys(cases):
     _, f, _, limits = drawn_columns()
-    columns = f - 1
-    columns[2] = -1
-    N = np.maximum(limits[np.arange(13) % 2] - 0.5 + columns, 0)
+    values = f - 1
+    values[2] = -1
+    N = np.maximum(limits[np.arange(13) % 2] - 0.5 + values, 0)
     p = naive.posteriors(N, np.arange(1.0, 6))
     p[N.sum(axis=1) == 0] = 0
     assert (cases["codes"] == np.where(p.any(axis=1), p.argmax(axis=1), -1)).all()
@@ -421,7 +421,7 @@ def test_a_tie_goes_to_the_first_class_whatever_the_rounding():
     values = np.array([[1, 1, 0.5], [1, 1 + 1e-15, 0.5], [1 + 1e-15, 1, 0.5], [1, 1.001, 0.5]])
     codes, probability, margin = np.empty(4, int), np.empty(4), np.empty(4)
     arrays = np.zeros((1, 3)), np.zeros(4, int), np.ones(3)
-    decisions.read_off(values.T, *arrays, codes, probability, margin)
+    columns.read_off(values.T, *arrays, codes, probability, margin)
     assert codes.tolist() == [0, 0, 0, 1]
     assert (margin >= 0).all()
     np.testing.assert_allclose(margin, [0, 0, 0, 0.001 / 2.501], atol=1e-9)
@@ -433,7 +433,7 @@ def test_sparse_rows_are_read_off_as_dense_ones(cases):
     n = len(dense)
     codes, probability, margin = np.empty(n, int), np.empty(n), np.empty(n)
     nothing = np.zeros((1, n)), np.zeros(n, int)
-    decisions.read_off(dense.T, *nothing, weight, codes, probability, margin)
+    columns.read_off(dense.T, *nothing, weight, codes, probability, margin)
     np.testing.assert_array_equal(cases["row codes"], codes)
     np.testing.assert_allclose(cases["row probability"], probability)
     np.testing.assert_allclose(cases["row margins"], margin)
@@ -469,10 +469,10 @@ def test_a_column_has_the_same_bits_in_any_block(dtype):
     for width in (1, 2, 3, 4, 7, 8, 16, 17, 31, 33):
         block, out = np.ascontiguousarray(f[:, :width]), np.empty((90, width), dtype)
         total, sums = np.zeros((90, width)), np.zeros(90)
-        products.row_scaled_product(*arrays, scale, block, out, total, 2)
+        columns.row_scaled_product(*arrays, scale, block, out, total, 2)
         for c in range(width):
             sums[:] = 0
-            products.row_scaled_column_product(*arrays, scale, f[:, c].copy(), alone, sums, 2)
+            columns.row_scaled_column_product(*arrays, scale, f[:, c].copy(), alone, sums, 2)
             assert (out[:, c] == alone).all()
             assert (total[:, c] == sums).all()
 
@@ -508,7 +508,7 @@ def test_product_of_any_width(n_columns, dtype, index_dtype):
     f, scale = rng.normal(size=(13, n_columns)).astype(dtype), rng.random(13).astype(dtype)
     out = np.full_like(f, np.nan)
     indptr, indices = graph.indptr.astype(index_dtype), graph.indices.astype(index_dtype)
-    products.row_scaled_product(indptr, indices, graph.data, scale, f, out, np.empty((0, 0)), 0)
+    columns.row_scaled_product(indptr, indices, graph.data, scale, f, out, np.empty((0, 0)), 0)
     expected = scale[:, None] * (graph.toarray() @ f)
     np.testing.assert_allclose(out, expected, atol=1e-5 if dtype == "f4" else 1e-14)
 
@@ -519,7 +519,7 @@ def test_products_of_rows_of_very_different_lengths():
     dense[5] = dense[:, 7] = rng.random(200)
     graph = sp.csr_array(dense)
     arrays, out = (graph.indptr, graph.indices, graph.data), np.empty(graph.nnz)
-    edges.row_products(*arrays, *arrays, 200, out)
+    graphs.row_products(*arrays, *arrays, 200, out)
     rows = np.repeat(np.arange(200), np.diff(graph.indptr))
     np.testing.assert_allclose(out, (dense @ dense.T)[rows, graph.indices], atol=1e-13)
 
@@ -534,8 +534,8 @@ def test_products_of_pairs_are_those_of_both_directions_bit_by_bit(dtype):
         (graph.indptr, graph.indices, graph.data),
         *np.empty((2, graph.nnz), dtype),
     )
-    edges.row_products(*arrays, *arrays, 200, expected)
-    edges.symmetric_row_products(*arrays, out)
+    graphs.row_products(*arrays, *arrays, 200, expected)
+    graphs.symmetric_row_products(*arrays, out)
     np.testing.assert_array_equal(out, expected)
 
 
@@ -649,7 +649,7 @@ def test_gains_are_numpys():
     rng = np.random.default_rng(0)
     distances, weight = rng.random((7, 9)).astype(np.float32), rng.random(9)
     nearest, found = rng.random(9).astype(np.float32), np.empty(7)
-    coverage.gains(distances, weight, nearest, found)
+    choices.gains(distances, weight, nearest, found)
     np.testing.assert_allclose(found, np.maximum(nearest - distances, 0) @ weight, rtol=1e-6)
 
 

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from diffclass._compiled import _threads
-from diffclass._compiled._jit import share
-from diffclass._compiled._threads import (
+from diffclass._compiled import loops
+from diffclass._compiled.loops import (
     allowed_threads,
+    in_shares,
     in_threads,
     openmp_for,
-    share_out,
+    share,
     threads,
 )
 from diffclass.neighbors import ExactSearch
@@ -62,16 +62,16 @@ def test_shares_are_the_rows_in_order(n, k):
 def test_small_arguments_are_one_share_of_the_caller():
     loop = Watched(0.01)
     with threads(4):
-        share_out(loop, (np.empty(1000), 3))
+        in_shares(loop)(np.empty(1000), 3)
     assert loop.shares == [(0, 1)]
     assert loop.runners == {threading.get_ident()}
 
 
 def test_fast_loops_get_no_help(monkeypatch):
-    monkeypatch.setattr(_threads, "PATIENCE", 100.0)
+    monkeypatch.setattr(loops, "PATIENCE", 100.0)
     loop = Watched(0.001)
     with threads(4):
-        share_out(loop, (LARGE,))
+        in_shares(loop)(LARGE)
     assert loop.shares == [(i, 16) for i in range(16)]
     assert loop.runners == {threading.get_ident()}
 
@@ -80,7 +80,7 @@ def test_fast_loops_get_no_help(monkeypatch):
 def test_long_loops_get_as_many_threads_as_allowed(number):
     loop = Watched(0.02)
     with threads(number):
-        share_out(loop, (LARGE,))
+        in_shares(loop)(LARGE)
     assert loop.most_running == len(loop.runners) == number
     k = 1 if number == 1 else 16
     assert sorted(loop.shares) == [(i, k) for i in range(k)]
@@ -93,7 +93,7 @@ def test_callers_beside_each_other_get_no_help():
     def call(_):
         barrier.wait()
         with threads(2):
-            share_out(loop, (LARGE,))
+            in_shares(loop)(LARGE)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(call, range(4)))
@@ -104,8 +104,8 @@ def test_callers_beside_each_other_get_no_help():
 def test_a_helper_comes_when_others_have_finished():
     long, short = Watched(0.02), Watched(0.02)
     with threads(2), ThreadPoolExecutor(1) as pool:
-        beside = pool.submit(share_out, short, (np.empty(10),))
-        share_out(long, (LARGE,))
+        beside = pool.submit(in_shares(short), np.empty(10))
+        in_shares(long)(LARGE)
         beside.result()
     assert len(long.runners) == 2
 
@@ -118,9 +118,9 @@ def test_an_error_in_a_share_ends_the_loop():
 
     with threads(3):
         with pytest.raises(ZeroDivisionError):
-            share_out(fails, (LARGE,))
+            in_shares(fails)(LARGE)
         loop = Watched(0.01)
-        share_out(loop, (LARGE,))
+        in_shares(loop)(LARGE)
     assert len(loop.runners) == 3  # nobody is still counted as working
 
 
@@ -139,7 +139,7 @@ def test_items_are_done_by_as_many_threads_as_allowed(number):
         in_threads(do, range(12))
     assert sorted(done) == list(range(12))
     assert len(here) == number
-    assert _threads._team.n_working == 0
+    assert loops._team.n_working == 0
 
 
 def test_items_are_done_in_the_context_of_the_caller():
@@ -163,7 +163,7 @@ def test_an_error_in_an_item_ends_the_others():
     with threads(2), pytest.raises(ValueError, match="the third"):
         in_threads(do, range(100))
     assert len(done) < 50
-    assert _threads._team.n_working == 0
+    assert loops._team.n_working == 0
 
 
 def test_a_limit_is_that_of_its_thread():
@@ -202,8 +202,7 @@ def test_exact_search_says_how_much_there_is_to_do(monkeypatch, rng):
     search = ExactSearch(5)
     X = rng.normal(size=(700, 30)).astype(np.float32)
     asked = []
-    module = sys.modules[type(search).__module__]
-    monkeypatch.setattr(module, "openmp_for", lambda n: asked.append(n) or openmp_for(n))
+    monkeypatch.setattr(loops, "openmp_for", lambda n: asked.append(n) or openmp_for(n))
     search.fit_transform(X)
     assert 0 < min(asked) <= max(asked) <= X.size * len(X)
 
@@ -212,7 +211,7 @@ def test_exact_search_says_how_much_there_is_to_do(monkeypatch, rng):
 def test_the_environment_is_respected(variable):
     """Workers of dask have the first one set to 1."""
     environment = os.environ | {"OMP_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2", variable: "1"}
-    code = "from diffclass._compiled._threads import allowed_threads; print(allowed_threads())"
+    code = "from diffclass._compiled.loops import allowed_threads; print(allowed_threads())"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert done.stdout.strip() == b"1"
 
@@ -220,12 +219,12 @@ def test_the_environment_is_respected(variable):
 def test_a_thread_may_outlive_the_main_one():
     code = """
 import threading, time
-from test_threads import LARGE, Watched, share_out, threads
+from test_threads import LARGE, Watched, in_shares, threads
 
 def work():
     time.sleep(0.5)
     with threads(2):
-        share_out(loop := Watched(0.002), (LARGE,))
+        in_shares(loop := Watched(0.002))(LARGE)
     print(len(loop.shares))
 
 threading.Thread(target=work).start()
@@ -240,11 +239,11 @@ threading.Thread(target=work).start()
 def test_a_forked_process_has_helpers_of_its_own():
     code = """
 import os
-from test_threads import LARGE, Watched, share_out, threads
+from test_threads import LARGE, Watched, in_shares, threads
 with threads(2):
-    share_out(Watched(0.01), (LARGE,))
+    in_shares(Watched(0.01))(LARGE)
     child = os.fork()
-    share_out(loop := Watched(0.01), (LARGE,))
+    in_shares(loop := Watched(0.01))(LARGE)
 if not child:
     os._exit(len(loop.runners))
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), len(loop.runners))
@@ -262,7 +261,7 @@ import os, signal
 import numpy as np
 from types import SimpleNamespace
 from diffclass import DiffusionClassifier
-from diffclass._compiled import _threads
+from diffclass._compiled import loops
 from diffclass.blocks import cell_bins
 from diffclass.neighbors import ExactSearch, NNDescentSearch
 from sklearn.cluster import KMeans
@@ -293,8 +292,8 @@ def hidden(library):
     return SimpleNamespace(dynlib=None, set_num_threads=library.set_num_threads)
 
 try_all()
-found = _threads._gnu_openmp  # from here on as before GCC 9, which cannot let its threads go
-_threads._gnu_openmp = lambda: [hidden(library) for library in found()]
+found = loops._gnu_openmp  # from here on as before GCC 9, which cannot let its threads go
+loops._gnu_openmp = lambda: [hidden(library) for library in found()]
 try_all()
 """
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
-from diffclass._compiled._threads import threads
+from diffclass._compiled.loops import threads
 from diffclass.evaluation import draw_per_class, reliability_curve
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Labels, calibrate

@@ -17,7 +17,7 @@ from diffclass import (
     diffuse_labels,
     markov_operator,
 )
-from diffclass._compiled._threads import threads
+from diffclass._compiled.loops import threads
 from diffclass.acquisition import suggest
 from diffclass.exceptions import ParameterError, UnreachedWarning
 from diffclass.label_diffusion import Labels

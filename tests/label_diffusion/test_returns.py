@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from diffclass import diffuse_labels, markov_operator
-from diffclass._compiled._threads import threads
+from diffclass._compiled.loops import threads
 from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.held_out_labels import hold_out_labels, return_probabilities
 from tests import naive

@@ -1,4 +1,4 @@
-"""Products of a sparse symmetric matrix K (n, n) with one or several columns, parallel by rows.
+"""Loops over columns: products with a sparse symmetric matrix K (n, n), and what is read off.
 
 The edges of a row are summed in the same order, four at a time, for one column as for several.
 Columns f, out are (n, n_columns), row_scale (n,).
@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import inlined, parallel, share
+from diffclass._compiled.loops import inlined, parallel, share
 
+BLOCK = 512  # points whose values `read_off` keeps near the processor
+# Values whose relative difference is below this are equal, so that rounding does not decide a tie.
+# It is far below the rounding of single precision: late in a diffusion, when values are close to
+# their limits, such small differences still count.
+TIE = 1e-12
 # unsigned, since an index with a sign might count from the end
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
@@ -42,6 +47,7 @@ def row_scaled_column_product(part, indptr, indices, data, row_scale, f, out, to
         e = np.uint64(indptr[x])
         stop = np.uint64(indptr[x + 1])
         while e + FOUR <= stop:
+            # the four sums of `add_row_product`, in its order: the same bits
             first = data[e] * f[np.uint64(indices[e])]
             second = data[e + ONE] * f[np.uint64(indices[e + ONE])]
             third = data[e + TWO] * f[np.uint64(indices[e + TWO])]
@@ -73,6 +79,7 @@ def recurrence_step(part, indptr, indices, data, weight, shift, f, previous):
 
     weight, not 0, and shift are in the dtype of f; previous (n, n_columns).
     """
+    # the sum goes straight into ``previous``, which therefore starts divided by the weight
     inverse = f.dtype.type(1) / weight
     for x in share(part, indptr.shape[0] - 1):
         for c in range(f.shape[1]):
@@ -154,3 +161,45 @@ def moment_products(part, weight, before, now, first, second, out):
                 value = weight[x] * np.float64(now[x, b])
                 out[k, 0, p] += value * np.float64(before[x, a])
                 out[k, 1, p] += value * np.float64(now[x, a])
+
+
+@parallel
+def read_off(part, columns, limits, component, class_weight, codes, probability, margin):
+    """codes(x) = the i of the largest p_i = w_i N_i / sum_j w_j N_j, with p_(1) and p_(1) - p_(2).
+
+    N_i(x) = columns(i, x) + limits(component of x, i), added in double precision: late in a
+    diffusion the columns are far smaller than the limits. Values below 0 are rounding and count as
+    0; where all N_i are 0 the code is -1. A tie goes to the first class.
+
+    columns (n_classes, n) may be strided, limits (n_components, n_classes), class_weight
+    (n_classes,) holds the w_i; codes, probability and margin (n,) are written. The loop takes a
+    block of points, class by class and without branches, so that the compiler can handle eight
+    points in one instruction.
+    """
+    n_points = columns.shape[1]
+    total, first, second = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    best = np.empty(BLOCK)
+    for block in share(part, (n_points + BLOCK - 1) // BLOCK):
+        start = block * BLOCK
+        length = BLOCK if start + BLOCK < n_points else n_points - start
+        for k in range(length):
+            total[k], first[k], second[k], best[k] = 0.0, 0.0, 0.0, -1.0
+        for i in range(columns.shape[0]):
+            weight = class_weight[i]
+            for k in range(length):
+                x = start + k
+                value = (limits[component[x], i] + columns[i, x]) * weight
+                value = value if value > 0 else 0.0
+                total[k] += value
+                is_first = value > first[k] * (1 + TIE)
+                # p_(1) and p_(2) so far; selections, which are one instruction without a branch
+                lower = first[k] if is_first else value
+                second[k] = lower if lower > second[k] else second[k]
+                first[k] = value if is_first else first[k]
+                best[k] = i if is_first else best[k]
+        for k in range(length):
+            whole = total[k] if total[k] > 0 else 1.0
+            codes[start + k] = best[k]
+            probability[start + k] = first[k] / whole
+            lead = first[k] - second[k]
+            margin[start + k] = (lead if lead > 0 else 0.0) / whole
