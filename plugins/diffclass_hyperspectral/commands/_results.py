@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,16 @@ def say_lost_names(console: Console, path: Path, table: ClassTable) -> None:
     """Say that a map holds ids alone although its classes have names."""
     if path.suffix.lower() == ".npy" and any(table.given_names.values()):
         console.say(f"{path}: holds ids alone; the report and maps as .tif and .img have the names")
+
+
+def map_hash(class_map: np.ndarray) -> str:
+    """Return a hash of a class map's values, whatever file they are in."""
+    import numpy as np
+
+    found = hashlib.sha256(repr(class_map.shape).encode())
+    for row in class_map:
+        found.update(np.ascontiguousarray(row, dtype="<i4").data)
+    return found.hexdigest()
 
 
 def spectra_option(of: str) -> Any:

@@ -29,6 +29,7 @@ from diffclass.options import Number
 from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import LABEL_FORMATS, SMALLER, DiffusionOptions
 from diffclass_hyperspectral.commands._results import (
+    map_hash,
     place_maps,
     say_lost_names,
     spectra_files,
@@ -42,7 +43,6 @@ from diffclass_hyperspectral.commands._scenes import (
     output_names,
     scenes_argument,
 )
-from diffclass_hyperspectral.commands.rerun import map_hash
 from diffclass_hyperspectral.io.file_names import file_of, is_for_each
 from diffclass_hyperspectral.options import OPTIONS
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,24 +23,12 @@ from diffclass.command_line import (
     version_line,
 )
 from diffclass.system.extensions import TABLE_COMMANDS, own_points
+from diffclass_hyperspectral.commands.classify import classify
 
 _OUTPUTS = (
     "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--stability", "--spectra",
     "--report", "--save",
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    import numpy as np
-
-
-def map_hash(class_map: np.ndarray) -> str:
-    """Return a hash of a class map's values, whatever file they are in."""
-    import numpy as np
-
-    found = hashlib.sha256(repr(class_map.shape).encode())
-    for row in class_map:
-        found.update(np.ascontiguousarray(row, dtype="<i4").data)
-    return found.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -64,8 +50,6 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     Of a scene or of a table. Says which inputs have changed since, by their hashes, and which
     versions. Exit code 4: the map is there, but is another one.
     """
-    from diffclass_hyperspectral.commands.classify import classify
-
     known = read_recipe(report)
     again = own_points(TABLE_COMMANDS)["classify"].load() if known["of"] == "table" else classify
     differences = changed_files(known["inputs"])

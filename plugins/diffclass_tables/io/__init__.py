@@ -2,9 +2,10 @@
 
 from diffclass_tables.io.graphs import read_row_graph
 from diffclass_tables.io.labels import column_labels, read_row_labels
+from diffclass_tables.io.opening import open_table
 from diffclass_tables.io.results import PREFIX, check_ending, write_rows
 from diffclass_tables.io.scores import RowScores, read_row_scores
-from diffclass_tables.io.tables import ROW, Table, open_table
+from diffclass_tables.io.tables import ROW, Table
 
 __all__ = [
     "PREFIX",

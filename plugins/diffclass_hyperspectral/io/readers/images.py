@@ -18,7 +18,6 @@ from diffclass.system.attributes import say_unused
 from diffclass.system.extensions import READERS, extension_names, load_extension
 from diffclass.system.libraries import reading, require_file
 from diffclass.system.remote_paths import RemotePath, place_of
-from diffclass_hyperspectral.io import readers
 from diffclass_hyperspectral.io.readers import (
     band_files,
     envi,
@@ -138,7 +137,7 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
         if name == "png" and n_axes == 3:  # a picture of labels is a picture too
             name = "photograph"
     wanted = _FORMATS[name]
-    module = importlib.import_module(f"{readers.__name__}.{wanted.module}")
+    module = importlib.import_module(f"{__package__}.{wanted.module}")
     read = getattr(module, wanted.function)
     if wanted.has_variables or (name == "photograph" and variable is None):
         return read(place, variable=variable, n_axes=n_axes)
