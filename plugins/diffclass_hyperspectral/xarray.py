@@ -44,12 +44,10 @@ _xarray = require("xarray", extra="xarray")
 @_xarray.register_dataset_accessor("diffclass")
 @_xarray.register_dataarray_accessor("diffclass")
 class DiffclassAccessor:
-    """What diffclass does with a cube of xarray.
+    """What diffclass does with a cube of xarray: rows, columns and bands in any order.
 
-    Parameters
-    ----------
-    cube : DataArray or Dataset
-        With dimensions of rows, columns and bands, in any order.
+    ``scene`` holds options of `open_scene`. Labels are class ids of the pixels, 0 = unlabelled, or
+    a file that `read_labels` reads, also of shapes where the cube has a coordinate system.
     """
 
     def __init__(self, cube: Any):
@@ -66,29 +64,12 @@ class DiffclassAccessor:
         scene: dict[str, Any] | None = None,
         **options: Any,
     ) -> Any:
-        """Classify every pixel from a few labels.
-
-        Parameters
-        ----------
-        labels : DataArray, ndarray, LabelImage or path-like
-            Class ids of the pixels, 0 = unlabelled; or a file that `read_labels` reads, also of
-            shapes where the cube has a coordinate system.
-        scene : dict, optional
-            Options of `open_scene`.
-        **options
-            As those of `classify_with_holdout`: ``features``, ``classifier``, ``holdout``,
-            ``labels_per_class``, ``random_state``, ``cleanup``, ``stability``.
+        """Classify every pixel; options are those of `classify_with_holdout`.
 
         Returns
         -------
         Dataset
-            As `classified_dataset`, on the cube's coordinates; the attribute ``report`` is the
-            report as JSON.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As `classify_with_holdout`.
+            As `classified_dataset`; its attribute ``report`` is the report as JSON.
         """
         cube, opened = self._opened(scene)
         run = classify_with_holdout(opened, _labels(labels, opened, cube), **options)
@@ -96,14 +77,7 @@ class DiffclassAccessor:
         return found.assign_attrs(report=json.dumps(run.report.to_dict()))
 
     def cluster(self, *, scene: dict[str, Any] | None = None, **options: Any) -> Any:
-        """Find classes without labels.
-
-        Parameters
-        ----------
-        scene : dict, optional
-            Options of `open_scene`.
-        **options
-            As those of `cluster_scene`.
+        """Find classes without labels; options are those of `cluster_scene`.
 
         Returns
         -------
@@ -118,14 +92,7 @@ class DiffclassAccessor:
         return picture_array(found.cluster_map.astype(dtype), opened, facts, like=cube, nodata=0)
 
     def anomaly(self, *, scene: dict[str, Any] | None = None, **options: Any) -> Any:
-        """Score how little each pixel is like the others.
-
-        Parameters
-        ----------
-        scene : dict, optional
-            Options of `open_scene`.
-        **options
-            As those of `find_anomalies`.
+        """Score how little each pixel is like the others; options are those of `find_anomalies`.
 
         Returns
         -------
@@ -145,22 +112,9 @@ class DiffclassAccessor:
         scene: dict[str, Any] | None = None,
         **options: Any,
     ) -> tuple[SuggestedPixel, ...]:
-        """Say which pixels to label next, or first.
+        """Say which pixels to label next, or first, the best first.
 
-        Parameters
-        ----------
-        labels : optional
-            As of `classify`; without any the first pixels are suggested.
-        n_pixels : int, default=10
-        scene : dict, optional
-            Options of `open_scene`.
-        **options
-            As those of `suggest_for_scene`, without labels of `suggest_first`.
-
-        Returns
-        -------
-        tuple of SuggestedPixel
-            The best first, with row and column, and map coordinates where the cube has them.
+        Options are those of `suggest_for_scene`, without labels of `suggest_first`.
         """
         cube, opened = self._opened(scene)
         if labels is None:
@@ -169,28 +123,12 @@ class DiffclassAccessor:
         return suggest_for_scene(opened, given, n_pixels, **options).report.pixels
 
     def evaluate(self, truth: LabelImage | Any, **options: Any) -> MapEvaluation:
-        """Compare a class map, or the ``class_map`` of a dataset, with the truth.
-
-        Parameters
-        ----------
-        truth : DataArray, ndarray, LabelImage or path-like
-            As the labels of `classify`.
-        **options
-            As those of `evaluate_map`.
-        """
+        """Compare a class map with the truth; options are those of `evaluate_map`."""
         found = self._class_map()
         return evaluate_map(found, _labels(truth, found, self._picture(), n_axes=2), **options)
 
     def write_map(self, path: str | os.PathLike[str], **options: Any) -> tuple[Path, ...]:
-        """Write a class map, or the ``class_map`` of a dataset, with names, colours and place.
-
-        Parameters
-        ----------
-        path : path-like
-            See `write_class_map`.
-        **options
-            As those of `write_class_map`.
-        """
+        """Write a class map with names, colours and place; options as of `write_class_map`."""
         found = self._class_map()
         return write_class_map(path, found.ids, found.table, map_info=found.map_info, **options)
 

@@ -1,9 +1,7 @@
 """A provider of QGIS Processing that calls the ``diffclass`` program of an environment.
 
-QGIS's own Python needs nothing installed for it. What an algorithm is stands in a table
-(`algorithms`); `added` asks the program for those of other packages. The modules that know QGIS are
-`provider`, `algorithm`, `parameters` and `styles`; all others run without it. QGIS runs
-them in its own Python, 3.9 or later.
+What an algorithm is stands in a table (`algorithms`). The modules that know QGIS are `provider`,
+`algorithm`, `parameters` and `styles`; all others run without it, in Python 3.9 or later.
 """
 
 from __future__ import annotations

@@ -21,10 +21,7 @@ _PATIENCE = 20.0  # seconds; QGIS waits for the answer when it starts
 def added_algorithms(
     program: str, environment: Mapping[str, str]
 ) -> tuple[list[Algorithm], list[str]]:
-    """Ask the program for the algorithms that other packages add.
-
-    Also returns a line for each that cannot be used.
-    """
+    """Ask the program for other packages' algorithms; also a line for each that cannot be used."""
     printed: list[str] = []
     problems: list[str] = []
     end = time.monotonic() + _PATIENCE

@@ -32,10 +32,7 @@ _BOUND_MISSED = 4  # the command's exit code: the result is there, with a reserv
 
 
 class DiffclassAlgorithm(QgsProcessingAlgorithm):
-    """An algorithm of the table.
-
-    ``program`` returns the path of the ``diffclass`` program, or raises `ProgramNotFoundError`.
-    """
+    """An algorithm of the table; ``program`` returns the path of ``diffclass``."""
 
     def __init__(self, description: Algorithm, program: Callable[[], str]):
         super().__init__()

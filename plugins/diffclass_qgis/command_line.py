@@ -40,9 +40,9 @@ class ProgramNotFoundError(Exception):
 def command_line(program: str, algorithm: Algorithm, values: Mapping[str, Any]) -> list[str]:
     """Return the command that does what an algorithm is to do.
 
-    ``values`` are by the parameters' names, layers as paths, several as a list. What is None, empty
-    or the default is left out, and of arguments what has been named before. Outputs that exist are
-    replaced: QGIS has asked before. `ValueError`: of alternatives none or more than one is given.
+    ``values`` are by the parameters' names, layers as paths, several as a list; None, empty and
+    default ones are left out. Outputs that exist are replaced: QGIS has asked before. `ValueError`:
+    of alternatives none or more than one is given.
     """
     check_alternatives(algorithm, values)
     words = [program, algorithm.command, "--progress", "json"]
@@ -70,11 +70,7 @@ def check_alternatives(algorithm: Algorithm, values: Mapping[str, Any]) -> None:
 
 
 def file_of(source: str) -> str:
-    """Return the path of the file that a raster layer shows, as the layer states it.
-
-    It may lie in an archive or at an address that GDAL reads, ``/vsi...``. `ValueError`: it is a
-    layer of a map server or of a database.
-    """
+    """Return the path of the file, also ``/vsi...``, that a layer states; else `ValueError`."""
     within = _WITHIN.match(source)
     path = within["file"] if within else source.partition("|")[0]
     if not path or "url=" in path or "dbname=" in path:
@@ -85,8 +81,8 @@ def file_of(source: str) -> str:
 def find_program(named: str, environment: Mapping[str, str]) -> str:
     """Return the path of the ``diffclass`` program.
 
-    ``named`` is an environment's folder (of venv or conda) or the program itself; empty: it is
-    searched on the PATH of ``environment``. `ProgramNotFoundError` says what to do next.
+    ``named`` is an environment's folder or the program; empty: it is searched on the PATH of
+    ``environment``.
     """
     advice = (
         "Name the folder of the environment that diffclass is installed in, under Settings > "

@@ -134,9 +134,8 @@ class Source(NamedTuple):
 
 
 def value_of(parameter: Parameter, source: Source) -> Any:
-    """Return the value of a parameter.
+    """Return a parameter's value: a path, a list of paths, "left,bottom,right,top" for an extent.
 
-    A path for a layer, a list of paths for several, "left,bottom,right,top" for an extent.
     `QgsProcessingException`: a layer cannot be opened, or no file is behind it.
     """
     algorithm, parameters, context, _ = source

@@ -28,10 +28,8 @@ def run(
 ) -> int | None:
     """Run a program to its end; return its exit code, or None where it was cancelled.
 
-    ``result`` and ``message`` are called, in this thread, with each line of standard output and of
-    standard error. ``is_cancelled`` is asked about ten times a second; the program is then
-    interrupted, as by Ctrl-C, and killed if it does not end within 20 s. `OSError`: it cannot be
-    started.
+    ``result`` and ``message`` are called with each line of standard output and of standard error.
+    A program that is cancelled is interrupted, as by Ctrl-C, and killed after 20 s.
     """
     process = subprocess.Popen(
         list(command),
@@ -105,10 +103,9 @@ def _interrupt(process: subprocess.Popen[str]) -> None:
 
 
 def parsed(line: str) -> dict[str, Any]:
-    """Return a message of the command, a line of its standard error.
+    """Return a message of the command, whose "type" is "stage", "progress", "message" or "error".
 
-    Its "type" is "stage", "progress", "message", "warning" or "error". What is no such object, as
-    the last words of a program that breaks down, is a "message" with its "text".
+    What is no such object, as the last words of a program that breaks down, is a "message".
     """
     try:
         message = json.loads(line)

@@ -32,10 +32,7 @@ _SAMPLED = 250_000  # pixels that this is judged by
 
 
 def write_style(path: str, style: str) -> None:
-    """Write the style file of a layer's file, under the same name with ``.qml``.
-
-    ``style`` is one of those in `diffclass_qgis.descriptions`; empty: QGIS's own choice.
-    """
+    """Write the ``.qml`` beside a layer's file; an empty ``style`` is QGIS's own choice."""
     if not style:
         return
     layer = _styled_points(path) if style == kinds.SUGGESTIONS else _styled_raster(path, style)

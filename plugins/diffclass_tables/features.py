@@ -1,11 +1,8 @@
 """Features of rows as points that can be compared by distance.
 
-A metric first: *cosine* brings every row to unit length, *correlation* subtracts its mean before,
-*euclidean* takes rows as they are. Squared distances of unit rows are 2 (1 - cosine). Then, of many
-columns, the leading principal components of the rows: the search for neighbours needs few.
-
-Components come from a randomised subspace iteration that reads the rows in blocks, so that tables
-of any width, sparse ones, float16 and memory maps never lie in memory as a whole.
+*cosine* brings every row to unit length, *correlation* subtracts its mean before, *euclidean* takes
+rows as they are. Squared distances of unit rows are 2 (1 - cosine). Of many columns the leading
+principal components are taken, by a randomised subspace iteration that reads the rows in blocks.
 
 Source: N. Halko, P. G. Martinsson, J. A. Tropp, "Finding structure with randomness", SIAM Review
 2011, algorithm 4.4.
@@ -34,18 +31,7 @@ _UNIT = 5e-3  # from length 1; float16 rounds by 1e-3
 
 @dataclass(frozen=True, eq=False)
 class RowPoints:
-    """Rows as points.
-
-    Attributes
-    ----------
-    points : ndarray of float32 of shape (n_valid, n_features)
-    valid : ndarray of bool of shape (n_rows,)
-        Rows without a missing value; the others are no points.
-    metric : str
-        In use.
-    n_components : int or None
-        None where all features are kept.
-    """
+    """Rows as points, float32 (n_valid, n_features); ``valid``: rows without a missing value."""
 
     points: np.ndarray
     valid: np.ndarray
@@ -61,28 +47,10 @@ def row_points(
     n_components: int | None = None,
     random_state: int = 0,
 ) -> RowPoints:
-    """Turn the features of rows into points.
+    """Turn the features of rows (n_rows, n_features), NaN: missing, into points.
 
-    Parameters
-    ----------
-    values : array or csr_array of shape (n_rows, n_features)
-        NaN: missing.
-    path : Path
-        What messages call them.
-    metric : {"euclidean", "cosine", "correlation"}, optional
-        By default cosine for float16 and for rows of unit length, else euclidean.
-    n_components : int, optional
-        Leading components to keep; by default 64 of more than 64 features, if there are more than
-        4,096 rows, else all features.
-    random_state : int, default=0
-        Starts the search for components.
-
-    Raises
-    ------
-    DataError
-        For infinite values, rows of zeros where their direction counts, and no complete row.
-    ParameterError
-        For more components than features or rows.
+    ``metric`` and ``n_components`` are as in `read_rows`; ``path`` is what messages call them.
+    `DataError`: infinite values, rows of zeros where their direction counts, no complete row.
     """
     metric = metric or usual_metric(values)
     n, d = values.shape

@@ -43,11 +43,7 @@ _LABELLED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED")
 class Backend:
     """Rows, the labels that have arrived, and what follows from them.
 
-    Parameters
-    ----------
-    rows : Rows
-    field : str, default="id"
-        Of a task's data: the id of its row, or its number from 0.
+    ``field`` of a task's data is the id of its row, or its number from 0.
     """
 
     def __init__(self, rows: Rows, field: str = "id"):

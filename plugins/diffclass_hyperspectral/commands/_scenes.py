@@ -82,7 +82,7 @@ def opened_scenes(
     """Open one scene or several as one, and multiply their values by ``scale`` if given.
 
     ``one_grid_or`` says why scenes without a common map grid are refused, such as `ONE_MAP`; None:
-    they are not. Other options are those of `open_scene`.
+    they are not.
     """
     from diffclass_hyperspectral import open_tiles
 
@@ -93,10 +93,7 @@ def opened_scenes(
 
 
 def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list[Path]:
-    """Return the files that outputs stand for, "{}" being the name of each scene.
-
-    Either all maps are for each scene, or none.
-    """
+    """Return the files that outputs stand for; "{}" is a scene's name, in all or in none."""
     given = [path for path in outputs if path is not None]
     if len(set(map(is_for_each, given))) > 1 and len(scenes) > 1:
         raise click.UsageError(f"write {NAME} into the names of all maps, or of none")
@@ -113,10 +110,7 @@ def scenes_argument() -> Callable[..., Any]:
 
 
 def only_one(name: str, advice: str, *, required: bool = True) -> Callable[..., Any]:
-    """Add the argument of commands that take one scene; of several ``advice`` says what to do.
-
-    Unless it is ``required`` None is passed on without one.
-    """
+    """Add the argument of commands that take one scene; of several ``advice`` says what to do."""
 
     def the_one(context: click.Context, _: click.Parameter, given: tuple[Path, ...]) -> Path | None:
         if len(given) > 1:

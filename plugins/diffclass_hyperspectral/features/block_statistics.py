@@ -75,10 +75,7 @@ class BandStatistics:
         return cls(bands, moments.mean + shift, covariance, n_pixels)
 
     def whitened(self, scene: Scene, *, n_components: int) -> np.ndarray:
-        """Return the leading partly whitened components (n_pixels, p) of the pixels with data.
-
-        At most so many; those without variance are left out.
-        """
+        """Return at most ``n_components`` partly whitened components of the pixels with data."""
         variances, vectors = np.linalg.eigh(self.covariance)
         floor = np.finfo(np.float32).eps ** 2 * len(variances) * variances[-1]
         kept = np.flatnonzero(variances > floor)[::-1][:n_components]
@@ -112,12 +109,9 @@ def _blocks(scene: Scene, bands: np.ndarray) -> Iterator[tuple[slice, np.ndarray
 def streamed_quantile(chunks: Callable[[], Iterable[np.ndarray]], quantile: float) -> float:
     """Return the number with a share of all numbers below it, exactly; 0 without any.
 
-    ``chunks`` is called once or twice and gives all numbers, arrays of float32 of at least 0. Of n
-    sorted numbers the one at place int(quantile * n) is returned.
-
-    Such numbers are ordered as their bits are, read as whole numbers. A first pass counts them by
-    the leading sixteen bits, a second one those of the bin that holds the quantile by the other
-    sixteen. Where they are few they are kept, and there is no second pass.
+    ``chunks`` is called once or twice and gives arrays of float32 of at least 0, which are ordered
+    as their bits are. A first pass counts them by the leading sixteen bits; a second one, needed
+    where there are many, those of the quantile's bin by the other sixteen.
     """
     kept: list[np.ndarray] | None = []
     counts, n_numbers = np.zeros(2**_HALF, dtype=np.int64), 0

@@ -1,13 +1,12 @@
 """Components of a scene's spectra: the directions worth keeping, and spectra along them.
 
-Directions are found from evenly spaced rows. Which rows are taken follows from the scene's shape
-alone, so that the result does not depend on how many are read at a time.
+Directions are found from evenly spaced rows; which ones follows from the scene's shape alone.
 
 The minimum noise fraction (MNF) transform takes noise from the differences of neighbouring pixels
 and orders directions by signal-to-noise ratio: with signal covariance S and noise covariance N it
-solves S v = l N v, v' N v = 1, so that noise has variance 1 in every component (A. Green et al.
-1988; J. Lee, A. Woodyatt and M. Berman 1990). It is solved as the symmetric problem that it is:
-`spectral.mnf` solves a general one, whose vectors become complex where N is nearly singular.
+solves S v = l N v, v' N v = 1 (A. Green et al. 1988; J. Lee, A. Woodyatt and M. Berman 1990). It is
+solved as a symmetric problem: the vectors of a general one become complex where N is nearly
+singular.
 
 The spectral angle a of two spectra ignores how bright they are, their correlation r an offset too.
 Unit spectra u = x / |x|, and u of x minus its mean over the bands, turn both into distances:
@@ -15,7 +14,7 @@ Unit spectra u = x / |x|, and u of x minus its mean over the bands, turn both in
     |u(x) - u(y)| = 2 sin(a / 2),    |u(x) - u(y)| = (2 - 2 r)^(1/2)
 
 (F. Kruse et al. 1993; O. de Carvalho and P. Meneses 2000). The leading directions of unit spectra
-keep all but 1/10,000 of their spread, and with it their distances.
+keep all but 1/10,000 of their spread.
 """
 
 from __future__ import annotations
@@ -100,10 +99,9 @@ def finite_rows(values: np.ndarray) -> np.ndarray:
 def noise_adjusted_directions(
     scene: Scene, bands: np.ndarray, n_components: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean spectrum (b,), the vectors v (b, k) by falling l, and the l of these (k,).
+    """Return the mean spectrum (b,), at most b vectors v (b, k) by falling l, and their l (k,).
 
-    At most as many vectors are found as there are bands in use. `DataError`: no two pixels with
-    data touch, or all that do are equal.
+    `DataError`: no two pixels with data touch, or all that do are equal.
     """
     from scipy.linalg import eigh
 
@@ -121,10 +119,7 @@ def noise_adjusted_directions(
 def unit_directions(
     scene: Scene, bands: np.ndarray, n_components: int | None, *, metric: str
 ) -> np.ndarray:
-    """Return the leading directions (b, k) of unit spectra, orthonormal, by angle or correlation.
-
-    At most ``n_components`` if given. `DataError`: no spectrum has a direction.
-    """
+    """Return the leading directions (b, k) of unit spectra, orthonormal; angle or correlation."""
     from scipy.linalg import eigh
 
     with threadpool_limits(1, user_api="blas"):  # as above
@@ -165,10 +160,7 @@ class Components:
     mean: np.ndarray | None  # taken off before, if anything
 
     def pixels(self) -> np.ndarray:
-        """Return which pixels have finite spectra with a direction, bool of shape (rows, columns).
-
-        The scene knows, unless its pixels are judged by other bands or must have a direction.
-        """
+        """Return which pixels have finite spectra with a direction, bool (rows, columns)."""
         scene = self.scene
         rows, columns, bands = scene.shape
         judged = scene.band_mask & ~scene.empty_bands

@@ -1,8 +1,7 @@
-"""What work on a scene costs, known before it is read: points and features.
+"""What the points and features of a scene cost, known before it is read.
 
-Each chapter says what its stages cost (`diffclass.system.costs`), each workflow what it puts
-together. A scene that is mapped into memory or read in blocks counts with one block only. The first
-run of an installation compiles, which takes some 200 MB more while nothing is large yet.
+A scene that is mapped into memory or read in blocks counts with one block only. The first run of an
+installation compiles, which takes some 200 MB more while nothing is large yet.
 """
 
 from __future__ import annotations
@@ -33,11 +32,7 @@ def feature_cost(
     *,
     on_disk: bool = False,
 ) -> Cost:
-    """Return what making features costs: a block of the scene or a window, and the features.
-
-    ``shape`` is that of the scene, ``n_bands`` are usable ones; ``on_disk`` says whether the
-    features themselves lie in a file. Nothing is kept: not all pixels may be points.
-    """
+    """Return what it costs to make features, in memory or ``on_disk``, of a scene of this shape."""
     rows, columns, bands = shape
     n, p = rows * columns, features.n_features(n_bands)
     most = max(2 * columns * bands, rasters.BLOCK_VALUES)

@@ -1,8 +1,4 @@
-"""Features of a scene's pixels, for neighbours by noise-adjusted components, angle or correlation.
-
-`components` finds what components to take and takes them block by block, `spatial_scales` smooths
-them by windows.
-"""
+"""Features of a scene's pixels: components by noise, angle or correlation, and their scales."""
 
 from __future__ import annotations
 

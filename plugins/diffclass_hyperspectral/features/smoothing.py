@@ -7,12 +7,10 @@ likely between similar pixels does not: with c the components at a fine scale, n
     K(x, y) = exp(-|c(x) - c(y)|^2 / h)
 
 and t steps of A = D^-1 K replace every component at a pixel by its mean over where the walk from
-that pixel is by then. With h a quantile of the squared differences between neighbours, the walk
-crosses the noise within a field but not the sharper edges. Missing pixels give and take nothing.
+that pixel is by then. Missing pixels give and take nothing.
 
 Source: P. Perona and J. Malik, Scale-space and edge detection using anisotropic diffusion, 1990,
-whose conduction changes with the picture; here it is that of the first picture throughout. The
-values were measured, see experiments/few_labels/spatial.py.
+whose conduction changes with the picture; here it is that of the first picture throughout.
 """
 
 from __future__ import annotations
@@ -45,9 +43,8 @@ _OFFSETS = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]  # in 
 class Smoothing(Protocol):
     """What makes one spatial scale of an image's components.
 
-    A picture that does not fit into memory is smoothed by windows of rows. What must be known of
-    the whole picture is found first, by `fitted`; then each window is read with ``reach`` further
-    rows on both sides, and its own rows of the result are those of the whole picture.
+    `fitted` finds what must be known of the whole picture. Then each window of rows is smoothed
+    with ``reach`` further rows on both sides, and its own rows are those of the whole picture.
     """
 
     @property
@@ -61,38 +58,21 @@ class Smoothing(Protocol):
         ...
 
     def fitted(self, parts: Callable[[], Iterable[Window]]) -> Smoothing:
-        """Return the smoothing for one picture.
-
-        ``parts`` gives all windows of the picture, with ``fitting_reach`` rows beyond; it may be
-        called several times.
-        """
+        """Return the smoothing for the picture of these windows, ``fitting_reach`` rows wider."""
         ...
 
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
-        """Return the smoothed image, float32 (rows, columns, k), and leave the given one as it is.
-
-        ``valid`` says where there is data; values elsewhere mean nothing.
-        """
+        """Return the smoothed image, float32 (rows, columns, k); ``valid``: where there is data."""
         ...
 
     def weight_beyond(self, image: Raster, valid: np.ndarray) -> np.ndarray:
-        """Return the share of a smoothed pixel's weight that comes from farther than r pixels.
-
-        For r = 0, 1, ..., n - 1 rows or columns, whichever are more; 0 beyond. Mean over pixels of
-        this picture, which is read some rows at a time.
-        """
+        """Return the mean share of the weight from farther than r = 0, 1, ... pixels."""
         ...
 
 
 @dataclass(frozen=True)
 class GaussianSmoothing:
-    """Means weighted by a Gaussian of the distance in pixels.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation, in pixels; 0 leaves the image as it is.
-    """
+    """Means weighted by a Gaussian of the distance; ``sigma`` is in pixels, 0 changes nothing."""
 
     sigma: float
 
@@ -147,10 +127,9 @@ class GridDiffusion:
     Parameters
     ----------
     n_steps : int, default=128
-        t; on uniform ground the walk is sqrt(4 t / 3) pixels from where it began, 13 by default.
+        t; on uniform ground the walk is sqrt(4 t / 3) pixels from where it began.
     sigma : float, default=0.7
-        Standard deviation, in pixels, of the Gaussian that smooths the components before
-        neighbours are compared, so that single noisy pixels are no edges.
+        Pixels by which components are smoothed first, so that single noisy pixels are no edges.
     quantile : float, default=0.25
         Of the squared differences between neighbours, 0 to 1; it is h.
     bandwidth : float, optional

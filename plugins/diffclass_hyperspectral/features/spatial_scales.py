@@ -1,19 +1,16 @@
 """Components at several spatial scales, made by windows of rows, and the components themselves.
 
 The points of a picture hold k columns per scale. Its components come in the first k; each scale is
-smoothed from there into its own columns, the first one last, and then all columns are weighed and
-divided in place. So nothing else is as large as the picture, and as a window sees all rows that
-count, it does not matter how many rows it has.
+smoothed from there into its own columns, the first one last, and then all are weighed in place.
 
 Directions in which pixels differ within fields count less. What smoothing takes away, R = c -
-smooth(c), is how pixels differ from their surroundings: noise, and all that varies inside a field,
-such as the light on a slope or the soil between the rows. With its covariance W = V diag(l) V', the
-smoothed components are multiplied by V diag(l)^-p. At p = 1/2 the variation within fields becomes
-equal in all directions, as in Fisher's discriminant with fields as classes; it needs no labels.
+smooth(c), is noise and all that varies inside a field, such as the light on a slope. With its
+covariance W = V diag(l) V', the smoothed components are multiplied by V diag(l)^-p. At p = 1/2 the
+variation within fields becomes equal in all directions, as in Fisher's discriminant with fields as
+classes; it needs no labels.
 
 Source: A. Bar-Hillel et al., Learning distance functions using equivalence relations, 2003
-(relevant component analysis; p = 1/2, small groups of like points for fields). p = 1 was measured,
-see experiments/few_labels/spatial.py.
+(relevant component analysis; p = 1/2, small groups of like points for fields).
 """
 
 from __future__ import annotations
@@ -37,10 +34,7 @@ _LEAST_VARIANCE = 1e-3
 
 
 def field_weights(within: np.ndarray, power: float) -> np.ndarray:
-    """Return V diag(l)^-p of W (k, k), or the identity where smoothing took nothing away.
-
-    The columns are the directions, by rising variance within fields; p = 0 gives the identity too.
-    """
+    """Return V diag(l)^-p of W (k, k), or the identity where smoothing took nothing away."""
     identity = np.eye(len(within))
     if power == 0:
         return identity
@@ -76,8 +70,7 @@ def window_rows(
 ) -> int:
     """Return how many rows of its own a window of k components has, without those around.
 
-    ``shape`` begins with rows and columns. By default a window takes as much memory as is needed,
-    256 MiB at least; too little for one row is a `ParameterError`.
+    `ParameterError`: ``window_bytes``, by default what is needed, hold less than one row.
     """
     rows, columns, *_ = shape
     of_a_row, around = columns * bytes_per_pixel(k), 2 * reach_of(smoothings)
@@ -133,10 +126,7 @@ class SmoothedMoments:
 def smooth_scales(
     picture: PointPicture, smoothings: Sequence[Smoothing], k: int, *, is_unit: bool, n_rows: int
 ) -> list[SmoothedMoments]:
-    """Fill the columns of each scale from the components in the first k of a picture, in place.
-
-    Smoothed components are given length 1 if ``is_unit``; a window has ``n_rows`` rows of its own.
-    """
+    """Fill the columns of each scale from the components in the first k of a picture, in place."""
     found = []
     for j in reversed(range(len(smoothings))):
         fitted = _fitted(smoothings[j], picture, k, n_rows)
@@ -185,7 +175,7 @@ def scale_features(
 ) -> None:
     """Multiply the columns of each scale by its weights and divide them by its spread, in place.
 
-    ``weights`` is (n_scales, k, k), not used for components of length 1, which are made so instead.
+    Components of length 1 are made so again instead.
     """
     k = weights.shape[1]
     for rows in picture.row_blocks(shown="features: weights"):

@@ -32,10 +32,8 @@ def windows(
 ) -> Iterator[Window]:
     """Yield the windows of a picture from the top down; those without data are left out.
 
-    The rows of a window may be overwritten before the next one is asked for: rows that windows
-    share are read once. A window has ``n_rows`` rows of its own (a block of the scene by default)
-    and ``reach`` further ones above and below; ``shown`` names the work for those who listen to
-    progress.
+    A window has ``n_rows`` rows of its own (a block of the scene by default) and ``reach`` further
+    ones above and below. It is overwritten by the next: rows that both share are read once.
     """
     if n_rows is None:
         n_rows = rows_of_a_block(image.shape[1] * image.shape[2])

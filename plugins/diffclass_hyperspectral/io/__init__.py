@@ -8,9 +8,8 @@ Each chapter imports from those below it:
     labels          images of class ids, shapes, the table of classes
     readers         one file per format or family; `readers.images` finds the one a file needs
     georeference    coordinates, their systems, how two pictures lie, tables of sensors' grids
-    records         reports as JSON, hashes and stamps of the files that a run reads
-    file_names      of several scenes and their outputs
+    records         hashes and stamps of the files that a run reads
     rasters         what is read a block of rows at a time
-    libraries       other libraries: required, kept quiet, their exceptions as one line
+    file_names      of several scenes and their outputs
     tables          rows of numbers in text files
 """

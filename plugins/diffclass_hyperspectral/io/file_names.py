@@ -1,7 +1,4 @@
-"""Names of several scenes together, and of their outputs: one file for all, or one for each.
-
-And the order of files by name.
-"""
+"""Names of several scenes together, of their outputs, and the order of files by name."""
 
 from __future__ import annotations
 

@@ -13,11 +13,7 @@ from diffclass.system.libraries import require
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep rasterio from warning of missing coordinates, its own arithmetic and undecodable text.
-
-    GDAL repeats damaged metadata in its messages; rasterio's handler, called from C, decodes them
-    as UTF-8 and can only print that it failed, once by each of Python's two hooks.
-    """
+    """Silence rasterio's warnings of missing coordinates, own arithmetic and undecodable text."""
     errors = require("rasterio.errors", extra="maps")
     with warnings.catch_warnings(), _undecodable_messages_dropped():
         warnings.simplefilter("ignore", errors.NotGeoreferencedWarning)

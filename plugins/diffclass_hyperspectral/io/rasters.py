@@ -1,9 +1,4 @@
-"""Pictures that are read a block of rows at a time: computed, compressed in files, or of points.
-
-A `BlockArray` is a cube that stays in a compressed file. A `PointPicture` has values of the pixels
-with data alone, in pixel order: graphs and classifiers know points, scenes and maps are pictures,
-and where not all pixels fit into memory the points lie in a file.
-"""
+"""Pictures that are read a block of rows at a time: computed, compressed in files, or of points."""
 
 from __future__ import annotations
 
@@ -44,18 +39,8 @@ def rows_of_a_block(values_per_row: int) -> int:
 def row_blocks(
     n_rows: int, values_per_row: int, *, most_rows: int | None = None
 ) -> Iterator[slice]:
-    """Yield the blocks of a picture from the top down.
+    """Yield the blocks of a picture, of at most ``most_rows`` rows, from the top down.
 
-    Parameters
-    ----------
-    n_rows : int
-    values_per_row : int
-        Columns times bands.
-    most_rows : int, optional
-        Of a block, however few values they have.
-
-    Examples
-    --------
     >>> [(rows.start, rows.stop) for rows in row_blocks(5, 2**18, most_rows=3)]
     [(0, 3), (3, 5)]
     """
@@ -82,17 +67,6 @@ class Raster(Protocol):
 class ComputedRaster:
     """A raster whose rows are made when they are asked for.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and columns, and maybe bands.
-    dtype : dtype
-        Of what ``read_rows`` returns.
-    read_rows : callable
-        From a slice of rows to the array (n_rows, columns, ...).
-
-    Examples
-    --------
     >>> import numpy as np
     >>> squares = ComputedRaster((3, 1), int, lambda rows: np.arange(3)[rows, None] ** 2)
     >>> squares[1:3].tolist()
@@ -128,14 +102,7 @@ def cast(raster: Raster, dtype: DTypeLike, *, with_bands: bool = False) -> Compu
 
 
 def blocks_of(raster: Raster, *, step: int = 1) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield slices of rows and what the raster has there, from the top down.
-
-    Parameters
-    ----------
-    raster : Raster
-    step : int, default=1
-        A block has a whole multiple of that many rows, but for the last.
-    """
+    """Yield slices of rows, whole multiples of ``step`` but for the last, and what is there."""
     n_rows, *others = raster.shape
     values = int(np.prod(others, dtype=np.int64))
     for group in row_blocks(-(-n_rows // step), max(values * step, 1)):
@@ -161,7 +128,6 @@ class BlockArray:
     read_rows : callable
         (start, stop) to the ndarray (stop - start, columns, bands).
     path : Path
-        What messages call it.
     step : int, default=1
         Rows that the file stores together: whole steps are read and the last one is kept.
     bands : ndarray of int, optional
@@ -207,13 +173,7 @@ class BlockArray:
         self._kept = None
 
     def turned(self, turn: tuple[slice, slice]) -> BlockArray:
-        """Return the array with its rows or columns reversed; nothing is read.
-
-        Parameters
-        ----------
-        turn : tuple of two slices
-            Of rows and columns; the step -1 reverses them.
-        """
+        """Return the array with rows or columns, whose step is -1, reversed; nothing is read."""
         rows, read = self._stored_shape[0], self._read_rows
 
         def read_rows(start: int, stop: int) -> np.ndarray:
@@ -291,19 +251,8 @@ class BlockArray:
 class PointPicture:
     """A picture of which only the pixels with data are stored, one row of an array for each.
 
-    Indexing by rows, as ``picture[10:20]``, reads those rows.
+    ``points`` (n, k) or (n,) has the valid pixels row by row; others are read as ``fill``.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, k) or (n,)
-        Values of the valid pixels, row by row; may lie on a memory map.
-    valid : ndarray of bool of shape (rows, columns)
-        Which pixels these are; n of them.
-    fill : float, default=0
-        What the other pixels are read as.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> valid = np.array([[True, False], [True, True]])
     >>> picture = PointPicture(np.array([5, 6, 7]), valid)
@@ -346,13 +295,7 @@ class PointPicture:
         return PointPicture(self.points[:, :k], self.valid, fill=self.fill)
 
     def row_blocks(self, *, shown: str | None = None) -> Iterator[slice]:
-        """Yield blocks of rows of the picture, and let go of the pages they were read from.
-
-        Parameters
-        ----------
-        shown : str, optional
-            Name of the work on them, for those who listen to progress.
-        """
+        """Yield blocks of rows of the picture, and let go of the pages they were read from."""
         values = self.size // max(len(self), 1)
         blocks = row_blocks(len(self), max(values, 1))
         for rows in blocks if shown is None else in_parts(shown, blocks):
@@ -363,14 +306,6 @@ class PointPicture:
 def spread_out(points: np.ndarray, valid: np.ndarray) -> None:
     """Move the leading rows of an array, one per valid pixel, to the pixels' places; others NaN.
 
-    Parameters
-    ----------
-    points : ndarray of shape (rows * columns, p)
-        Its first rows belong to the valid pixels; changed in place.
-    valid : ndarray of bool of shape (rows, columns)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> points = np.array([[1.0], [2.0], [0.0]])
     >>> spread_out(points, np.array([[True, False, True]]))

@@ -18,10 +18,7 @@ _COMPANIONS = (
 
 
 def input_files(path: Path) -> list[Path]:
-    """Return a file with those that are read with it, such as its header; of a folder all files.
-
-    Of an address there are none.
-    """
+    """Return a file and those read with it, as its header; all of a folder, none of an address."""
     if isinstance(path, RemotePath):
         return []
     if path.is_dir():
@@ -54,8 +51,8 @@ class FileStamp:
     def check(self) -> None:
         """Raise `DataError` if the file is another one now, shorter, or gone.
 
-        Call it before each block as well as at the end: the system ends a process that reads a
-        memory map beyond the end of its file.
+        To be called before each block too: reading a memory map beyond the file's end ends the
+        process.
         """
         try:
             size, modified = _size_and_time(self.path)

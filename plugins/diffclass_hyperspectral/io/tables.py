@@ -18,8 +18,7 @@ from diffclass.system.text_dialects import TextDialect, dialect_of
 def read_table(path: str | os.PathLike[str]) -> tuple[np.ndarray, list[str]]:
     """Read points (n, d) and the names of their columns, "1", "2" and so on where there are none.
 
-    In ``.csv`` and ``.tsv`` a first line of names is optional and empty cells are NaN. A file that
-    is missing, empty, ragged, or holds anything other than numbers is a `DataError`.
+    In ``.csv`` and ``.tsv`` empty cells are NaN; anything other than numbers is a `DataError`.
     """
     place = Path(path)
     if place.suffix.lower() == ".npy":

@@ -6,10 +6,7 @@ Each chapter imports from those below it:
     classification  labels or a model to a class map, with cleaning, files, summary
     clustering, anomalies, embedding
     evaluation      held-out labels, class maps against the truth
-    reports         what all reports have in common
-    parameters      what is refused before a scene is read
     class_sizes     what is known of the sizes of classes, as text
 
-A job reads nothing of the command line, prints nothing and draws no progress: it names its stages
-(`diffclass.system.progress`), and callers listen.
+A job prints nothing: it names its stages (`diffclass.system.progress`), and callers listen.
 """

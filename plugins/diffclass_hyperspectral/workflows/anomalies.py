@@ -285,10 +285,7 @@ def draw_anomalies(
     curves: Mapping[str, DetectionCurve] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Draw the scene, its scores and, with a truth, the ROC curves by method as a PNG.
-
-    Known anomalies, bool (rows, columns), are outlined in the scene.
-    """
+    """Draw the scene, its scores and, with a truth, that and the ROC curves by method as a PNG."""
     from diffclass.plots import CompositeDisplay, DetectionDisplay
 
     n_panels = 3 if curves else 2

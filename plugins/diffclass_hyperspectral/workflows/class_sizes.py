@@ -27,11 +27,7 @@ def measures_of(scene: Scene) -> Measures:
 def class_prior_of(text: str, labels: LabelImage, scene: Scene) -> Prior:
     """Return the classifier's ``class_prior`` for the text of ``--class-sizes``.
 
-    Raises
-    ------
-    ParameterError
-        As `diffclass.jobs.written_sizes.written_prior`, and for areas in a scene whose
-        pixels have none.
+    `ParameterError`: as of `diffclass.jobs.written_prior`, or areas of pixels without one.
     """
     import numpy as np
 

@@ -278,21 +278,7 @@ def mean_spectra(scene: Scene, cluster_map: np.ndarray, n_clusters: int) -> Clus
 
 
 def library_of(scene: Scene, class_map: np.ndarray, table: ClassTable) -> SpectralLibrary:
-    """Return the mean spectra of a map's classes as a spectral library.
-
-    Parameters
-    ----------
-    scene : Scene
-    class_map : ndarray of int of shape (rows, columns)
-        Class ids; 0 is left out.
-    table : ClassTable
-        Names of the classes. Those that are not on the map are left out.
-
-    Raises
-    ------
-    DataError
-        Where no pixel has a class.
-    """
+    """Return the mean spectra of a map's classes, without 0, as a spectral library."""
     present, numbers = np.unique(np.maximum(class_map, 0), return_inverse=True)
     numbers = numbers.reshape(class_map.shape) + (0 if present[0] == 0 else 1)
     present = present[present > 0]

@@ -31,30 +31,11 @@ _FEWEST_BANDS = 3
 def labels_of_library(
     scene: Scene, path: str | os.PathLike[str], *, n_pixels: int = N_PIXELS
 ) -> LabelImage:
-    """Label the pixels of a scene that are most like the spectra of a library.
+    """Label the ``n_pixels`` of smallest angle to each spectrum of a library; the nearest one wins.
 
-    Parameters
-    ----------
-    scene : Scene
-        With wavelengths, unless the library has as many bands as the scene.
-    path : path-like
-        As for `read_library`. Spectra of one name are one class; classes are numbered in the order
-        in which they come. Spectra are resampled to the scene's bands by these bands' responses;
-        bands beyond them, and where a spectrum has no value, do not count.
-    n_pixels : int, default=10
-        Pixels of the smallest angle that each spectrum labels. One that several claim goes to the
-        nearest.
-
-    Returns
-    -------
-    LabelImage
-
-    Raises
-    ------
-    DataError
-        Where the library cannot be read, or fewer than three bands are in common.
-    ParameterError
-        For too many classes, or wavelengths that either lacks.
+    Spectra of one name are one class, in their order. They are resampled to the scene's bands;
+    bands where a spectrum has no value do not count. `DataError`: fewer than three bands are in
+    common. `ParameterError`: too many classes, or wavelengths that either lacks.
     """
     library = read_library(path)
     names = list(dict.fromkeys(library.names))
@@ -76,10 +57,7 @@ def labels_of_library(
 def read_scene_labels(
     tiles: TiledScene, path: str | os.PathLike[str], *, variable: str | None = None
 ) -> LabelImage:
-    """Return labels of pixels from an image, shapes, a list of pixels or a spectral library.
-
-    As `diffclass_hyperspectral.read_tile_labels`, or by its ending `labels_of_library`.
-    """
+    """Return labels of pixels from an image, shapes, a list of pixels or a spectral library."""
     if is_library(path) and not is_pixel_list(path):
         return labels_of_library(tiles.scene, path)
     return read_tile_labels(path, tiles, variable=variable)

@@ -1,10 +1,8 @@
 """Files of pixels to label: GeoJSON, GeoPackage and CSV.
 
-GeoJSON (RFC 7946) holds longitude and latitude, a GeoPackage the scene's own coordinates. The field
-"class" is left empty to be filled in, for example in a desktop GIS; the file is then a file of
-labels (`read_labels` with ``grid``). For a scene whose coordinate system is unknown GeoJSON holds
-the scene's own coordinates, each of the pixel's centre. Pixels of a scene without coordinates are
-written as a table only.
+GeoJSON (RFC 7946) holds longitude and latitude, or the scene's own coordinates where their system
+is unknown; a GeoPackage the scene's own coordinates. The field "class" is left empty; filled in,
+the file is one of labels (`read_labels` with ``grid``). Pixels without coordinates: CSV only.
 """
 
 from __future__ import annotations
@@ -58,10 +56,7 @@ def check_ending(path: str | os.PathLike[str]) -> None:
 
 
 def check_places(path: str | os.PathLike[str], *, has_places: bool) -> None:
-    """Raise `ParameterError` for points of pixels without map coordinates.
-
-    Rows and columns would be read as degrees on the Earth.
-    """
+    """Raise `ParameterError` for points without map coordinates: rows would be read as degrees."""
     if not has_places and Path(path).suffix.lower() != ".csv":
         raise ParameterError(
             f"{path}: the scene has no map coordinates, which points need; write a .csv, which "

@@ -100,14 +100,7 @@ class SuggestionReport(RunReport):
 
 @dataclass(frozen=True)
 class SuggestionRun:
-    """Pixels of a scene to label next.
-
-    Attributes
-    ----------
-    result : SceneClassification or None
-        The scene as classified so far; None where there are no labels.
-    report : SuggestionReport
-    """
+    """Pixels to label next, and the scene as classified so far (None where there are no labels)."""
 
     result: SceneClassification | None
     report: SuggestionReport
@@ -286,8 +279,7 @@ def suggest_pixels(
 ) -> list[SuggestedPixel]:
     """Choose unlabelled pixels of a scene, classified with all its labels, to label next.
 
-    Fewer than asked for if no more are far enough apart; `DataError` where every pixel with data is
-    labelled.
+    Fewer than asked for if no more are far enough apart. `DataError`: all are labelled.
     """
     pixels = np.flatnonzero(np.isfinite(result.margin.ravel()))
     ids = labels.ids.ravel()[pixels]

@@ -1,9 +1,8 @@
 """A random sample of a map's pixels, to be looked at in the field: what accuracies are measured by.
 
 Points are drawn at random among all pixels with a class, or by class: half of them in equal parts
-for each class, so that user's accuracies of rare ones can be told, the other half in proportion to
-the areas, which the overall accuracy needs. The estimates of `diffclass.evaluation.areas` weight
-them by the areas of the classes, however they were allocated.
+for each class, for user's accuracies of rare ones, the other half in proportion to the areas, for
+the overall accuracy. `diffclass.evaluation` weights them by area.
 
 Source: P. Olofsson et al., Good practices for estimating area and assessing accuracy of land
 change, Remote Sensing of Environment 148, 2014, section 5.
@@ -142,9 +141,7 @@ def validation_design(
 
 
 def allocation(counts: np.ndarray, n_points: int) -> np.ndarray:
-    """Return how many of n points each class has: half in equal parts, half by area.
-
-    No class has more points than pixels; what one cannot take goes to the others.
+    """Return how many of n points each class has: half in equal parts, half by area, at most all.
 
     >>> allocation(np.array([900, 90, 10]), 60).tolist()
     [37, 13, 10]

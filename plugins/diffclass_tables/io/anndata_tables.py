@@ -1,8 +1,7 @@
 """Annotated data of single cells (``.h5ad``), by ``anndata``.
 
 Observations are rows, their names the ids, ``obs`` the columns. Features are an entry of ``obsm``
-or X; neighbour graphs of ``obsp`` are graphs (`diffclass_tables.io.graphs`). Files of versions
-before 0.7, whose ``obs`` is a single array, are read as a whole, and written in today's form.
+or X; ``obsp`` has graphs. Files of versions before 0.7 are read as a whole.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Tables of columns, by ``pyarrow``: texts such as CSV, Parquet and Feather.
 
-Of CSV a first line of names is optional, and empty cells are missing values; see
-`diffclass.system.text_dialects`.
-Its labels and ids are read by `diffclass.names`: texts as they are written, such as "007", "1.10"
-and "true", unless all are whole numbers. The index that pandas writes beside the columns of a frame
-is ids, not features.
+Labels and ids are read by `diffclass.names`: texts as they are written, such as "007", "1.10" and
+"true", unless all are whole numbers. The index that pandas writes beside the columns of a frame is
+ids, not features.
 """
 
 from __future__ import annotations
@@ -96,7 +94,7 @@ def read(
 def read_columns(path: Path, *, as_text: Sequence[str] = ()) -> Any:
     """Return the ``pyarrow.Table`` of a file; an index of pandas without a name is "index".
 
-    - `as_text`: columns of a text file, which are read alone and as they stand there, also "NA"
+    Of a text file only the columns ``as_text``, if any, as they stand there, also "NA".
     """
     ending = path.suffix.lower()
     if ending == ".parquet":
@@ -218,10 +216,7 @@ def as_array(column: Any) -> np.ndarray:
 
 
 def as_written(path: Path, stored: Any, name: str, *, are_ids: bool = False) -> np.ndarray:
-    """Return a column of labels or ids as an array; of a text file as it is written there.
-
-    None are marks of `diffclass.names`, of ids empty cells alone.
-    """
+    """Return labels or ids as an array; of a text file as written, None for marks of no class."""
     column = stored.column(name)
     if path.suffix.lower() not in TEXTS:
         return as_array(column)

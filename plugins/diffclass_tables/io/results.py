@@ -151,10 +151,7 @@ def _joined(values: np.ndarray) -> np.ndarray:
 
 
 def _checked_texts(values: np.ndarray, check: Callable[[str], object] = written_name) -> np.ndarray:
-    """Return values, or raise `DataError` for names that texts cannot hold.
-
-    An id may be called as what marks a point without a class.
-    """
+    """Return values, or raise `DataError` for names that texts cannot hold."""
     if values.dtype == object:
         for name in {value for value in values.tolist() if isinstance(value, str)}:
             check(name)

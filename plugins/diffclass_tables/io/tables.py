@@ -59,11 +59,7 @@ class Table:
     read_written: Callable[[str], np.ndarray] | None = None
 
     def column(self, name: str, *, as_written: bool = False) -> np.ndarray:
-        """Return the values of a column, or raise `ParameterError` with those that exist.
-
-        Of a text file they may be what is written there, such as labels: "007" and "1.10" are
-        texts, and only a column of whole numbers is numbers.
-        """
+        """Return a column, of a text file also as written there, or raise `ParameterError`."""
         if name not in self.column_names:
             raise ParameterError(f"{self.path}: no column {name!r}; it has {self.columns_in_words}")
         read = self.read_written if as_written else None
@@ -126,10 +122,7 @@ def unique_ids(path: Path, name: str, ids: np.ndarray) -> np.ndarray:
 def chosen_names(
     path: Path, names: Sequence[str], wanted: str, apart: Sequence[str] = ()
 ) -> list[str]:
-    """Return the names that a list of names and patterns, with commas between, stands for.
-
-    Patterns do not stand for those that are ``apart``.
-    """
+    """Return the names that names and patterns stand for, patterns not for those ``apart``."""
     if wanted in names:
         return [wanted]
     found: dict[str, None] = {}

@@ -165,10 +165,7 @@ class ClassifiedRows:
 
 
 def row_prior(text: str, y: np.ndarray, n_rows: int, scores: RowScores | None = None) -> Prior:
-    """Return the classifier's ``class_prior`` for a text such as "cat=20-30%,dog=500rows".
-
-    The classes are those of labels and scores.
-    """
+    """Return the ``class_prior`` for a text such as "cat=20-30%,dog=500rows"."""
     found = encode_labels(y)[0] if scores is None else ScorePrior(scores.of(slice(None)), y).classes
     classes = found.tolist()
     names = {value: str(value) for value in classes}

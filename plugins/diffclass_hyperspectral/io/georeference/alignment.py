@@ -31,19 +31,12 @@ class NoOverlapError(DataError):
 
 
 def even_steps(values: np.ndarray) -> tuple[float, float] | None:
-    """Return the first of some coordinates and their step, or None where they are uneven.
+    """Return the first of two or more coordinates and their step, or None where they are uneven.
 
     Coordinates may be off by a thousandth of a step, or as much as single precision rounds them:
     degrees in steps of 0.00027 are then up to 4e-6 off. Of such ones a line through all gives first
-    and step, to a fraction of what each is off.
+    and step.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Two or more.
-
-    Examples
-    --------
     >>> even_steps(np.array([10.0, 9.5, 9.0]))
     (10.0, -0.5)
     >>> even_steps(np.array([10.0, 9.5, 8.5])) is None
@@ -76,23 +69,9 @@ def placement(
 
     They share pixels if the systems are the same and all corners of the picture lie on corners of
     pixels, to a twentieth, as many pixels apart as it has. Rows may run north or south and columns
-    east or west; the grid is the same.
+    east or west: the turn is two slices, the step -1 reverses. The offset is the row and column, on
+    the grid, of its first pixel then.
 
-    Parameters
-    ----------
-    place, grid : Georeference
-    shape : tuple of int
-        Rows and columns of the picture.
-
-    Returns
-    -------
-    turn : tuple of two slices
-        Indexes rows and columns of the picture; one with the step -1 reverses them.
-    offset : tuple of two int
-        Row and column, on the grid, of its first pixel then.
-
-    Examples
-    --------
     >>> grid = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
     >>> place = Georeference((30.0, 0.0, 500090.0, 0.0, -30.0, 5399400.0), "EPSG:32633")
     >>> placement(place, grid, (10, 20))[1]
@@ -141,26 +120,10 @@ def turn_onto(
 ) -> Turn:
     """Return how to turn a picture so that its pixels are those of a grid with as many.
 
-    Parameters
-    ----------
-    left, right : sequence of str or None
-        ``map_info`` of the picture and the grid. Where one says nothing of its place, pixels are
-        taken as they are; so they are where one lacks a coordinate system and the numbers do not
-        meet, or where rasterio is missing and the systems are spelled differently.
-    shape : tuple of int
-        Rows and columns of both.
-    names : tuple of two
-        What messages call them.
-
-    Returns
-    -------
-    tuple of two slices
-        As of `placement`.
-
-    Raises
-    ------
-    DataError
-        Where both state where they lie, and it is not the same place.
+    ``left`` and ``right`` are the ``map_info`` of picture and grid. Where one says nothing of its
+    place, pixels are taken as they are; so they are where one lacks a coordinate system and the
+    numbers do not meet, or where rasterio is missing and the systems are spelled differently.
+    `DataError`: both state where they lie, and it is not the same place.
     """
     as_they_are = (slice(None, None, 1), slice(None, None, 1))
     _check_uneven(left, right, names)

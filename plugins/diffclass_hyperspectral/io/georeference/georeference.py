@@ -22,13 +22,7 @@ from diffclass.system.libraries import require
 
 
 def parsed_crs(crs: str | None, of: object = None) -> Any:
-    """Return rasterio's ``CRS``, or None for none; ``of`` is the file whose system it is.
-
-    Raises
-    ------
-    DataError
-        Where the text names no coordinate reference system.
-    """
+    """Return rasterio's ``CRS``, or None for none; `DataError`: ``of``, a file, names no system."""
     if crs is None:
         return None
     systems = require("rasterio.crs", extra="maps")
@@ -89,10 +83,7 @@ def crs_text(crs: Any) -> str | None:
 
 
 def coordinate_system_string(crs: str | None) -> str | None:
-    """Return what ENVI writes into ``coordinate system string``, or None where it cannot be told.
-
-    An EPSG number needs rasterio to be spelled out; without it the ``map info`` has to do.
-    """
+    """Return what ENVI writes into ``coordinate system string``; None without rasterio."""
     if crs is None:
         return None
     try:
@@ -211,15 +202,7 @@ class Georeference:
 
 @dataclass(frozen=True, eq=False)
 class UnevenCentres:
-    """Centres of rows and columns that lie on no even grid, as after a choice of rows.
-
-    Attributes
-    ----------
-    y, x : ndarray of float of shape (rows,) and (columns,)
-        Where one has none, pixels are counted.
-    reason : str
-        What is uneven, for messages.
-    """
+    """Centres ``y`` of rows and ``x`` of columns on no even grid; ``reason`` is for messages."""
 
     y: np.ndarray
     x: np.ndarray
@@ -236,14 +219,9 @@ _GEOGRAPHIC = {"WGS84": 4326, "NAD83": 4269, "NAD27": 4267}
 
 
 class MapInfo(tuple[str, ...]):
-    """The strings of ENVI's ``map info``, with the coordinates that they stand for.
+    """The strings of ENVI's ``map info`` with the coordinates that they stand for, if understood.
 
-    Attributes
-    ----------
-    georeference : Georeference or None
-        None where the strings say nothing that could be understood.
-    uneven : UnevenCentres or None
-        Coordinates that no transform can state; there are no strings for them.
+    ``uneven`` coordinates, which no transform can state, have no strings.
     """
 
     georeference: Georeference | None
@@ -295,15 +273,9 @@ def _hyphened(datum: str) -> str:
 def from_envi(texts: Sequence[str], coordinate_system: str | None = None) -> MapInfo:
     """Read ENVI's ``map info``; what cannot be understood is kept as text alone.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Name, reference column and row, its x and y, pixel width and height, then by projection.
-    coordinate_system : str, optional
-        The header's ``coordinate system string``; it takes precedence over zone and datum.
+    The strings are name, reference column and row, its x and y, pixel width and height, then by
+    projection. The header's ``coordinate system string`` goes before zone and datum.
 
-    Examples
-    --------
     >>> texts = "UTM, 1, 1, 500000, 5400000, 30, 30, 33, North, WGS-84".split(", ")
     >>> from_envi(texts).georeference
     Georeference(transform=(30.0, 0.0, 500000.0, 0.0, -30.0, 5400000.0), crs='EPSG:32633')
@@ -357,11 +329,7 @@ def georeference_of(map_info: Sequence[str] | None) -> Georeference | None:
 
 
 def writable_crs(place: Georeference) -> Any:
-    """Return the coordinate system of a map as rasterio's ``CRS``, or None for none.
-
-    One that cannot be understood is left out with a warning: a map that took hours is worth more
-    than the name of its projection.
-    """
+    """Return a map's coordinate system as rasterio's ``CRS``; None, with a warning, if unknown."""
     try:
         return parsed_crs(place.crs)
     except DataError as error:
@@ -377,20 +345,9 @@ def uneven_of(map_info: Sequence[str] | None) -> UnevenCentres | None:
 def required_place(
     map_info: Sequence[str] | None, name: object, *, purpose: str, cure: str
 ) -> Georeference:
-    """Return where a picture lies.
+    """Return where the picture called ``name`` lies, or raise `DataError`.
 
-    Parameters
-    ----------
-    map_info : sequence of str or None
-    name : object
-        What the message calls the picture.
-    purpose, cure : str
-        What the place is needed for, and what to give where there is none.
-
-    Raises
-    ------
-    DataError
-        Where it has no coordinates, or uneven ones.
+    ``purpose`` and ``cure`` are what the place is needed for, and what to give where there is none.
     """
     place, uneven = georeference_of(map_info), uneven_of(map_info)
     if uneven is not None:

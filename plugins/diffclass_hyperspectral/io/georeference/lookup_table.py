@@ -1,8 +1,7 @@
 """Lookup tables between a sensor's grid and a map: orthorectification.
 
-A scene in its sensor's geometry, such as EMIT's, is classified pixel by pixel as measured, and has
-no map coordinates there. A table says for every cell of a map grid which pixel is nearest. Maps are
-carried over by nearest neighbour, so that no new value arises; labels are carried back.
+A table says for every cell of a map grid which pixel of the sensor is nearest. Maps are carried
+over by nearest neighbour, so that no new value arises; labels are carried back.
 """
 
 from __future__ import annotations
@@ -57,22 +56,9 @@ class LookupTable:
         return rows, columns
 
     def to_map(self, array: np.ndarray, *, fill: float = 0) -> np.ndarray:
-        """Return an array of the sensor's grid on the map, ``fill`` where there is no pixel.
+        """Return an array (rows, columns) or with bands of the sensor's grid on the map.
 
-        Parameters
-        ----------
-        array : ndarray of shape (rows, columns) or (rows, columns, bands)
-        fill : float, default=0
-            0 for class maps, NaN for probabilities and margins.
-
-        Returns
-        -------
-        ndarray of shape (map rows, map columns) or (map rows, map columns, bands)
-
-        Raises
-        ------
-        ParameterError
-            Where ``array`` is not as large as the scene.
+        ``fill`` stands where there is no pixel. `ParameterError`: it is not as large as the scene.
 
         Examples
         --------
@@ -92,18 +78,7 @@ class LookupTable:
         return out
 
     def centre(self, row: int, column: int) -> tuple[float, float] | None:
-        """Return x and y of a pixel: the mean of the cells' centres that it is nearest to.
-
-        Parameters
-        ----------
-        row, column : int
-            Of the sensor's grid, from 0.
-
-        Returns
-        -------
-        tuple of float or None
-            None for a pixel that is nearest to no cell.
-        """
+        """Return the mean x and y of the cells that a pixel is nearest to, None without any."""
         place = georeference_of(self.map_info)
         cells = np.argwhere((self.rows == row) & (self.columns == column))
         if place is None or not len(cells):
@@ -112,23 +87,10 @@ class LookupTable:
         return place.centre(float(down), float(right))
 
     def to_sensor(self, ids: np.ndarray) -> np.ndarray:
-        """Return labels of the map on the sensor's grid.
+        """Return labels (map rows, map columns) on the sensor's grid (rows, columns).
 
         A pixel that is nearest to several cells gets the greatest id among them; one that is
-        nearest to none gets 0.
-
-        Parameters
-        ----------
-        ids : ndarray of int of shape (map rows, map columns)
-
-        Returns
-        -------
-        ndarray of int of shape (rows, columns)
-
-        Raises
-        ------
-        ParameterError
-            Where ``ids`` is not as large as the map.
+        nearest to none gets 0. `ParameterError`: ``ids`` is not as large as the map.
         """
         if ids.shape != self.shape:
             raise ParameterError(f"ids has shape {ids.shape}, the map of {self.path} {self.shape}")

@@ -27,18 +27,9 @@ Fields = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class FieldClasses:
-    """The class of each entry.
+    """The class of each entry: ``ids`` int32 (n,), 0 for none, and the field that holds it.
 
-    Attributes
-    ----------
-    field : str
-        That holds it.
-    ids : ndarray of int32 of shape (n,)
-        0 for none.
-    names : dict of int to str
-    colors : dict of int to (red, green, blue)
-    is_numbered : bool
-        Whether the ids are made up, as there are names alone.
+    ``is_numbered``: the ids are made up, as there are names alone.
     """
 
     field: str
@@ -53,9 +44,8 @@ def classes_of_fields(
 ) -> FieldClasses:
     """Return the classes in the fields of a file; see the module.
 
-    - `class_field`: by default the only field, or else one that is called "class", "class_id",
-      "label" and the like; of KML it may be the placemark's name
-    - `known`: whose names the names may be
+    ``class_field`` is by default the only field, or one called "class", "class_id", "label" and the
+    like; of KML it may be the placemark's name. Names may be those of ``known``.
     """
     field = _class_field(path, fields, class_field)
     classes, codes = _encoded(path, field, fields[field])

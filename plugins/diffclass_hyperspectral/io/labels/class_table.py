@@ -21,19 +21,7 @@ _LARGEST_IDS = {"a PNG": LARGEST_BYTE, "an ENVI": 65534, "a GeoTIFF": 65535}
 
 
 def largest_id(ids: Iterable[int], format: str) -> int:
-    """Return the largest of a class map's ids, at least 0, if the format can hold it.
-
-    Parameters
-    ----------
-    ids : iterable of int
-        Of the map's table, which has those of all pixels.
-    format : {"a PNG", "an ENVI", "a GeoTIFF"}
-
-    Raises
-    ------
-    ParameterError
-        Where it is too large for the format.
-    """
+    """Return the largest of a class map's ids, at least 0, if a format ("a PNG") can hold it."""
     largest, limit = max(ids, default=0), _LARGEST_IDS[format]
     if largest > limit:
         instead = ".img or .npy" if format == "a PNG" else ".npy"

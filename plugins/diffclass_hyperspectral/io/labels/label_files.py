@@ -1,7 +1,6 @@
 """Label files of any kind: images of class ids, and shapes put on the pixels of a scene.
 
-A scene in its sensor's geometry has a lookup table to a map grid; labels that lie on the map, as
-shapes and maps of the scene with coordinates do, are carried back to the sensor's grid.
+Labels on the map of a scene in its sensor's geometry are carried back to the sensor's grid.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Label images: which pixels are labelled, and with which class.
-
-In files 0 is unlabelled (so are -1, NaN and the value that a file declares as no data) and every
-other id is kept as it is.
-"""
+"""Label images: 0, -1, NaN and the file's no-data value are unlabelled, other ids are kept."""
 
 from __future__ import annotations
 
@@ -114,13 +110,7 @@ class LabelImage:
 
     @classmethod
     def from_contents(cls, contents: Contents, path: str | os.PathLike[str]) -> LabelImage:
-        """Make a label image of what a reader hands over.
-
-        Raises
-        ------
-        DataError
-            Where it is not one band of class ids.
-        """
+        """Make a label image of what a reader hands over, or raise `DataError`."""
         place = place_of(path)
         band = _single_band(contents.data, place)
         ids = _as_ids(band, place, ignore_value=contents.ignore_value)
@@ -220,20 +210,7 @@ def _picture_shape(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
 
 
 def class_id_raster(raster: Raster, path: Path) -> ComputedRaster:
-    """Return a picture of class ids as int32, 0 = unlabelled, checked where it is read.
-
-    Parameters
-    ----------
-    raster : Raster of shape (rows, columns) or (rows, columns, 1)
-        Whole numbers; 0 or -1 = unlabelled.
-    path : Path
-        What messages call it.
-
-    Raises
-    ------
-    DataError
-        Where it is no picture, and on reading where the values are no class ids.
-    """
+    """Return a picture of class ids as int32, 0 = unlabelled, checked where it is read."""
     rows, columns = _picture_shape(raster.shape, path)
 
     def read(wanted: slice) -> np.ndarray:
@@ -291,18 +268,8 @@ def _table(ids: np.ndarray, contents: Contents) -> ClassTable:
 def label_regions(ids: np.ndarray) -> np.ndarray:
     """Return the region of each labelled pixel: pixels of a class that touch, also at corners.
 
-    Parameters
-    ----------
-    ids : ndarray of int of shape (rows, columns)
-        Class ids, 0 where unlabelled.
+    Regions count from 0; -1 where unlabelled.
 
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-        From 0; -1 where unlabelled.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from diffclass_hyperspectral.io.labels import label_regions
     >>> label_regions(np.array([[1, 0, 2, 0], [0, 1, 2, 1]]))

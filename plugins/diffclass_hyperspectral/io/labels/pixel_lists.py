@@ -1,9 +1,7 @@
 """Labels from a list of pixels: a text file with the columns row and column, from 0, and a class.
 
-Such a file is what `diffclass_hyperspectral.write_points` writes as ``.csv``, with its column
-"class" filled in; spreadsheets and pandas may have put semicolons or tabs for commas, "2.0" for 2,
-and other letters in the names of columns. It needs no map coordinates. Classes are read as those of
-the fields of shapes are.
+`diffclass_hyperspectral.write_points` writes such files as ``.csv``, to be filled in; spreadsheets
+may have put semicolons or tabs for commas, "2.0" for 2, and other letters in names of columns.
 """
 
 from __future__ import annotations

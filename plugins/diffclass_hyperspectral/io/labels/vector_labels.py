@@ -1,9 +1,8 @@
 """Labels from polygons, lines and points: GeoJSON, shapefiles, GeoPackages, FlatGeobuf, KML.
 
-A file is read by ``pyogrio``, its coordinates are brought into the scene's system, and a pixel
-belongs to the polygon that its centre lies in (``rasterio.features.rasterize``; lines and points
-mark the pixels that they pass). A shape that holds no centre marks the pixel that it lies in.
-`class_fields` says which class a shape has.
+``pyogrio`` reads, coordinates are brought into the scene's system, and a pixel belongs to the
+polygon that its centre lies in; lines and points mark the pixels that they pass. A shape that holds
+no centre marks the pixel that it lies in. `class_fields` says which class a shape has.
 """
 
 from __future__ import annotations
@@ -59,10 +58,7 @@ def read_vector_labels(
     layer: str | None = None,
     known: ClassTable | None = None,
 ) -> LabelImage:
-    """Put the classes of a vector file on the pixels of a scene; see `read_labels`.
-
-    Where shapes of several classes cover a pixel the last one wins, with a warning.
-    """
+    """Put the classes of a vector file on the pixels of a scene; see `read_labels`."""
     features, target = _features_on(grid, path, layer)
     place = features.path
     found = classes_of_fields(place, features.fields, class_field, known)
@@ -86,24 +82,9 @@ def read_vector_labels(
 
 
 def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
-    """Return which shape of a vector file each pixel of a scene lies in.
+    """Return which shape of a file each pixel lies in: its number from 1, of several the last.
 
-    Parameters
-    ----------
-    path : path-like
-        As `read_vector_labels`; its fields do not count.
-    grid : Scene or LookupTable
-        With map coordinates.
-
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-        Its number from 1, in the order of the file; of several the last; 0 in none.
-
-    Raises
-    ------
-    DataError
-        Where the file is damaged, has several layers or no shape, or does not overlap the grid.
+    `DataError`: it is damaged, has several layers or no shape, or does not overlap the grid.
     """
     features, target = _features_on(grid, path, None)
     place = features.path
@@ -268,10 +249,7 @@ def _covering(
 def _without_centre(
     shapes: np.ndarray, seen: np.ndarray, grid: Grid, target: Georeference
 ) -> np.ndarray:
-    """Return which shapes lie on the grid, but mark none of its pixels.
-
-    - `seen`: numbers, from 1, of shapes that mark some
-    """
+    """Return which shapes lie on the grid but are not among the numbers, from 1, in ``seen``."""
     shapely = require("shapely", extra="maps")
     rows, columns = grid.shape[:2]
     found = np.zeros(len(shapes), dtype=bool)

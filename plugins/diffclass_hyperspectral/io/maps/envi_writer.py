@@ -46,10 +46,7 @@ def write_classification(
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write class ids (rows, columns) of a table as an ENVI classification, value == id.
-
-    Names that an ENVI list cannot hold stand in a field of their own as well.
-    """
+    """Write class ids as an ENVI classification; names that its list cannot hold twice."""
     n_classes = largest_id(table.ids, "an ENVI") + 1
     # spectral adds 1 to the greatest value in the map's own type, so 255 needs 16 bits.
     dtype = np.uint8 if n_classes <= LARGEST_BYTE else np.uint16

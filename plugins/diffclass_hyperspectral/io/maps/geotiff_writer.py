@@ -1,11 +1,9 @@
 """GeoTIFFs written by ``rasterio``: class maps with palette and names, rasters with band names.
 
-GDAL has no place for category names inside a TIFF; it reads them from an ``.aux.xml`` beside it.
-They are written there, with a raster attribute table of names and colours, and into a tag of the
-band, so that the TIFF alone keeps the class table, and every letter of a name.
+GDAL reads category names from an ``.aux.xml`` beside the TIFF. They are written there, with a
+raster attribute table, and into a tag of the band, so that the TIFF alone keeps every letter.
 
-A raster with more than 2,048 rows or columns becomes a cloud-optimised GeoTIFF: in tiles, with
-overviews, so that a map is drawn without being read whole.
+A raster with more than 2,048 rows or columns becomes a cloud-optimised GeoTIFF.
 """
 
 from __future__ import annotations
@@ -43,10 +41,7 @@ def write_classification(
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write class ids (rows, columns) of a table with its palette, names and coordinates.
-
-    0, no class, is "no data".
-    """
+    """Write class ids (rows, columns), 0 as "no data", with palette, names and coordinates."""
     is_small = largest_id(table.ids, "a GeoTIFF") <= LARGEST_BYTE
     dtype = np.uint8 if is_small else np.uint16
     names = {entry.id: entry.name for entry in table.entries}

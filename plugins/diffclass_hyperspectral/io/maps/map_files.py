@@ -24,11 +24,7 @@ from diffclass_hyperspectral.options import OPTIONS
 
 
 def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Return the files that writing a class map to ``path`` makes, the one to read first.
-
-    ENVI has a data file and a header; a GeoTIFF has its category names in an ``.aux.xml`` too,
-    where GDAL looks for them.
-    """
+    """Return the files that writing a class map to ``path`` makes, the one to read first."""
     place = Path(path)
     suffix = place.suffix.lower()
     if suffix in {".png", ".npy", *polygon_writer.ENDINGS}:
@@ -60,10 +56,7 @@ def check_places(scene: Scene, paths: Sequence[str | os.PathLike[str]]) -> None:
 
 
 def place_of(scene: Scene, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return where a map of a scene lies, as the writers here take it.
-
-    The lookup table of a scene in its sensor's geometry is read for maps with coordinates only.
-    """
+    """Return where a map of a scene lies, as the writers here take it."""
     table = scene.lookup_table if carries_coordinates(path) else None
     return {"map_info": scene.map_info, "lookup_table": table}
 
@@ -95,23 +88,8 @@ def check_outputs(
 ) -> None:
     """Refuse outputs that cannot be written, share a file, or would replace an input.
 
-    Call it before any long computation.
-
-    Parameters
-    ----------
-    maps, others : sequence of Path
-        Outputs: maps and rasters, and other files (each a single file).
-    inputs : sequence of Path
-        What is read; an ENVI file stands for its header too.
-    numbers : sequence of Path
-        Those of the maps that hold numbers, which cannot be written as polygons.
-    overwrite : bool, default=False
-        Whether files that exist may be replaced; inputs never may.
-
-    Raises
-    ------
-    ParameterError
-        Where one of them must not be written.
+    ``numbers`` are those of the maps that hold no classes and cannot be written as polygons; each
+    of ``others`` is a single file. An ENVI input stands for its header too.
     """
     for path in numbers:
         _refuse_polygons(path)
@@ -414,21 +392,11 @@ def _save_raster_png(
 
 
 def mapped_file(path: str | os.PathLike[str]) -> Callable[[tuple[int, int]], np.ndarray]:
-    """Return what `SceneFeatures.fit_transform_points` takes to put its points into a file.
+    """Return what `SceneFeatures.fit_transform_points` takes to fill a ``.npy`` file.
 
-    Parameters
-    ----------
-    path : path-like
-        The ``.npy`` file; what it holds is lost.
+    It raises `DataError` where the disk has too little room: the system would end a process that
+    finds out later.
 
-    Returns
-    -------
-    callable
-        From a shape to a memory map of float32. It raises `DataError` where the disk has too little
-        room: the system would end a process that finds out later.
-
-    Examples
-    --------
     >>> import tempfile
     >>> create = mapped_file(tempfile.mkdtemp() + "/points.npy")
     >>> create((5, 2)).shape

@@ -1,7 +1,7 @@
 """PNG pictures of maps: with legend and scale bar for people, or as a palette image for programs.
 
-Drawing takes some 130 bytes of memory per pixel. Of maps with more than four million pixels every
-second, third, ... row and column is drawn; a palette image has them all.
+Drawing takes some 130 bytes per pixel: of maps with more than four million pixels every second,
+third, ... row and column is drawn; a palette image has them all.
 """
 
 from __future__ import annotations
@@ -170,12 +170,8 @@ _FONT_SIZE = 13
 
 
 def metres_of_a_pixel(place: Georeference, n_rows: int) -> float | None:
-    """Return the width of a pixel on the ground in metres, or None where it is not known.
+    """Return a pixel's width on the ground in metres, of degrees in the middle of the picture.
 
-    Degrees are converted at the latitude of the middle of the picture.
-
-    Examples
-    --------
     >>> metres_of_a_pixel(Georeference((30.0, 0, 5e5, 0, -30.0, 5.4e6), "EPSG:32633"), 10)
     30.0
     """

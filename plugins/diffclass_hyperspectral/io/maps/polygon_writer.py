@@ -1,9 +1,8 @@
 """Class maps as polygons: GeoPackages and GeoJSON, written by ``pyogrio``.
 
-Each segment of the map, pixels of one class connected by their edges, is a polygon whose outline
-runs along its pixels (``rasterio.features.shapes``). Outlines can be simplified: Visvalingam and
-Whyatt's method on the coverage as a whole (``shapely.coverage_simplify``) keeps the common borders
-of neighbours common, without gaps or overlaps.
+A polygon is a segment of the map, pixels of one class connected by their edges. Outlines are
+simplified by Visvalingam and Whyatt's method on the coverage as a whole
+(``shapely.coverage_simplify``), which keeps the common borders of neighbours common.
 """
 
 from __future__ import annotations
@@ -65,11 +64,7 @@ def write_classification(
 
     Its fields are ``class`` (id), ``class_name``, ``color`` ("#rrggbb"), ``pixels``, ``area``
     (square metres, where the coordinate system is one of lengths) and ``probability`` (mean, where
-    it is given). GeoJSON is in degrees of WGS 84 (RFC 7946).
-
-    - `ids` int (rows, columns): 0 = no class
-    - `probability` (rows, columns): of each pixel's class
-    - `simplify`: in pixels; 0 for exact outlines
+    it is given). GeoJSON is in degrees of WGS 84 (RFC 7946). ``simplify`` is in pixels.
     """
     place = require_place(path, map_info)
     raw = require("pyogrio.raw", extra="maps")

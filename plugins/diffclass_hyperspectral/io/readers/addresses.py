@@ -1,7 +1,4 @@
-"""Texts and lists of files at addresses: by Python itself from web servers, else by ``fsspec``.
-
-Rasters at addresses are read by GDAL, which needs none of this.
-"""
+"""Texts and lists of files at addresses: by Python itself from web servers, else by ``fsspec``."""
 
 from __future__ import annotations
 
@@ -49,13 +46,7 @@ def is_pattern(place: Path) -> bool:
 
 
 def places_like(pattern: Path) -> list[Path]:
-    """Return the addresses that a pattern such as "s3://bucket/tile_*.json" stands for.
-
-    Raises
-    ------
-    DataError
-        Where there is none, or the server lists no files.
-    """
+    """Return the addresses that a pattern such as "s3://bucket/tile_*.json" stands for."""
     scheme = _scheme(pattern)
     if scheme in (*_WEB, ""):
         raise DataError(f"{pattern}: no files are listed there; name each, or a STAC collection")

@@ -30,20 +30,8 @@ _FEW = 3  # grids that a message lists
 class Band:
     """A file of one band or several, and what is known of them besides what the file states.
 
-    Attributes
-    ----------
-    name : str
-    place : Path
-    wavelengths, widths : ndarray of shape (n,), in nanometres, or None
-        They go before those of the file.
-    calibration : Calibration or None
-        Of n bands, or one for all; it counts where the file itself states no scale and offset.
-    ignored : float, ndarray of shape (n,), or None
-        Value for no data, NaN for none; it counts where the file itself states none.
-    names : tuple of str
-        Of n bands, if there are several and they are known.
-    unused : tuple of str
-        What is stated of them and cannot be used.
+    ``wavelengths`` and ``widths`` (n,), in nanometres, go before the file's; ``calibration`` and
+    ``ignored`` (NaN for none) count where it states none. ``unused`` is what nothing uses.
     """
 
     name: str
@@ -90,21 +78,10 @@ def read_list(paths: Sequence[str | os.PathLike[str]]) -> Contents:
 def read_bands(
     path: Path, bands: Sequence[Band], *, format: str = "band files", only_one: bool = False
 ) -> Contents:
-    """Open files of the same pixels as one scene.
+    """Open files of the same pixels as one scene, called ``path`` in messages.
 
-    Parameters
-    ----------
-    path : Path
-        What messages call the scene.
-    bands : sequence of Band
-    format : str
-    only_one : bool, default=False
-        Whether a file with several bands is refused.
-
-    Raises
-    ------
-    DataError
-        Where a file cannot be read, or they lie on several grids.
+    `DataError`: a file cannot be read, they lie on several grids, or one has several bands where
+    ``only_one`` is allowed.
     """
     for band in bands:
         require_file(band.place)

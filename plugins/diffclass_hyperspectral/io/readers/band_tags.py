@@ -2,9 +2,8 @@
 
 They are fields of ENVI (as "reflectance_scale_factor") in the domain "ENVI" or among the tags of
 the file, with a value for each band, an alpha band counted or not; or tags of the bands, in these
-domains or "IMAGERY" (CENTRAL_WAVELENGTH_UM and FWHM_UM, which GDAL has since 3.10 and rounds to a
-nanometre); or names of bands ("450.3 nm"; in products of Wyvern, whose files are called so, also
-"Band_503": opengeos/HyperCoast, wyvern.py). Tags of a band go before those of the file.
+domains or "IMAGERY" (CENTRAL_WAVELENGTH_UM and FWHM_UM, which GDAL rounds to a nanometre); or names
+of bands ("450.3 nm"; of Wyvern also "Band_503"). Tags of a band go before those of the file.
 """
 
 from __future__ import annotations
@@ -54,12 +53,7 @@ _FALSE = {"0", "0.0", "false"}
 class BandTags:
     """Tags of the file and of the bands shown, from 1, of rasterio's dataset.
 
-    Attributes
-    ----------
-    fields : dict
-        As `envi.facts_of` takes them.
-    unused : list of str
-        Names of what is stated, but not as a number for each band.
+    ``fields`` are as `envi.facts_of` takes them; ``unused`` names what is no number for each band.
     """
 
     def __init__(self, raster: Any, bands: tuple[int, ...]):

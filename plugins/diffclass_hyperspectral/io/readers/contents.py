@@ -2,8 +2,7 @@
 
 Classes are attributes of a variable by the CF conventions: ``flag_values`` lists the ids,
 ``flag_meanings`` a word for each (blanks become underscores). ``flag_colors`` ("#rrggbb" each) is
-what others add too; ``class_names`` keeps the names as they are, as JSON. Written to a GeoTIFF by
-rioxarray they become tags, and are read back from there.
+what others add too; ``class_names`` keeps the names as they are, as JSON.
 
 Source: NetCDF Climate and Forecast (CF) Metadata Conventions 1.11, section 3.5, Flags.
 """
@@ -129,12 +128,10 @@ def scaled_spectra(values: np.ndarray, factor: float) -> np.ndarray:
 
 
 def is_ignored(values: np.ndarray, ignored: float | np.ndarray | None) -> np.ndarray:
-    """Return which stored values are those that mean "no data", bool of the same shape.
+    """Return which stored values mean "no data", bool of the same shape; NaN is not looked for.
 
-    A number in a header stands for one of the file's own precision. NaN is no data in every file,
-    and is not looked for here.
-
-    - `ignored`: one value, or (bands,) for the last axis, NaN where a band has none
+    ``ignored`` is one value, or (bands,) with NaN where a band has none; a number in a header
+    stands for one of the file's own precision.
     """
     wanted = np.asarray(np.nan if ignored is None else ignored, dtype=np.float64)
     if values.dtype.kind == "f":
@@ -182,17 +179,9 @@ def full_names(
 ) -> dict[int, str]:
     """Return the names of classes that a format lists, in full where it cannot hold them so.
 
-    Parameters
-    ----------
-    listed : mapping of int to str
-        By the format's own means. Where somebody has changed it since, this counts.
-    text : str or None
-        Of `names_as_json`: names in full; None for none. Damaged ones cost only themselves.
-    plain : callable
-        From a name to what the format's own means make of it.
+    ``text`` is of `names_as_json`; a name of it counts if ``plain`` makes the listed one of it, and
+    nobody has changed that since.
 
-    Examples
-    --------
     >>> full_names({1: "corn", 2: "soy"}, '{"1": "Corn", "2": "oats"}', str.lower)
     {1: 'Corn', 2: 'soy'}
     """
@@ -208,15 +197,7 @@ _NOT_IN_A_WORD = re.compile(r"[^A-Za-z0-9_\-.+@]+")
 
 
 def flags_of(entries: Iterable[Any], dtype: DTypeLike) -> dict[str, Any]:
-    """Return the attributes that say what the values of a class map mean.
-
-    Parameters
-    ----------
-    entries : iterable of ClassEntry
-        Without 0, which no class has.
-    dtype : dtype
-        Of the map: flag values have the same.
-    """
+    """Return the attributes that say what the values of a class map of ``dtype`` mean."""
     classes = list(entries)
     return {
         "flag_values": np.array([entry.id for entry in classes], dtype=dtype),

@@ -92,10 +92,7 @@ def read(path: Path) -> Contents:
 def read_library(
     path: Path,
 ) -> tuple[list[str], np.ndarray, list[float] | None, str | None]:
-    """Return names, spectra (n, bands), wavelengths and their unit of a spectral library.
-
-    - `path`: the ``.sli``; its header lies beside it
-    """
+    """Return names, spectra (n, bands), wavelengths and their unit of an ``.sli``."""
     envi = require("spectral.io.envi")
     header = _require_header(path)
     with reading(header, "the header of a spectral library"), _ascii_copy(header) as readable:
@@ -280,10 +277,7 @@ def _map(envi: Any, header: str, data: Path) -> np.ndarray:
 
 
 def facts_of(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return what a header's fields say of bands, values, place and classes, as `Contents` has it.
-
-    The fields may stand in another file, as in the domain "ENVI" of one of GDAL.
-    """
+    """Return what fields of a header, or of GDAL's domain "ENVI", say, as `Contents` has it."""
     n_bands = int(fields["bands"])
     wavelengths = _per_band(header, fields, "wavelength", n_bands=n_bands)
     good = _per_band(header, fields, "bbl", n_bands=n_bands)
@@ -378,11 +372,7 @@ def _as_float(header: Path, name: str, text: str) -> float:
 def calibration_of(
     header: Path, fields: dict[str, Any], ignored: float | None
 ) -> Calibration | None:
-    """Return gains and offsets of the bands, where they and no scale factor make reflectances.
-
-    Source: ENVI header format, "data gain values", "data offset values" and the same of
-    reflectance.
-    """
+    """Return gains and offsets of the bands, where they and no scale factor make reflectances."""
     n_bands = int(fields["bands"])
     for kind in ("data reflectance", "data"):
         gains = _per_band(header, fields, f"{kind} gain values", n_bands=n_bands)
@@ -439,8 +429,6 @@ _IN_FULL = "diffclass {}"
 def fields_of_names(field: str, names: Sequence[str]) -> dict[str, Any]:
     """Return a header's list of names, and a field of our own with those that it cannot hold.
 
-    Examples
-    --------
     >>> fields_of_names("class names", ["water, {deep}", "soy"])["class names"]
     ['water; (deep)', 'soy']
     """
@@ -473,9 +461,7 @@ _MARK = re.compile(r"__u([0-9a-f]{2,6})__")
 def to_ascii(text: str) -> str:
     """Return ``text`` with every letter beyond ASCII as a mark.
 
-    Examples
-    --------
-    >>> to_ascii("20 \u00b0C")
+    >>> to_ascii("20 °C")
     '20 __ub0__C'
     """
     return _OTHER.sub(lambda found: f"__u{ord(found.group()):02x}__", text)

@@ -18,19 +18,7 @@ from diffclass.system.temporary_folders import TemporaryFolder
 class FetchedRows:
     """A function of (start, stop) to rows that asks another one only for rows it does not have.
 
-    Parameters
-    ----------
-    read_rows : callable
-        (start, stop) to the ndarray (stop - start, columns, bands).
-    shape : tuple of three int
-    dtype : dtype
-    path : Path
-        What messages call it.
-
-    Raises
-    ------
-    DataError
-        If the disk of temporary files is full.
+    `DataError`: the disk of temporary files is full.
     """
 
     def __init__(

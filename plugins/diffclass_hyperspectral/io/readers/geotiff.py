@@ -1,10 +1,8 @@
 """Scenes and label images that ``rasterio`` reads, in blocks of rows: GeoTIFF above all.
 
-What is stated of bands, `BandTags` finds. GDAL's own scale, offset and no-data value go before
-those among the tags, unless its scale is ENVI's "data gain values" and there is a factor to
-reflectances.
-An alpha band is no measurement but, as a mask is, says which pixels have data. Classes are read by
-`raster_classes`.
+GDAL's own scale, offset and no-data value go before those among the tags, unless its scale is
+ENVI's "data gain values" and there is a factor to reflectances. An alpha band is no measurement; it
+says which pixels have data, as a mask does.
 """
 
 from __future__ import annotations

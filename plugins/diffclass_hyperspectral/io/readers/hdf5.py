@@ -1,11 +1,8 @@
 """HDF5, MATLAB 7.3 and NetCDF files: products known by their layout, or an array that is named.
 
-HDF5, MATLAB 7.3 (HDF5 with the axes in reverse order) and NetCDF-4 are read by ``h5py``. Files that
-name their dimensions, as xarray writes them, are read by xarray with names, flags and coordinates.
-NetCDF-3 is what xarray writes where only SciPy is installed; it has no unsigned types, for which
-the attribute ``_Unsigned`` stands.
-
-Source: NetCDF Users Guide, "Best practices: unsigned data".
+MATLAB 7.3 is HDF5 with the axes in reverse order. Files that name their dimensions are read by
+xarray with names, flags and coordinates. NetCDF-3 has no unsigned types, for which the attribute
+``_Unsigned`` stands (NetCDF Users Guide, "Best practices: unsigned data").
 """
 
 from __future__ import annotations
@@ -29,8 +26,7 @@ from diffclass_hyperspectral.io.readers.matlab import NUMERIC, Listing, contents
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
     """Open a product that is known by its layout, else the named or only array.
 
-    Arrays of three axes are (rows, columns, bands) as stored and are read in blocks of rows, unless
-    the file names its dimensions, as NetCDF-4 does.
+    Arrays of three axes are (rows, columns, bands) as stored, unless the file names its dimensions.
     """
     h5py = require("h5py")
     with reading(path, "an HDF5 or NetCDF4 file"), h5py.File(path, "r") as file:
@@ -44,11 +40,7 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
 
 
 def read_matlab(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
-    """Open the named array of a MATLAB 7.3 file, or the only one with ``n_axes`` axes.
-
-    Arrays inside a struct have names like ``"scene/data"``. A product that was renamed keeps its
-    axes as stored.
-    """
+    """Open the named array of a MATLAB 7.3 file ("scene/data" in a struct), or the only one."""
     h5py = require("h5py")
     with reading(path, "a MATLAB 7.3 (HDF5) file"), h5py.File(path, "r") as file:
         product = read_product(path, file) if variable is None and n_axes == 3 else None

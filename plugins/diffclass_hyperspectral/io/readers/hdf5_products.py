@@ -1,8 +1,4 @@
-"""Products in HDF5 and NetCDF-4 files, which are known by their layout, by ``h5py``.
-
-Each reader returns None for a file that is laid out in another way. Its docstring says what the
-product holds and which document it follows. No reader masks clouds.
-"""
+"""Products in HDF5 and NetCDF-4 files, known by their layout; none masks clouds."""
 
 from __future__ import annotations
 
@@ -45,10 +41,7 @@ _FILL = -9999.0
 
 
 def read_product(path: Path, file: Any) -> Contents | None:
-    """Open the product that a file is laid out as, or return None for any other file.
-
-    A part that is missing or has the wrong size is a `DataError`.
-    """
+    """Open the product that a file is laid out as, or return None for any other file."""
     for read in (read_emit, read_prisma, read_tanager, read_pace, read_aviris3, read_neon):
         contents = read(path, file)
         if contents is not None:
@@ -59,13 +52,11 @@ def read_product(path: Path, file: Any) -> Contents | None:
 def read_emit(path: Path, file: Any) -> Contents | None:
     """Open EMIT L2A reflectances (NetCDF4).
 
-    ``reflectance`` has the axes (downtrack, crosstrack, bands) of the sensor, which are no map
-    grid: the scene has no map coordinates of its own, but a lookup table to a grid that has some.
-    Fill values are -9999. ``sensor_band_parameters`` has ``wavelengths`` and ``fwhm``; bands that
-    its ``good_wavelengths`` calls 0 are bad.
+    ``reflectance`` has the axes (downtrack, crosstrack, bands) of the sensor, and a lookup table
+    from a map grid. ``sensor_band_parameters`` has ``wavelengths``, ``fwhm`` and
+    ``good_wavelengths`` (0: bad); -9999 is no data.
 
-    Source: EMIT L2A Algorithm and Product User Guide (LP DAAC, EMITL2ARFL.001), also of the group
-    ``location``.
+    Source: EMIT L2A Algorithm and Product User Guide (LP DAAC, EMITL2ARFL.001).
     """
     bands = "sensor_band_parameters"
     if "reflectance" not in file or bands not in file:
@@ -92,10 +83,7 @@ _EMIT_TABLE = ("location/glt_x", "location/glt_y")
 
 
 def read_emit_table(path: Path) -> LookupTable:
-    """Read the lookup table of an EMIT file.
-
-    ``glt_x`` and ``glt_y`` count crosstrack and downtrack from 1; 0 means none.
-    """
+    """Read the lookup table; ``glt_x`` counts crosstrack, ``glt_y`` downtrack, from 1; 0: none."""
     with reading(path, "an EMIT file"), require("h5py").File(path, "r") as file:
         columns, rows = (np.asarray(member(path, file, name)[()]) for name in _EMIT_TABLE)
         shape = file["reflectance"].shape[:2]
@@ -124,15 +112,12 @@ def _check_table(path: Path, rows: np.ndarray, columns: np.ndarray, shape: tuple
 def read_tanager(path: Path, file: Any) -> Contents | None:
     """Open a Planet Tanager product (HDF-EOS5): basic in a swath, ortho on a grid.
 
-    ``Data Fields/surface_reflectance``, or ``toa_radiance`` of the radiance products, has the axes
-    (bands, rows, columns), float32; its attributes are ``wavelengths`` and ``fwhm`` (nm),
-    ``good_wavelengths`` (0: bad) and ``_FillValue`` (-9999). Pixels where ``nodata_pixels`` is not
-    0 have no data. Below ``HDFEOS/SWATHS/HYP`` it is in the sensor's geometry: pixels have a
-    latitude and longitude each, and the scene has no map coordinates.
+    ``Data Fields/surface_reflectance``, or ``toa_radiance``, has the axes (bands, rows, columns)
+    with the attributes ``wavelengths``, ``fwhm`` (nm), ``good_wavelengths`` (0: bad) and
+    ``_FillValue``. Pixels where ``nodata_pixels`` is not 0 have no data.
 
-    Source: Planet, Tanager Product Specification (September 2025), as far as public readers of it
-    (HyTools' Tanager opener; opengeos/HyperCoast, tanager.py) show names, axes and attributes; that
-    the radiances have the same attributes was not checked on a product.
+    Source: Planet, Tanager Product Specification (September 2025), names and axes as public readers
+    have them (HyTools; opengeos/HyperCoast, tanager.py); radiances were not checked on a product.
     """
     cubes = [
         (kind, f"HDFEOS/{kind}/HYP/Data Fields", name)
@@ -165,10 +150,9 @@ def read_tanager(path: Path, file: Any) -> Contents | None:
 
 
 def _tanager_map_info(path: Path, file: Any, shape: tuple[int, int]) -> MapInfo:
-    """Return the UTM grid, whose corners and zone ``StructMetadata.0`` states.
+    """Return the UTM grid, whose corners and zone ``StructMetadata.0`` states; ``epsg_code`` rules.
 
-    A zone below 0 lies in the south. The grid's attribute ``epsg_code`` goes before the zone, where
-    it is given. Source: the HDF-EOS5 library's GCTP projections, of which sphere 12 is WGS 84.
+    A zone below 0 lies in the south. Source: HDF-EOS5's GCTP projections; sphere 12 is WGS 84.
     """
     text = text_of(member(path, file, "HDFEOS INFORMATION/StructMetadata.0")[()])
     (left, top), (right, bottom) = (
@@ -198,17 +182,12 @@ def _pair(path: Path, text: str, name: str) -> tuple[float, float]:
 def read_pace(path: Path, file: Any) -> Contents | None:
     """Open PACE OCI L2 surface reflectances (NetCDF4).
 
-    ``geophysical_data/rhos`` has the axes (lines, pixels, bands) of the sensor; band centres in
-    nanometres are ``sensor_band_parameters/wavelength_3d``. Values that are ``_FillValue`` are
-    missing, ``scale_factor`` and ``add_offset`` count where they are given. No field with widths
-    of bands is known. Pixels have a latitude and longitude each, but the product holds no map grid:
-    the scene has no map coordinates. Flags (``l2_flags``: clouds, glint) are not applied; give a
-    mask.
+    ``geophysical_data/rhos`` has the axes (lines, pixels, bands) of the sensor, without a map grid;
+    centres in nanometres are ``sensor_band_parameters/wavelength_3d``. Flags (``l2_flags``: clouds,
+    glint) are not applied; give a mask.
 
-    Source: NASA Ocean Biology Processing Group, "File Structure at Three Processing Levels for the
-    Ocean Color Instrument" and "Reprojecting and Formatting PACE OCI Data" (oceandata-notebooks),
-    for version 3.1 of PACE_OCI_L2_SFREFL; attributes by the CF conventions. That fill values stand
-    for single bands was not checked on a product.
+    Source: NASA OBPG, "File Structure at Three Processing Levels for the Ocean Color Instrument",
+    version 3.1 of PACE_OCI_L2_SFREFL; fill values in single bands were not checked on a product.
     """
     name = "geophysical_data/rhos"
     if name not in file:
@@ -232,14 +211,11 @@ def read_pace(path: Path, file: Any) -> Contents | None:
 def read_aviris3(path: Path, file: Any) -> Contents | None:
     """Open AVIRIS-3 (and AVIRIS-5, AVIRIS-NG) L2A orthocorrected reflectances (NetCDF4).
 
-    In the group ``reflectance`` the variable of that name has the axes (bands, northing, easting),
-    float32, ``_FillValue`` -9999; ``wavelength`` and ``fwhm`` are the band centres and widths in
-    nanometres. The file names no bad bands: those in absorption by water vapour can be left out
-    with ``bands``. The same flights as ENVI files (``RFL_ORT`` with a ``.hdr``) are read as ENVI.
+    ``reflectance/reflectance`` has the axes (bands, northing, easting); ``wavelength`` and ``fwhm``
+    are in nanometres. The file names no bad bands.
 
-    Source: AVIRIS-3 Distribution Document (Eastwood et al., JPL) for the products; names and axes
-    of the NetCDF files as a public reader of the ORNL DAAC's AV3_L2A_RFL has them
-    (opengeos/HyperCoast, aviris.py), not checked against a user guide.
+    Source: AVIRIS-3 Distribution Document (Eastwood et al., JPL); names and axes as a public reader
+    of AV3_L2A_RFL has them (opengeos/HyperCoast, aviris.py), not checked against a user guide.
     """
     name, bands = "reflectance/reflectance", "reflectance/wavelength"
     if name not in file or bands not in file:
@@ -258,10 +234,7 @@ def read_aviris3(path: Path, file: Any) -> Contents | None:
 
 
 def _aviris3_map_info(path: Path, file: Any, stored: Any) -> MapInfo | None:
-    """Return GDAL's ``GeoTransform``, or what ``easting`` and ``northing``, centres of pixels, say.
-
-    The coordinate system is ``crs_wkt`` or ``spatial_ref`` of the grid mapping.
-    """
+    """Return GDAL's ``GeoTransform``, or that of ``easting`` and ``northing``, pixel centres."""
     shape = stored.shape[1:]
     attributes = _grid_mapping(file, stored)
     system = attributes.get("crs_wkt", attributes.get("spatial_ref"))
@@ -293,16 +266,12 @@ def _grid_mapping(file: Any, stored: Any) -> Mapping[str, Any]:
 def read_neon(path: Path, file: Any) -> Contents | None:
     """Open NEON AOP reflectances (DP1.30006, DP3.30006).
 
-    Below a group that is named after the site, ``Reflectance/Reflectance_Data`` has the axes (rows,
-    columns, bands); stored values divided by its attribute ``Scale_Factor`` (10,000) are
-    reflectances, ``Data_Ignore_Value`` (-9999) means no data. ``Metadata/Spectral_Data`` has band
-    centres, ``Wavelength``, and widths, ``FWHM``, in nanometres. Bands in the windows of water
-    vapour that ``Band_Window_1_Nanometers`` and ``Band_Window_2_Nanometers`` state (1340 to 1445,
-    1790 to 1955) are bad. ``Metadata/Coordinate_System`` has ENVI's ``Map_Info`` and the ``EPSG
-    Code``.
+    In a group named after the site, ``Reflectance/Reflectance_Data`` has the axes (rows, columns,
+    bands), to be divided by its ``Scale_Factor``. ``Metadata/Spectral_Data`` has ``Wavelength`` and
+    ``FWHM`` (nm), ``Metadata/Coordinate_System`` ENVI's ``Map_Info`` and the ``EPSG Code``. Bands
+    in ``Band_Window_1_Nanometers`` and ``Band_Window_2_Nanometers`` (water vapour) are bad.
 
-    Source: NEON Data Skills, "NEON AOP Hyperspectral Data in HDF5 format with Python" (Hass), which
-    reads these names and attributes.
+    Source: NEON Data Skills, "NEON AOP Hyperspectral Data in HDF5 format with Python" (Hass).
     """
     sites = [name for name in file if f"{name}/Reflectance/Reflectance_Data" in file]
     if len(sites) != 1:

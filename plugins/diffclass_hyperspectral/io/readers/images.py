@@ -78,33 +78,12 @@ _HINT = (
 def read_image(
     path: str | os.PathLike[str] | Any, *, variable: str | None = None, n_axes: int = 3
 ) -> Contents:
-    """Read a scene or a label image of any known format.
+    """Read a scene or a label image of any known format, or the bands in a list of files.
 
-    Parameters
-    ----------
-    path : path-like, DataArray, Dataset, pystac.Item, or list of path-like
-        Of a list of files their bands.
-    variable : str, optional
-        The array to take from a ``.mat`` or HDF5 file, or a dataset of xarray; the assets of a STAC
-        item.
-    n_axes : {3, 2}
-        Number of axes of the array to take from such a file if none is named.
-
-    Returns
-    -------
-    Contents
-
-    Raises
-    ------
-    DataError
-        Where the file cannot be read; the message is one line.
-    ParameterError
-        Where ``variable`` is given for a format without names, or a library is missing.
-
-    Warns
-    -----
-    UserWarning
-        Of attributes that the file states and the reader does not use.
+    ``variable`` is the array to take from a ``.mat`` or HDF5 file or a dataset, or the assets of a
+    STAC item; without it the only array of ``n_axes``, 3 or 2. `DataError`: the file cannot be
+    read. `ParameterError`: ``variable`` for a format without names. Attributes that the file states
+    and the reader does not use are a warning.
     """
     contents = _read(path, variable=variable, n_axes=n_axes)
     say_unused(name_of(path), contents.format, contents.unused)
@@ -166,10 +145,9 @@ def _from_address(place: RemotePath, variable: str | None, n_axes: int) -> Conte
 
 
 def images_among(places: Iterable[Path]) -> list[Path]:
-    """Return those files and folders for which there is a reader, in their order.
+    """Return those files and folders whose names and first bytes have a reader, in their order.
 
-    Names and first bytes decide; whether the rest can be read shows when it is. A header stands
-    back behind its data file.
+    A header stands back behind its data file.
     """
     found = [place for place in places if os.access(place, os.R_OK) and _is_image(place)]
     headers = {header_beside(place) for place in found if place.suffix.lower() != ".hdr"}
@@ -177,11 +155,7 @@ def images_among(places: Iterable[Path]) -> list[Path]:
 
 
 def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
-    """Read a file by another package's reader for its suffix; None if no package adds one.
-
-    The name of the entry point in the group "diffclass.readers" is the suffix, ".xyz" in small
-    letters. What the file begins with is not looked at.
-    """
+    """Read a file by another package's reader for its suffix; None if no package adds one."""
     own = {*_BY_SUFFIX, *envi.DATA_ENDINGS, ".xml"}
     reader = load_extension(READERS, path.suffix.lower(), own=own)
     if reader is None:

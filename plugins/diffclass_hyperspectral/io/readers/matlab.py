@@ -44,10 +44,7 @@ NUMERIC = frozenset(
 
 @dataclass(frozen=True)
 class Listing:
-    """The shapes of the numeric arrays of one file, and what loads one, axes as in MATLAB.
-
-    Of formats whose arrays have attributes, also what returns these.
-    """
+    """Shapes of a file's numeric arrays, what loads one, axes as in MATLAB, and its attributes."""
 
     path: Path
     shapes: dict[str, tuple[int, ...]]
@@ -187,10 +184,7 @@ _ORDERS = {b"IM": "<", b"MI": ">"}
 
 
 def check_array(path: Path, name: str) -> None:
-    """Raise `DataError` unless the array of this name has values of a known type.
-
-    Files of version 4 have no tags and pass.
-    """
+    """Raise `DataError` unless the array is of a known type; version 4 has no tags and passes."""
     with path.open("rb") as stream:
         order = _ORDERS.get(stream.read(128)[126:128])
         if order is None:

@@ -1,15 +1,13 @@
 """PRISMA L2D reflectance (HDF-EOS5), by ``h5py``.
 
 The cubes of the two detectors have the axes (row, band, column) and hold
-reflectance = Min + (Max - Min) * stored / 65535, each with its own range. Bands are stored by
-descending wavelength; they are returned ascending, VNIR before SWIR, without those that the
-product lacks (wavelength or flag 0). Centres and widths, in nanometres, are the attributes
-``List_Cw_Vnir``, ``List_Fwhm_Vnir`` and the same of SWIR. Pixels that are 0 in all bands have no
-data.
+reflectance = Min + (Max - Min) * stored / 65535, each with its own range. Bands are returned by
+ascending wavelength, VNIR before SWIR, without those that the product lacks (wavelength or flag 0).
+Centres and widths, in nanometres, are the attributes ``List_Cw_Vnir``, ``List_Fwhm_Vnir`` and the
+same of SWIR. Pixels that are 0 in all bands have no data.
 
-Source: ASI, PRISMA Products Specification Document (2020), L2D; that corner coordinates are
-centres of pixels, and that widths have the order of the centres: Busetto and Ranghetti,
-``prismaread`` (2020).
+Source: ASI, PRISMA Products Specification Document (2020), L2D; corner coordinates are centres of
+pixels, and widths have the order of the centres: Busetto and Ranghetti, ``prismaread`` (2020).
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 A raster attribute table (in the file, or in an ``.aux.xml`` beside it) has a row for each class; a
 list of category names has one for each number from 0. ``rasterio`` reads neither, but GDAL writes
-both into the description of a virtual raster. Flags of a map that xarray wrote are tags. Names in
-full stand in the tag of the band that `geotiff_writer` makes.
+both into the description of a virtual raster. Names in full stand in a tag of the band.
 
 Source: GDAL, Raster Attribute Tables (GDALRATFieldUsage); PAM and VRT have one schema for them.
 """
@@ -32,10 +31,7 @@ def xml_text(text: str) -> str:
 
 
 def classes_of_raster(raster: Any) -> tuple[dict[int, str] | None, dict[int, Color] | None]:
-    """Return names and colours by id of a raster of one band; None where it states none.
-
-    - `raster`: rasterio's dataset
-    """
+    """Return names and colours by id of rasterio's dataset of one band; None where it has none."""
     if raster.count != 1:
         return None, None
     flagged, flag_colors = classes_of_flags(raster.tags())

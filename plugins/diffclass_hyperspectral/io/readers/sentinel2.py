@@ -1,11 +1,10 @@
 """Sentinel-2 L2A (SAFE): the bands of one resolution as a scene, by ``rasterio``.
 
-A product is named by its folder or ``MTD_MSIL2A.xml``. The bands of ``IMG_DATA/R20m`` are taken,
-those that ESA itself has brought to 20 m included, or those of ``variable="R10m"`` or ``"R60m"``:
-nothing is resampled here. In the metadata reflectance = (stored + BOA_ADD_OFFSET) /
-BOA_QUANTIFICATION_VALUE, with the offset of each band (-1000 since processing baseline 04.00, none
-before), and 0 is NODATA. Centres are those of ``Spectral_Information``, or those of Sentinel-2A.
-Clouds (``SCL``) are not masked; give a mask.
+A product is named by its folder or ``MTD_MSIL2A.xml``. The bands of ``IMG_DATA/R20m`` are taken, or
+those of ``variable="R10m"`` or ``"R60m"``: nothing is resampled. Reflectance = (stored +
+BOA_ADD_OFFSET) / BOA_QUANTIFICATION_VALUE, with the offset of each band (none before processing
+baseline 04.00), and 0 is no data. Centres are those of ``Spectral_Information``, or those of
+Sentinel-2A. Clouds (``SCL``) are not masked; give a mask.
 
 Source: ESA, Sentinel-2 Products Specification Document (S2-PDGS-TAS-DI-PSD), MTD_MSIL2A and
 IMG_DATA; the meaning of the offset: Sentinel-2 Processing Baseline 04.00.

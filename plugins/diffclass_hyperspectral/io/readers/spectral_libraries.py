@@ -39,16 +39,7 @@ _CLASS_FIELDS = ("class", "class_name", "label", "category", "name")
 
 @dataclass(frozen=True, eq=False)
 class SpectralLibrary:
-    """Spectra with names.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of each spectrum; several may have one name.
-    spectra : ndarray of float64 of shape (n, bands)
-    wavelengths : ndarray of float64 of shape (bands,), or None
-        In nanometres; None where the file states none.
-    """
+    """Spectra float64 (n, bands) with n names, and wavelengths (bands,) in nanometres or None."""
 
     names: tuple[str, ...]
     spectra: np.ndarray
@@ -56,10 +47,7 @@ class SpectralLibrary:
 
 
 def is_library(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file is a spectral library, by its ending, or by the fields of a vector file.
-
-    A folder is one if it holds ``.txt`` files with spectra.
-    """
+    """Tell whether a file, by ending or fields, or a folder of ``.txt`` is a spectral library."""
     place = Path(path)
     suffix = place.suffix.lower()
     if place.is_dir():
@@ -70,25 +58,11 @@ def is_library(path: str | os.PathLike[str]) -> bool:
 
 
 def read_library(path: str | os.PathLike[str]) -> SpectralLibrary:
-    """Read a spectral library.
+    """Read a spectral library; values such as -9999 become NaN, with a warning.
 
-    Parameters
-    ----------
-    path : path-like
-        ``.sli`` with its ``.hdr`` beside, or ``.csv``: a line of names, then a line for each band
-        with its wavelength and a value of each spectrum. Without a unit in the name of the first
-        column, as in "wavelength (nm)", wavelengths below 100 are micrometres. ``.txt`` of
-        ECOSTRESS or the USGS, or a folder of them; ``.geojson`` or ``.gpkg`` of the EnMAP-Box.
-
-    Raises
-    ------
-    DataError
-        Where the file cannot be read, or holds no spectrum.
-
-    Warns
-    -----
-    UserWarning
-        Of values such as -9999, which no reflectance has; they become NaN.
+    ``.csv`` has a line of names, then a line for each band with its wavelength and a value of each
+    spectrum. Without a unit in the name of the first column, as in "wavelength (nm)", wavelengths
+    below 100 are micrometres. `DataError`: it cannot be read, or holds no spectrum.
     """
     place = Path(path)
     if place.is_dir():
@@ -180,10 +154,7 @@ def _of_usgs(path: Path) -> SpectralLibrary:
 
 
 def _is_spectrum(path: Path) -> bool:
-    """Tell whether a file begins like a spectrum of ECOSTRESS or the USGS.
-
-    Files of the USGS with wavelengths, bandpasses and the like are none.
-    """
+    """Tell whether a file begins like a spectrum, not the wavelengths, of ECOSTRESS or the USGS."""
     if path.suffix.lower() != ".txt" or not path.is_file():
         return False
     with path.open(encoding="iso-8859-1") as stream:
@@ -215,10 +186,7 @@ def _of_profiles(path: Path) -> SpectralLibrary:
 
 
 def _profiles(path: Path, *, most: int | None = None) -> list[tuple[str, dict[str, Any]]]:
-    """Return the spectra in a vector file of the EnMAP-Box with their names; none of another.
-
-    - `most`: features of the file that are read; None: all
-    """
+    """Return spectra of the EnMAP-Box with their names, of at most so many features of a file."""
     try:
         raw = require("pyogrio.raw", extra="maps")
         with warnings.catch_warnings():
@@ -264,27 +232,7 @@ def _joined(spectra: Sequence[tuple[str, np.ndarray | None, np.ndarray]]) -> Spe
 def write_library(
     path: str | os.PathLike[str], library: SpectralLibrary, *, overwrite: bool = False
 ) -> tuple[Path, ...]:
-    """Write a spectral library, whole or not at all.
-
-    Parameters
-    ----------
-    path : path-like
-        ``.sli`` (a ``.hdr`` comes beside it) or ``.csv``; see `read_library`.
-    library : SpectralLibrary
-        NaN = no value.
-    overwrite : bool, default=False
-        Whether files that exist may be replaced.
-
-    Returns
-    -------
-    tuple of Path
-        The files written, the one to read first.
-
-    Raises
-    ------
-    ParameterError
-        For another ending, or where nothing can be written there.
-    """
+    """Write a spectral library, ``.sli`` or ``.csv``, whole or not at all; return its files."""
     files = library_files(path)
     for file in files:
         require_writable(file, overwrite=overwrite)
@@ -331,16 +279,12 @@ _PER_WIDTH = 2 * np.sqrt(2 * np.log(2))  # standard deviations of a Gaussian in 
 def resampled(
     values: np.ndarray, given: np.ndarray, centres: np.ndarray, widths: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return what bands with Gaussian responses see of a spectrum: the mean over each response.
+    """Return what bands with Gaussian responses see of a spectrum: means over each response (m,).
 
-    Between its values the spectrum is taken as linear. It has a resolution of its own, the distance
-    between its values, and widths of Gaussians add up in squares: spectra of the sensor itself stay
-    as they are. Parts of a response beyond the spectrum do not count; a band whose centre lies
-    beyond it, or next to a value that is missing, is NaN.
-
-    - `values`, `given`: the spectrum (n,) and its wavelengths, in any order
-    - `centres`, `widths`: of the bands (m,), full widths at half maximum; None: interpolate
-    - returns: (m,)
+    Between its values (n,) the spectrum is taken as linear. It has a resolution of its own, the
+    distance between its values, and widths of Gaussians add up in squares: spectra of the sensor
+    itself stay as they are. A band whose centre lies beyond the spectrum, or next to a value that
+    is missing, is NaN. Without ``widths`` (full at half maximum) it is interpolated.
     """
     order = np.argsort(given)
     given, values = given[order], values[order]

@@ -1,13 +1,11 @@
 """STAC items and collections, by ``pystac``: the assets of an item are the bands of a scene.
 
-An asset counts if its roles call it data or, where none does, if it is a GeoTIFF or JPEG 2000. Of
-several with the same band the first counts. Names, centre wavelengths and widths (in micrometres),
-scales, offsets and no-data values of each band stand in ``bands`` (STAC 1.1), or in ``eo:bands``
-and ``raster:bands`` (before); those of all bands in the asset or the item's properties. Scale and
-offset, and the value for no data, count where the file itself states none.
+An asset counts if its roles call it data or, where none does, if it is a GeoTIFF or JPEG 2000; of
+several with the same band the first. Names, centres and widths (in micrometres), scales, offsets
+and no-data values of bands stand in ``bands`` (STAC 1.1), or in ``eo:bands`` and ``raster:bands``
+(before); scale, offset and no-data value count where the file itself states none.
 
-Source: STAC specification 1.1.0, item and common metadata; extensions electro-optical 2.0 and 1.1,
-raster 2.0 and 1.1.
+Source: STAC specification 1.1.0; extensions electro-optical 2.0 and 1.1, raster 2.0 and 1.1.
 """
 
 from __future__ import annotations
@@ -38,11 +36,7 @@ def is_item(source: object) -> bool:
 
 
 def items_of(source: Any) -> list[Any]:
-    """Return the items of a collection, catalog or list of items in a file or at an address.
-
-    A pattern of addresses stands for those like it. An item is returned as it is, also the path to
-    one, and so is any path that is no ``.json``.
-    """
+    """Return the items of a collection, catalog, list or pattern; anything else as it is."""
     if is_item(source) or not isinstance(source, str | os.PathLike):
         return [source]
     place = place_of(source)
@@ -70,13 +64,7 @@ def items_of(source: Any) -> list[Any]:
 def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Contents:
     """Open the assets of an item as bands of a scene.
 
-    Parameters
-    ----------
-    source : path-like or pystac.Item
-    variable : str, optional
-        Names of assets, or patterns such as "B0*", with commas between them.
-    n_axes : int
-        Is not used: what is read is a scene.
+    ``variable`` names assets, or patterns such as "B0*", with commas between them.
     """
     item = source if is_item(source) else _item(place_of(source))
     name = Path(item.id) if is_item(source) else place_of(source)
@@ -156,10 +144,7 @@ ATTRIBUTES = Attributes(
 
 
 def _facts(asset: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Return what is stated of each of an asset's bands, names as in STAC 1.1, and what is unclear.
-
-    That is a list of another length than another list.
-    """
+    """Return what an asset states of each band, names as in STAC 1.1, and lists that do not fit."""
     listed = {name: asset.extra_fields.get(name) or [] for name in _GROUPS}
     n = max(map(len, listed.values()))
     facts: list[dict[str, Any]] = [{} for _ in range(n)]

@@ -1,7 +1,7 @@
 """What readers by ``rasterio`` share: blocks, scale, coordinates, missing pixels.
 
-Of files four drivers of GDAL are used: other readers here know more of other formats. From an
-address, or one of GDAL's virtual file systems, any driver may read.
+Files are read by four drivers of GDAL, as other readers here know more of other formats; addresses
+and GDAL's virtual file systems by any.
 """
 
 from __future__ import annotations
@@ -168,10 +168,7 @@ class Transparency:
     def of_raster(
         cls, raster: Any, bands: tuple[int, ...], ignored: float | np.ndarray | None = None
     ) -> Transparency:
-        """Return what rasterio's dataset says of its measured bands.
-
-        ``ignored``, NaN for none, counts for bands without a no-data value.
-        """
+        """Return what rasterio's dataset says; ``ignored`` is for bands without a no-data value."""
         enums = require("rasterio.enums", extra="maps")
         others = [band for band in range(1, raster.count + 1) if band not in bands]
         flags = raster.mask_flag_enums[bands[0] - 1]
@@ -213,8 +210,7 @@ def measured_bands(raster: Any) -> tuple[int, ...]:
 def _is_transparency(raster: Any, band: int) -> bool:
     """Tell whether a band that is called alpha is one.
 
-    GDAL calls the fourth band of any four of bytes alpha unless it is told otherwise, also where
-    it is the near infrared.
+    GDAL calls the fourth band of any four of bytes alpha, also where it is the near infrared.
     """
     dtype = np.dtype(raster.dtypes[band - 1])
     full = np.iinfo(dtype).max if dtype.kind in "iu" else 1

@@ -62,11 +62,9 @@ def _beside(path: Path, old: str, new: str, endings: tuple[str, ...]) -> Path | 
 def _desis(image: Path, raster: Any) -> Contents:
     """Open a DESIS L2A image with what its ENVI header says of the bands.
 
-    That are ``wavelength`` and ``fwhm`` (nm), ``data gain values`` and ``data offset values``:
-    reflectance = gain * stored + offset. The no-data value is that of the GeoTIFF.
-
-    Source: DESIS product import of EnMAP-Box (HU Geomatics), which names the files and takes these
-    fields of the header. The structure of METADATA.xml was not checked and is not read.
+    Its ``wavelength`` and ``fwhm`` (nm), ``data gain values`` and ``data offset values``:
+    reflectance = gain * stored + offset. Source: DESIS product import of EnMAP-Box (HU Geomatics);
+    METADATA.xml is not read.
     """
     header = header_beside(image)
     if header is None:
@@ -92,10 +90,9 @@ def _desis(image: Path, raster: Any) -> Contents:
 def _enmap(image: Path, raster: Any, metadata: Path) -> Contents:
     """Open an EnMAP L2A image with the centres, widths, scales and background of its METADATA.XML.
 
-    Source: EnMAP Ground Segment, Product Specification Document (EN-PCV-ICD-2009-2): element
-    ``specific/bandCharacterisation/bandID`` with wavelengthCenterOfBand and FWHMOfBand (nm),
-    GainOfBand and OffsetOfBand (reflectance = gain * stored + offset), and
-    ``specific/backgroundValue``.
+    Source: EnMAP Ground Segment, Product Specification Document (EN-PCV-ICD-2009-2):
+    ``specific/bandCharacterisation/bandID`` has wavelengthCenterOfBand and FWHMOfBand (nm),
+    reflectance = GainOfBand * stored + OffsetOfBand.
     """
     require_file(metadata)
     with reading(metadata, "an EnMAP METADATA.XML"):

@@ -24,8 +24,7 @@ _UNSTATED = {"", "unknown", "none", "<unspecified>"}
 def in_nanometres(values: np.ndarray, unit: str | None) -> np.ndarray | None:
     """Return wavelengths (bands,) in nanometres; None where the unit measures no length.
 
-    Where the unit is absent, values below 100 are taken as micrometres: no imager sees below 100 nm
-    or beyond 100 micrometres.
+    Without a unit, values below 100 are micrometres: no imager sees below 100 nm.
     """
     name = (unit or "").strip().lower()
     if name in _UNSTATED:
@@ -43,14 +42,9 @@ def widths_in_nanometres(
     *,
     unit: str | None = None,
 ) -> np.ndarray | None:
-    """Return widths of bands in nanometres; they have the unit of the wavelengths or their own.
+    """Return widths (bands,) in nanometres, in the unit of the wavelengths or their own, or None.
 
     A width that is missing, not finite or not above 0 costs those of all bands, and nothing else.
-
-    - `widths`: one for each band, or whatever else stands where they should
-    - `stated`, `wavelengths`: (bands,), in the unit of the file and in nanometres
-    - `unit`: of length, where the widths have their own
-    - returns: (bands,), or None
     """
     values = np.asarray(widths)
     if stated is None or wavelengths is None or values.dtype.kind not in "iuf":

@@ -1,15 +1,14 @@
 """Cubes and label images that are held by xarray: a ``DataArray``, or a ``Dataset`` with one.
 
-Dimensions may stand in any order: rows, columns and bands are found by their usual names, by
-what ``rioxarray`` was told, or by the coordinate of wavelengths. Values are asked for in blocks of
-rows, so that arrays of dask, and those that stay in their file, are never read whole.
+Rows, columns and bands are found by their usual names, by what ``rioxarray`` was told, or by the
+coordinate of wavelengths. Values are asked for in blocks of rows, so that arrays of dask, and those
+that stay in their file, are never read whole.
 
-Coordinates are read as CF and rioxarray write them: ``x`` and ``y`` are centres of pixels, which
-count before a transform that is stated; uneven ones are kept, but give no place on a map. The
-coordinate that the attribute or encoding ``grid_mapping`` names (by default ``spatial_ref``) holds
-the coordinate system. ``scale_factor``, ``add_offset`` and ``_FillValue`` count where they are
-attributes; where xarray has applied them they are part of the encoding. A coordinate of the bands
-called ``fwhm`` or ``bandwidth`` is their widths, in its own unit or that of the wavelengths.
+``x`` and ``y`` are centres of pixels, which count before a transform that is stated; uneven ones
+give no place on a map. The coordinate that ``grid_mapping`` names (by default ``spatial_ref``)
+holds the coordinate system. ``scale_factor``, ``add_offset`` and ``_FillValue`` count where they
+are attributes; where xarray has applied them they are part of the encoding. A coordinate of the
+bands called ``fwhm`` or ``bandwidth`` is their widths.
 
 Source: CF conventions 1.11, sections 2.5.1, 4, 5.6 and 8.1; rioxarray, "CRS management".
 """
@@ -182,13 +181,7 @@ def _damaged(
 
 
 def picture_axes(array: Any, *, n_axes: int = 3) -> tuple[Hashable, ...]:
-    """Return the dimensions of rows and columns, and, of a cube, of bands.
-
-    Raises
-    ------
-    DataError
-        Where they cannot be told.
-    """
+    """Return the dimensions of rows, columns and, of a cube, bands, or raise `DataError`."""
     found: dict[str, Hashable] = {}
     dims = list(array.dims)
     told = _told(array)
@@ -238,13 +231,7 @@ def _told(array: Any) -> dict[str, Hashable]:
 
 
 def picked(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Any:
-    """Return the array that a ``Dataset`` is opened for; a ``DataArray`` is that itself.
-
-    Raises
-    ------
-    DataError
-        Where no variable or several fit.
-    """
+    """Return the array that a ``Dataset`` is opened for; `DataError` where none or several fit."""
     if not hasattr(source, "data_vars"):
         return source
     array = _chosen(source, variable, n_axes)

@@ -1,12 +1,11 @@
 """One pass over a scene: which pixels and bands have data, and the extremes of each band.
 
-A pixel that lacks a band has no data, whether the value there is NaN or the file's ignore value; a
-band that all pixels lack is empty, and counts as a bad one. Which bands are empty is known only at
-the end. A band counts as empty until a block has a value of it. All pixels before that block lack a
-band that is not empty: they are not valid, and what was gathered from them is dropped.
+A pixel that lacks a band has no data; a band that all pixels lack is empty, and counts as a bad
+one. A band counts as empty until a block has a value of it. All pixels before that block then lack
+a band that is not empty: what was gathered from them is dropped.
 
-A value beyond the limit is no measurement but a fill value that the file does not state, as the
--3.4e38 and 9.97e36 that GDAL and NetCDF write by default. It counts as missing, and is reported.
+A value beyond the limit is a fill value that the file does not state, as the -3.4e38 and 9.97e36
+that GDAL and NetCDF write by default. It counts as missing, and is reported.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ class BandSurvey:
     """What blocks of rows, added from the top down, say of pixels and bands.
 
     A value is missing where it is not finite, is the ignore value or is farther from 0 than the
-    limit. A valid pixel lacks no band that is ``asked`` (bands,), empty ones aside; ``region``
-    (rows, columns) says which pixels count.
+    limit. A valid pixel lacks no band that is ``asked``, empty ones aside; ``region`` counts.
     """
 
     valid: np.ndarray  # (rows, columns)

@@ -17,19 +17,10 @@ _PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
 
 
 def color_bands(scene: Scene, preset: str = "true") -> tuple[int, int, int]:
-    """Return the bands that stand for red, green and blue.
+    """Return the good bands, from 0, for red, green and blue, or for near infrared, red and green.
 
-    Parameters
-    ----------
-    scene : Scene
-    preset : {"true", "false"}, default="true"
-        True colour, or near infrared as red.
-
-    Returns
-    -------
-    tuple of three int
-        Numbers of good bands, from 0: those of these names, nearest by wavelength, or guessed.
-        Three bands are taken for red, green and blue, a few more for blue to infrared.
+    Those of these names, nearest by wavelength, or guessed: three bands are taken for red, green
+    and blue, a few more for blue to infrared.
     """
     good = np.flatnonzero(scene.usable_bands())
     named = bands_by_name(scene)

@@ -14,24 +14,11 @@ from diffclass_hyperspectral.io.scenes.scene import Scene
 
 
 def scene_identity(scene: Scene) -> dict[str, Any]:
-    """Return what a scene is told apart by, in values that JSON can hold.
+    """Return what a scene is told apart by, in values that JSON can hold; it is read once.
 
-    That is the stored values in the order (row, column, band), their type, which bands are good,
-    what means "no data", the scale, and which pixels are left out. Where they lie, and in which
-    format, does not count.
+    That is the stored values, their type, which bands are good, what means "no data", the scale,
+    and which pixels are left out; not where they lie, nor the format.
 
-    Parameters
-    ----------
-    scene : Scene
-        It is read once.
-
-    Raises
-    ------
-    DataError
-        If the file changes while it is read.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from diffclass_hyperspectral import Scene
     >>> from diffclass_hyperspectral.io.scenes import scene_identity

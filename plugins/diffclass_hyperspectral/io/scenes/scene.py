@@ -1,8 +1,7 @@
 """Scenes: a cube of spectra with what its file says about bands, units and missing pixels.
 
-A scene is opened, not loaded: ENVI, ERDAS and NumPy cubes stay on disk as memory maps, those of
-GeoTIFF, HDF5 and MATLAB 7.3 in their compressed files, and every method goes through them in blocks
-of rows.
+A scene is opened, not loaded: every method goes through its memory map or its compressed file in
+blocks of rows.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def chosen_bands(wanted: str | Sequence[int] | np.ndarray, scene: Banded) -> np.
     A text has terms between commas, each a number or a range with both ends. Numbers count from 1;
     with "nm" or "um" they are wavelengths, and a unit holds for the terms before it too. A range
     takes the bands whose centres lie in it, a single wavelength the nearest band. An array is bool
-    of shape (bands,), or has numbers from 0.
+    or has numbers from 0.
     """
     if not isinstance(wanted, str):
         return _by_array(np.asarray(wanted), scene)
@@ -111,23 +111,10 @@ def _has(scene: Banded) -> str:
 
 
 def pixels_in(source: Any, grid: Grid) -> np.ndarray:
-    """Return which pixels of a scene a file, a picture or a box covers.
+    """Return which pixels of a scene a file, a picture or a box covers, bool (rows, columns).
 
-    Parameters
-    ----------
-    source : path-like, DataArray, array-like of shape (rows, columns), or four numbers
-        An image on the scene's grid, or shapes; or left, bottom, right, top in the scene's map
-        coordinates, also as the text "left,bottom,right,top".
-    grid : Scene
-
-    Returns
-    -------
-    ndarray of bool of shape (rows, columns)
-
-    Raises
-    ------
-    DataError
-        Where the file cannot be read, is no single band, or does not lie on the scene.
+    A box is left, bottom, right, top in the scene's map coordinates, also as text. `DataError`: a
+    file cannot be read, is no single band, or does not lie on the scene.
     """
     table = getattr(grid, "lookup_table", None)
     target: Grid = grid if table is None else table

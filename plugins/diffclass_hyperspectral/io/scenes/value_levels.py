@@ -1,17 +1,11 @@
 """How large a scene's values are, band by band, and whether another has its values in other units.
 
-The level of a band is the median and the 95 % quantile of its values without their sign. From one
-scene to another it changes by what lies in them and by the light; where the units differ, it
-changes by one factor in all bands. A band's factor is that of the two quantiles which is nearer to
-1, and 1 where they disagree on which scene is brighter. The units differ where
+The level of a band is the median and the 95 % quantile of its values without their sign. Between
+scenes it changes by what lies in them and by the light; where units differ, by one factor in all
+bands. A band's factor is that of the two quantiles which is nearer to 1, and 1 where they disagree
+on which scene is brighter. The units differ where
 
     the factor is above 4 in nine bands of ten, or below 1/4 in nine of ten.
-
-Between a scene and its parts down to 10 x 10 pixels, and between these parts, that factor was at
-most 2.8 (a lake next to land; Jasper Ridge); between the parts of seven other scenes, and of the
-tiles of an eighth, at most 1.6. Only clouds or snow next to water can be brighter by 4 in all
-bands. Of the pairs of these scenes' halves and tiles units were found to be others in 92 % where
-they differ by 10, in 99.8 % by 100, in all by 1,000 and more, 10 x 10 pixels too.
 """
 
 from __future__ import annotations
@@ -28,18 +22,7 @@ _NEAR_TEN = 0.25  # decades to a power of ten, which is then what is meant
 
 
 def value_levels(spectra: np.ndarray) -> np.ndarray | None:
-    """Return the levels of spectra, one in each row.
-
-    Parameters
-    ----------
-    spectra : ndarray of shape (n, n_bands)
-        Rows of NaN have no data.
-
-    Returns
-    -------
-    ndarray of shape (2, n_bands) or None
-        None without data.
-    """
+    """Return the levels (2, n_bands) of spectra (n, n_bands), NaN: no data; None without any."""
     found = spectra[np.isfinite(spectra).all(axis=1)]
     return np.quantile(np.abs(found), _SHARES, axis=0) if len(found) else None
 
@@ -53,20 +36,10 @@ def sampled_levels(scene: Scene, bands: np.ndarray) -> np.ndarray | None:
 
 
 def unit_factor(levels: np.ndarray | None, reference: np.ndarray | None) -> float | None:
-    """Return by what factor values are larger than others, where that is one of units.
+    """Return by what factor levels are larger than a reference, where that is one of units.
 
-    Parameters
-    ----------
-    levels, reference : ndarray of shape (2, n_bands) or None
+    It is the median over the bands, or the power of ten that is near.
 
-    Returns
-    -------
-    float or None
-        Its median over the bands, or the power of ten that is near; None where the units may be
-        the same, or nothing is known.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> levels = value_levels(np.random.default_rng(0).uniform(0.1, 0.5, size=(50, 20)))
     >>> unit_factor(9000 * levels, levels), unit_factor(1.5 * levels, levels)

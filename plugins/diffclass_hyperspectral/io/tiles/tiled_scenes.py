@@ -2,9 +2,7 @@
 
 Scenes on one map grid (one coordinate system and pixel size, corners whole pixels apart) make a
 *mosaic*: each lies where its coordinates say, gaps have no data, and where scenes overlap the first
-that lacks the fewest bands counts. Features, graph and map are those of one scene: there is no
-seam, and spatial features reach across borders, as neighbours in different files are neighbours on
-the ground.
+that lacks the fewest bands counts. Spatial features reach across borders: there is no seam.
 
 Other scenes are *stacked*: below one another, with rows without data between, so that they share
 features and graph, but no pixel of one is smoothed with another's.
@@ -211,10 +209,7 @@ def _check_bands(scenes: list[Scene]) -> None:
 
 
 def _check_units(scenes: list[Scene]) -> None:
-    """Warn of scenes of which one states its scale factor and another does not.
-
-    Not more, as a tile of clouds next to one of water may look so.
-    """
+    """Warn of scenes of which one states its scale factor and another does not."""
     first = scenes[0]
     if first.n_bands < _LEAST_BANDS:
         return

@@ -51,17 +51,10 @@ _WINDOW_SHARE = 0.25  # of the memory, for windows of a picture that is smoothed
 
 @dataclass(frozen=True)
 class BlockRun:
-    """Where a scene beyond memory is worked on.
+    """Where a scene beyond memory is worked on: a scratch folder, on this machine or by an engine.
 
-    Attributes
-    ----------
-    scratch : Scratch
-    memory : float
-        Bytes of this process and the processes it starts, or of each worker of a scheduler.
-    engine : Engine or None
-        None: this machine does the work.
-    n_workers : int or None
-        Processes of this machine that build the graph.
+    ``memory`` is in bytes, of this process and those it starts, or of each worker of a scheduler;
+    ``n_workers`` processes of this machine build the graph.
     """
 
     scratch: Scratch
@@ -92,13 +85,10 @@ class BlockRun:
         classifier : DiffusionClassifier
             Neither is changed.
         folder : path-like
-            The scratch folder; it is removed at the end, also after Ctrl-C. After an error complete
-            stages stay. Of a link, both it and the folder are removed.
-        memory : float
-            Bytes to use: by this process and the processes it starts, or by each worker of a
-            scheduler.
-        n_workers : int, optional
-            Processes to start on this machine while the graph is built.
+            Removed at the end, also after Ctrl-C; after an error complete stages stay. Of a link,
+            both it and the folder are removed.
+        memory, n_workers
+            As of `BlockRun`.
         scheduler : str, optional
             Address of a dask scheduler, such as "tcp://host:8786".
         resume : bool, default=False

@@ -50,7 +50,7 @@ class LabelledPoints:
         """Diffuse the labels over the points; of those in ``fit_on`` alone, if given.
 
         ``grouping`` takes the ids of the labels and returns the group that each belongs to.
-        ``graph`` is that of an earlier fit, see `DiffusionClassifier.fit`.
+        ``graph`` is that of an earlier fit.
         """
         ids = _chosen_ids(self.labels, fit_on)
         _check_two_classes(ids[self.valid], self.labels)
@@ -79,10 +79,7 @@ class LabelledPoints:
 
 
 def hints_of(known: LabelImage, labels: LabelImage) -> np.ndarray:
-    """Return the classes of another map by the ids of labels, matched by names or else by ids.
-
-    ``known`` is of the labels' rows and columns; 0 where its class is none of theirs.
-    """
+    """Return another map's classes, by names or ids, as ids of labels; 0 for none of theirs."""
     match = match_classes(
         known.ids.ravel(),
         labels.ids.ravel(),
@@ -176,7 +173,7 @@ def apply_model(
 
     With ``check_units`` other units than those of the training scene are an error, otherwise a
     warning. Pixels beyond the reach of their training neighbours get no class, or with
-    ``classify_all`` that of the nearest; more than one in a hundred of them is a warning.
+    ``classify_all`` that of the nearest.
     """
     with stage("prediction"):
         posteriors, novelty = model.answers(scene, check_units=check_units)
@@ -204,10 +201,7 @@ def apply_model(
 def checked_labels(
     scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: Classifier
 ) -> LabelImage:
-    """Return the labels of the scene's pixels; see `LabelImage.on`.
-
-    Raises what `classify_scene` would raise, as far as can be told without reading the scene.
-    """
+    """Return the labels of the scene's pixels, or raise what `classify_scene` would."""
     labels = labels.on(scene)
     labels.check_trainable()
     features.check_parameters()

@@ -6,13 +6,9 @@ have no vote in a window or segment, and no segment can join them.
 *Majority*: each pixel takes the class that is most frequent in the square window around it, its
 own class where that is among the most frequent, else the smallest id among those.
 
-*Minimum area*: a segment is a set of pixels of one class connected by their edges (four
-neighbours). From the smallest up, each segment of fewer than N pixels joins the neighbouring
-class with which it shares the longest border, counted in pixel edges (in a tie the smallest id),
-and all segments of that class that it touches become one with it. A segment that touches only
-class 0 stays.
-
-With both, the majority filter comes first, so that only such segments stay below N pixels.
+*Minimum area*: a segment is a set of pixels of one class connected by their edges. From the
+smallest up, each segment of fewer than N pixels joins the neighbouring class with which it shares
+the longest border (in a tie the smallest id). It comes after the majority filter.
 
 *Given segments*, such as the fields of a register: last of all each takes the class that most of
 its pixels have, in a tie the smallest id.
@@ -133,9 +129,9 @@ class CleanupReport(Facts):
 
 
 def majority_filter(class_map: np.ndarray, width: int) -> np.ndarray:
-    """Give each pixel the most frequent class of the window around it, cut off at the map's edges.
+    """Give each pixel the most frequent class of the window around it; class 0 has no vote.
 
-    Class 0 stays and has no vote. O(n width) per class, two arrays of n counts.
+    Class 0 stays. O(n width) per class, two arrays of n counts.
     """
     if width == 1:
         return class_map.copy()
@@ -154,10 +150,9 @@ def majority_filter(class_map: np.ndarray, width: int) -> np.ndarray:
 
 
 def merge_small_segments(class_map: np.ndarray, min_area: int) -> np.ndarray:
-    """Let segments below an area join the class they share the longest border with.
+    """Let segments below an area join the class they share the longest border with; 0 is no class.
 
-    Class 0 stays and is never joined. O(n) for the segments, O(b log b) for the b borders between
-    them.
+    O(n) for the segments, O(b log b) for the b borders between them.
     """
     if min_area == 1 or not class_map.any():
         return class_map.copy()

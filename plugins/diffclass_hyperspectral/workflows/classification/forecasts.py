@@ -32,11 +32,9 @@ def forecast_classification(
 ) -> Forecast:
     """Say what `classify_scene` will need; neither features nor classifier need be fitted.
 
-    Labels are diffused ``n_fits`` times, once for each way in which some are held out;
-    ``second_seed`` says whether a graph with another seed comes first, of which the map is kept,
-    and ``suggesting`` whether `suggest_pixels` follows. Bytes are within about a quarter on scenes
-    of 100,000 pixels and more. The time is told where it is known: of the default kernel, without
-    suggestions.
+    Labels are diffused ``n_fits`` times; ``second_seed``: after a graph with another seed;
+    ``suggesting``: before `suggest_pixels`. Bytes are within about a quarter on scenes of 100,000
+    pixels and more; the time is known of the default kernel, without suggestions.
     """
     size = scene_size(scene, features, classifier.n_neighbors, n_classes)
     kernel, warped = check_kernel(classifier.kernel or "shared"), classifier.warp is not None
@@ -73,11 +71,9 @@ def forecast_blocks(
     second_seed: bool = False,
     n_machines: int = 1,
 ) -> Forecast:
-    """Say what classifying a scene in blocks will need; otherwise as `forecast_classification`.
+    """Say what classifying a scene in blocks will need of each process, the scratch disk and time.
 
-    Of the processes of this machine, or of a worker, with the space on the scratch disk and the
-    time. ``n_machines`` share the work; of what they send each other only the scheduler's time is
-    counted. Processes of one machine share its cores, and gain nothing here.
+    ``n_machines`` share the work; of what they send each other only the scheduler's time counts.
     """
     size = scene_size(scene, features, classifier.n_neighbors, n_classes)
     planned = plan(size)

@@ -157,15 +157,8 @@ def summary_lines(
 ) -> list[str]:
     """Return at most 15 lines: accuracy, how sure the map is, the classes' areas, the files.
 
-    Parameters
-    ----------
-    report : ClassificationReport
-    files : mapping of str to Path
-        What was written, by what it holds.
-    n_unsure : int
-        Pixels with data and a margin below 0.1.
-    pixel_area : float, optional
-        Square metres; without it areas are counted in pixels.
+    ``n_unsure`` pixels have a margin below 0.1; without ``pixel_area``, in square metres, areas are
+    counted in pixels.
     """
     facts = report.to_dict()
     n_pixels = sum(entry["pixels"] for entry in facts["classes"]) + facts["unclassified"]

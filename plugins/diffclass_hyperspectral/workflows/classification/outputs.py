@@ -231,18 +231,7 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
 def picture_array(
     values: np.ndarray, scene: Scene, facts: dict[str, Any], *, like: Any, nodata: float
 ) -> Any:
-    """Return a picture of a scene as a ``DataArray`` with its coordinates.
-
-    Parameters
-    ----------
-    values : ndarray of shape (rows, columns)
-    scene : Scene
-    facts : dict
-        Attributes.
-    like : DataArray or Dataset
-        That the scene was opened from; see `classified_dataset`.
-    nodata : float
-    """
+    """Return a picture of a scene, with attributes, as a ``DataArray`` with coordinates."""
     xarray = require("xarray", extra="xarray")
     require("rioxarray", extra="xarray")
     rows, columns = _dimensions(like)

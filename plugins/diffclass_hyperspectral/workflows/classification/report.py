@@ -327,10 +327,7 @@ def report_fit(
 def report_classification(
     result: SceneClassification, fit: FitReport | None = None
 ) -> ClassificationReport:
-    """Describe a classification, cleaned or not; ``fit`` is None where a model was applied.
-
-    Without what the result does not tell: accuracy, cleaning, costs.
-    """
+    """Describe a classification, without accuracy, cleaning, costs; ``fit`` is None for a model."""
     ids, counts = np.unique(result.class_map, return_counts=True)
     pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
     margins = result.margin[np.isfinite(result.margin)]

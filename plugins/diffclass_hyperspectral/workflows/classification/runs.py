@@ -365,10 +365,7 @@ class _Job:
         return report_holdout(result, labels, split, cleanup=cleanup, weight_beyond=weights)
 
     def scored(self, kind: str) -> tuple[HoldoutReport | FailedHoldout, PointGraph | None]:
-        """Fit and score with another split; if these labels do not allow it, say why.
-
-        With the graph, for the next fit, where it is in memory and does not depend on the labels.
-        """
+        """Fit and score with another split, or say why not; with the graph, if it can be reused."""
         try:
             split = self.split(kind)
             result = self.fitted(split)

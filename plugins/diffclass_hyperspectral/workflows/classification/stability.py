@@ -1,11 +1,8 @@
 """Whether the map depends on the seed: the scene is classified once more with another one.
 
-Above some thousand points the neighbour search misses a few neighbours, and the seed decides which.
-Where classes meet, that decides the class. Features, labels and their split stay the same; graph,
-diffusion and the choice of its time are repeated. Calibration is not, since it changes no class.
-
-Two maps of the same model are compared as they come from the walk, before cleaning. The share of
-the pixels with data that differ is known as churn.
+The neighbour search misses a few neighbours, and the seed decides which. Features, labels and their
+split stay the same; graph, diffusion and the choice of its time are repeated. The share of the
+pixels with data in which the two maps differ, before cleaning, is known as churn.
 
 Source: Milani Fard, Cormier, Canini and Gupta 2016, Launch and iterate: reducing prediction churn.
 """

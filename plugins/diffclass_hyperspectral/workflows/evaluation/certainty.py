@@ -30,9 +30,8 @@ def _with_error(curve: ReliabilityCurve) -> dict[str, Any]:
 class Certainty(Facts):
     """Accuracy against the margin, against probabilities, and at each margin threshold.
 
-    Curves are over the pixels of known truth that have a class; None where there is no such pixel,
-    or no margin or probability. Thresholds have the share, of all pixels with data, that keeps a
-    class.
+    Curves are over the pixels of known truth that have a class. Thresholds have the share, of all
+    pixels with data, that keeps a class.
     """
 
     margin: ReliabilityCurve | None = None
@@ -48,27 +47,10 @@ def measure_certainty(
     probability: np.ndarray | None = None,
     min_margin: float = 0.0,
 ) -> Certainty:
-    """Compare margins and probabilities with the truth.
+    """Compare margins and probabilities of the class given with the truth (rows, columns).
 
-    Parameters
-    ----------
-    truth, class_map : ndarray of int of shape (rows, columns)
-        0 where unknown, and where no class was given.
-    margin : ndarray of shape (rows, columns) or None
-        0 to 1; NaN without data.
-    probability : ndarray of shape (rows, columns), optional
-        Of the class given; NaN without data.
-    min_margin : float, default=0
-        A threshold to put into the table.
-
-    Returns
-    -------
-    Certainty
-
-    Raises
-    ------
-    DataError
-        Where margins are given, and no pixel of known truth has one.
+    0 is unknown or no class, NaN no data; ``min_margin`` is a threshold to put into the table.
+    `DataError`: margins are given, and no pixel of known truth has one.
     """
     right = truth == class_map
     by_margin, by_probability = (
@@ -97,10 +79,9 @@ def _reliability(
 
 
 def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray) -> dict[str, Any]:
-    """Return the interval of the overall accuracy with squares of the picture as independent.
+    """Return the 95 % interval of the overall accuracy with squares of the picture as independent.
 
-    ``known`` says which pixels to compare. The interval is that of 95 % by
-    `diffclass.evaluation.clustered_interval`; None for one square.
+    ``known`` says which pixels to compare; None for one square.
     """
     right = (truth == class_map)[known]
     found = clustered_interval(right, squares(truth.shape)[known])
@@ -115,20 +96,7 @@ def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray)
 def probability_of_class(
     class_map: np.ndarray, probabilities: Raster, class_ids: np.ndarray
 ) -> np.ndarray:
-    """Return each pixel's probability of the class it was given.
-
-    Parameters
-    ----------
-    class_map : ndarray of int of shape (rows, columns)
-    probabilities : Raster of shape (rows, columns, n_classes)
-    class_ids : ndarray of int of shape (n_classes,)
-        Class of each of its layers.
-
-    Returns
-    -------
-    ndarray of float32 of shape (rows, columns)
-        NaN where the map has a class without a layer, or none.
-    """
+    """Return each pixel's probability (rows, columns, n_classes) of its class; NaN without one."""
     out = np.full(class_map.shape, np.nan, dtype=np.float32)
     for rows, block in blocks_of(probabilities):
         for layer, class_id in enumerate(class_ids):

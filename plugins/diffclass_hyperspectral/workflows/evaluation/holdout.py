@@ -1,26 +1,18 @@
 """Which labels to fit on and which to hold out: at random, or in blocks of the picture.
 
-Neighbouring pixels are alike, and spatial features even overlap: a random split lets a classifier
-see the surroundings of what it is tested on. With *blocks* the picture is cut into squares; of
-each class, half of the squares it lies in are for fitting, the others for testing, and test pixels
-nearer to a fitted one than a gap are left out. Where one half has less than a quarter of the class,
-as for a class that lies in a single field, in one square or mostly in one, its own extent is cut in
-two across its longer side, so that each half holds half of its pixels. A field too small for the
-gap leaves nothing to test its class on: `Holdout.untested` names it.
+Neighbouring pixels are alike, so that a random split is optimistic. With *blocks* the picture is
+cut into squares; of each class, half of the squares it lies in are for fitting, the others for
+testing, and test pixels nearer to a fitted one than a gap are left out. Where one half has less
+than a quarter of the class, as for a single field, its own extent is cut in two across its longer
+side. A field too small for the gap leaves nothing to test its class on: `Holdout.untested`.
 
-The *gap* follows the features. Spatial ones mix pixels, and the mixture at a tested pixel should
-hold next to nothing of a fitted one: `full_gap` is where 99 % of the weight ends, some 20 pixels
-for the default walk. Fields are often smaller than that; the gap is then cut to what leaves enough
-to test, and reports say which share of the weight remains beyond it.
-
-Without smoothing the gap is six pixels, which is a convention. Neighbours are alike by themselves,
-as light, noise and ground cross pixels, and no distance ends it: on Indian Pines' spectral features
-with ten labels per class 92 % are right at one pixel from a label, 79 % at three, 68 % at six to
-eight and half beyond twelve.
+The *gap* follows the features: the mixture at a tested pixel should hold next to nothing of a
+fitted one. `full_gap` is where 99 % of the weight ends; it is cut to what leaves enough to test,
+and reports say which share of the weight remains beyond it. Without smoothing it is six pixels, a
+convention.
 
 What is tested in blocks is calibrated for it: labels of a class in one square are then held out
-together (`groups_in_squares`). Held out one by one they would be judged by labels near them, and
-would promise more than holds away from all labels.
+together (`groups_in_squares`), so that they are not judged by labels near them.
 """
 
 from __future__ import annotations
@@ -42,16 +34,9 @@ _BLOCKS_ACROSS = 8
 
 @dataclass(frozen=True)
 class Holdout:
-    """A split of the labelled pixels.
+    """A split of the labelled pixels, bool (rows, columns), at random or in blocks.
 
-    Attributes
-    ----------
-    fit, test : ndarray of bool of shape (rows, columns)
-        Labelled pixels to fit on and to test on.
-    kind : {"random", "blocks"}
-    gap : int
-        Rows or columns, whichever are more, from each tested pixel to the nearest fitted one, at
-        least (0: no gap).
+    From each tested pixel to the nearest fitted one there are at least ``gap`` rows or columns.
     """
 
     fit: np.ndarray
@@ -65,10 +50,7 @@ class Holdout:
         return classes[~np.isin(classes, ids[self.test])].tolist()
 
     def outside(self, segments: np.ndarray) -> Holdout:
-        """Return the split without tested pixels in segments that hold a fitted one.
-
-        ``segments`` has the number of each pixel's, 0 for none. `DataError`: none is left.
-        """
+        """Return the split without tested pixels in segments (0: none) that hold a fitted one."""
         test = self.test & ((segments == 0) | ~np.isin(segments, segments[self.fit]))
         if not test.any():
             raise DataError(
@@ -79,10 +61,9 @@ class Holdout:
 
 
 def full_gap(weight_beyond: np.ndarray) -> int:
-    """Return the gap in pixels beyond which less than a hundredth of a pixel's features is made.
+    """Return the gap, at least 6 pixels, beyond which less than a hundredth of a feature is made.
 
-    ``weight_beyond`` is the share of the weight from farther than r = 0, 1, ... pixels, see
-    `SceneFeatures.weight_beyond`. At least 6.
+    ``weight_beyond`` is that of `SceneFeatures.weight_beyond`.
     """
     within = np.append(weight_beyond, 0) <= 1 - _FULL_SHARE
     return max(LEAST_GAP, int(within.argmax()) + 1)
@@ -103,12 +84,10 @@ def hold_out(
     ids : ndarray of int of shape (rows, columns)
         Class of each pixel, 0 for unlabelled.
     kind : {"random", "blocks"}, default="random"
-        How pixels are chosen.
     labels_per_class : int, optional
         Pixels of each class to fit on (half of its pixels, for a class with fewer than twice as
         many); by default half of all.
     random_state : int, default=0
-        Seeds the choice.
     gap : int, default=6
         Between blocks, in pixels. Where one above 6 leaves too little to test (less than a tenth of
         the pixels outside the blocks for fitting, or than three quarters of their classes), the
@@ -141,39 +120,21 @@ def hold_out(
 
 
 def halved_classes(ids: np.ndarray, labels_per_class: int) -> list[int]:
-    """Return the classes of which fewer than ``labels_per_class`` pixels can be fitted on.
-
-    Of a class with fewer than twice as many pixels half are held out.
-    """
+    """Return the classes too small to fit on so many pixels; of these half are held out."""
     classes, counts = np.unique(ids[ids > 0], return_counts=True)
     return classes[counts < 2 * labels_per_class].tolist()
 
 
 def squares(shape: tuple[int, int]) -> np.ndarray:
-    """Return the number of the square of the picture that each pixel lies in, (rows, columns).
-
-    Eight squares along the longer side, as in holding out in blocks.
-    """
+    """Return the number of each pixel's square, (rows, columns); eight on the longer side."""
     side = max(2, -(-max(shape) // _BLOCKS_ACROSS))
     rows, columns = np.indices(shape)
     return (rows // side) * (shape[1] // side + 1) + columns // side
 
 
 def groups_in_squares(ids: np.ndarray) -> np.ndarray:
-    """Return the group of each labelled pixel: regions of a class that share a square.
+    """Return the group, from 0, of each labelled pixel: regions of a class that share a square.
 
-    Parameters
-    ----------
-    ids : ndarray of int of shape (rows, columns)
-        Class ids, 0 where unlabelled.
-
-    Returns
-    -------
-    ndarray of int of shape (rows, columns)
-        From 0; -1 where unlabelled.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from diffclass_hyperspectral.workflows.evaluation import groups_in_squares
     >>> groups_in_squares(np.array([[1, 0, 0, 0, 1, 1], [0, 1, 0, 2, 0, 0]]))
@@ -197,10 +158,7 @@ def groups_in_squares(ids: np.ndarray) -> np.ndarray:
 
 
 def pixels_from(member: np.ndarray) -> np.ndarray:
-    """Return the distance from each pixel to the nearest one of a set, in rows or columns.
-
-    Whichever are more; rows + columns of the picture if the set is empty.
-    """
+    """Return each pixel's distance, in rows or columns, to a set; rows + columns if it is empty."""
     from scipy.ndimage import distance_transform_cdt
 
     if not member.any():

@@ -66,10 +66,9 @@ def read_map_raster(path: Path) -> MapRaster:
 
 
 def joined_raster(rasters: Sequence[MapRaster], tiles: TiledScene) -> MapRaster:
-    """Join the rasters of several class maps, one for each, as the maps are joined.
+    """Join the rasters of several class maps as the maps are: in an overlap the first class counts.
 
-    Where maps overlap the first class counts, and the raster of that map with it. `DataError`: one
-    is not of its map's size, or has other bands than the first.
+    `DataError`: one is not of its map's size, or has other bands than the first.
     """
     first = rasters[0]
     joint = np.full((*tiles.scene.shape[:2], first.bands.shape[2]), np.nan, dtype=np.float32)
@@ -126,11 +125,10 @@ class OpenedMaps:
 def opened_maps(
     paths: Sequence[Path], *, variable: str | None = None, truth: Path | None = None
 ) -> OpenedMaps:
-    """Read one class map, or several as one.
+    """Read one class map, or several as one; polygons on the pixels of the truth.
 
-    On one map grid the first class counts where they overlap; others lie below one another. A map
-    of polygons is put on the pixels of the truth. `DataError`: a file is no class map, two lie on
-    the same pixels, or nothing has pixels that polygons can be put on.
+    On one map grid the first class counts where they overlap; others lie below one another.
+    `DataError`: a file is no class map, two lie on the same pixels, or polygons have none.
     """
     drawn = [path for path in paths if is_vector(path)]
     grid = _pixels_for(drawn[0], paths, truth) if drawn else None
@@ -176,19 +174,7 @@ def forecast_of_maps(
 
 
 def forecast_evaluation(n_pixels: int, *, n_bands: int = 0) -> Forecast:
-    """Say what `evaluate_map` will need.
-
-    Parameters
-    ----------
-    n_pixels : int
-        Of the map.
-    n_bands : int, default=0
-        Of margins and probabilities together.
-
-    Returns
-    -------
-    Forecast
-    """
+    """Say what `evaluate_map` will need; ``n_bands`` are of margins and probabilities together."""
     if not n_bands:
         return Forecast.of({"scores": Cost(_BYTES_OF_A_LABEL * n_pixels)})
     scores = Cost((_BYTES_OF_A_LABEL + _BYTES_OF_A_CURVE) * n_pixels)
