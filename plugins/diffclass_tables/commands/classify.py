@@ -60,7 +60,7 @@ class _Given:
         required=True,
     )
     labels_per_class: int | None = option(
-        "Fit on this many labels of each class, drawn by --random_state, and hold the others out.",
+        "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
         usual=True,
         of=OPTIONS["labels_per_class"],
     )
