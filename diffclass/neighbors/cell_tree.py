@@ -21,7 +21,7 @@ _BLOCK = 128  # centres that are compared at a time
 
 
 @dataclass
-class Cells:
+class CellTree:
     """Points sorted by cell, and the cells that a search of their neighbours probes.
 
     order (n,) has the numbers of the points, sorted by cell; points (n, d) are in this order,
@@ -39,7 +39,7 @@ class Cells:
     tree: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, points: np.ndarray, random: np.random.RandomState) -> Cells:
+    def of(cls, points: np.ndarray, random: np.random.RandomState) -> CellTree:
         """Sort points (n, d) of single precision into cells."""
         n_features = points.shape[1]
         points = padded(points)

@@ -18,7 +18,7 @@ from diffclass.exceptions import warn_user
 from diffclass.neighbors.cell_tree import (
     LEAF_POINTS,
     N_AROUND,
-    Cells,
+    CellTree,
     distances_of,
     empty_lists,
     numbers_of,
@@ -111,7 +111,7 @@ class NNDescentSearch(Search):
         random = check_seed(self.random_state)
         self._single = SinglePrecision(X)
         self._width = self.n_neighbors + _MORE_NEIGHBORS
-        self._cells = Cells.of(self._single(X), random)
+        self._cells = CellTree.of(self._single(X), random)
         self._lists = empty_lists(len(X), min(self._width, len(X) - 1))
         self.n_rounds_, self._n_pooled, self._most_pooled = 0, _POOLED, _MOST_POOLED
         self._walk_width = 0  # chosen when the first new points come

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SHARE_OF_FREE = 0.6  # of the free memory, for workers without a budget
 
 
-class Workers(click.ParamType):
+class _WorkersType(click.ParamType):
     """A number of processes, or the address of a scheduler."""
 
     name = "number|address"
@@ -55,7 +55,7 @@ class BlockOptions:
         "walk among the workers of the dask scheduler at this address, as tcp://host:8786 (needs "
         "the extra [distributed]). These have to see the scratch folder under the same name; the "
         "scene is read here alone.",
-        type=Workers(),
+        type=_WorkersType(),
     )
     resume: bool = option(
         "Go on after the last complete stage of a run that was killed. A run that fitted into "

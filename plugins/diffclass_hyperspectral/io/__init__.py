@@ -11,5 +11,5 @@ Each chapter imports from those below it:
     records         hashes and stamps of the files that a run reads
     rasters         what is read a block of rows at a time
     file_names      of several scenes and their outputs
-    tables          rows of numbers in text files
+    number_tables   rows of numbers in text files
 """

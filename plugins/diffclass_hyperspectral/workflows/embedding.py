@@ -19,8 +19,8 @@ from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.maps import place_of, write_raster
+from diffclass_hyperspectral.io.number_tables import write_table
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.io.tables import write_table
 from diffclass_hyperspectral.options import OPTIONS
 
 __all__ = ["draw_embedding", "embed_scene", "write_coordinates"]

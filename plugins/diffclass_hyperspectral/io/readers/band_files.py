@@ -18,7 +18,7 @@ from diffclass.system.remote_paths import place_of
 from diffclass_hyperspectral.io.file_names import in_natural_order, joint_name
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import geotiff
-from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
+from diffclass_hyperspectral.io.readers.contents import BandScales, Contents
 from diffclass_hyperspectral.io.readers.tiff_blocks import opened
 from diffclass_hyperspectral.io.readers.wavelengths import widths_in_nanometres
 
@@ -30,7 +30,7 @@ _FEW = 3  # grids that a message lists
 class Band:
     """A file of one band or several, and what is known of them besides what the file states.
 
-    ``wavelengths`` and ``widths`` (n,), in nanometres, go before the file's; ``calibration`` and
+    ``wavelengths`` and ``widths`` (n,), in nanometres, go before the file's; ``scales`` and
     ``ignored`` (NaN for none) count where it states none. ``unused`` is what nothing uses.
     """
 
@@ -38,7 +38,7 @@ class Band:
     place: Path
     wavelengths: np.ndarray | None = None
     widths: np.ndarray | None = None
-    calibration: Calibration | None = None
+    scales: BandScales | None = None
     ignored: float | np.ndarray | None = None
     names: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
@@ -46,8 +46,8 @@ class Band:
     def of(self, n_bands: int) -> Band:
         """Return it without what is known of another number of bands."""
         known = [self.wavelengths, self.widths, self.names or None]
-        if self.calibration is not None and len(self.calibration.gains) > 1:
-            known.append(self.calibration.gains)
+        if self.scales is not None and len(self.scales.gains) > 1:
+            known.append(self.scales.gains)
         lengths = {len(one) for one in known if one is not None}
         if lengths <= {n_bands}:
             return self
@@ -101,7 +101,7 @@ def read_bands(
     widths = _joined([one.widths if band.widths is None else band.widths for band, one in pairs])
     good = [np.ones(n, bool) if one.band_mask is None else one.band_mask
             for one, n in zip(found, counts, strict=True)]  # fmt: skip
-    calibrations = [_calibrated(band, one) for band, one in pairs]
+    scales_of_all = [_scales_beside(band, one) for band, one in pairs]
     facts: dict[str, Any] = {
         "format": format,
         "wavelengths": wavelengths,
@@ -114,26 +114,26 @@ def read_bands(
         )),
     }  # fmt: skip
     as_stored = {(repr(one.ignore_value), one.scale_factor) for one in found}
-    if not any(calibrations) and len(as_stored) == 1:
+    if not any(scales_of_all) and len(as_stored) == 1:
         first = found[0]
         data = _side_by_side(path, [one.data for one in found])
         return Contents(
             data, ignore_value=first.ignore_value, scale_factor=first.scale_factor, **facts
         )
     made = [
-        Calibration(np.full(n, 1 / one.scale_factor), np.zeros(n), one.ignore_value)
-        if calibration is None
-        else calibration
-        for one, calibration, n in zip(found, calibrations, counts, strict=True)
+        BandScales(np.full(n, 1 / one.scale_factor), np.zeros(n), one.ignore_value)
+        if scales is None
+        else scales
+        for one, scales, n in zip(found, scales_of_all, counts, strict=True)
     ]
-    for band, calibration in zip(bands, made, strict=True):
-        calibration.check(band.place)
+    for band, scales in zip(bands, made, strict=True):
+        scales.check(band.place)
     return Contents(_side_by_side(path, [one.data for one in found], made), **facts)
 
 
-def _calibrated(band: Band, found: Contents) -> Calibration | None:
+def _scales_beside(band: Band, found: Contents) -> BandScales | None:
     """Return the scales that are known of a band besides its file, which states none itself."""
-    given = band.calibration
+    given = band.scales
     if given is None or not _is_unscaled(band, found):
         return None
     return replace(given, ignored=found.ignore_value)
@@ -148,15 +148,15 @@ def _is_unscaled(band: Band, found: Contents) -> bool:
 
 
 def _side_by_side(
-    path: Path, parts: Sequence[BlockArray], calibrations: Sequence[Calibration] | None = None
+    path: Path, parts: Sequence[BlockArray], scales_of_all: Sequence[BandScales] | None = None
 ) -> BlockArray:
     rows, columns, _ = parts[0].shape
-    kinds = [part.dtype for part in parts] if calibrations is None else [np.dtype(np.float32)]
+    kinds = [part.dtype for part in parts] if scales_of_all is None else [np.dtype(np.float32)]
 
     def read_rows(start: int, stop: int) -> np.ndarray:
         blocks = [part[start:stop] for part in parts]
-        if calibrations is not None:
-            blocks = [one.apply(b) for one, b in zip(calibrations, blocks, strict=True)]
+        if scales_of_all is not None:
+            blocks = [one.apply(b) for one, b in zip(scales_of_all, blocks, strict=True)]
         return np.concatenate(blocks, axis=2)
 
     shape = (rows, columns, sum(part.shape[2] for part in parts))

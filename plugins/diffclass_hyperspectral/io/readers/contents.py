@@ -86,7 +86,7 @@ _SMALLEST, _LARGEST = 1e-12, 1e12  # beyond, single precision would overflow or 
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class BandScales:
     """Gains and offsets (bands,) of the bands, and the stored value that becomes NaN."""
 
     gains: np.ndarray

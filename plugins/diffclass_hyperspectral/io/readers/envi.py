@@ -26,7 +26,7 @@ from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (
-    Calibration,
+    BandScales,
     Color,
     Contents,
     colors_of,
@@ -80,13 +80,13 @@ def read(path: Path) -> Contents:
         _check_size(header, data, envi.gen_params(fields))
         facts = facts_of(header, fields)
         array = _map(envi, readable, data)
-        calibration = calibration_of(header, fields, facts["ignore_value"])
-        if calibration is None:
+        scales = scales_of(header, fields, facts["ignore_value"])
+        if scales is None:
             return Contents(array, "ENVI", **facts)
-        factor = calibration.scale_factor
+        factor = scales.scale_factor
         if factor is not None:
             return Contents(array, "ENVI", **facts | {"scale_factor": factor})
-        return Contents(_calibrated(array, calibration, data), "ENVI", **facts)
+        return Contents(_reflectances(array, scales, data), "ENVI", **facts)
 
 
 def read_library(
@@ -369,9 +369,7 @@ def _as_float(header: Path, name: str, text: str) -> float:
         raise DataError(f"{header}: '{name}' holds {text!r}, which is not a number") from None
 
 
-def calibration_of(
-    header: Path, fields: dict[str, Any], ignored: float | None
-) -> Calibration | None:
+def scales_of(header: Path, fields: dict[str, Any], ignored: float | None) -> BandScales | None:
     """Return gains and offsets of the bands, where they and no scale factor make reflectances."""
     n_bands = int(fields["bands"])
     for kind in ("data reflectance", "data"):
@@ -381,7 +379,7 @@ def calibration_of(
             continue
         if kind == "data" and "reflectance scale factor" in fields:
             return None  # gains to radiances as well as a factor to reflectances
-        made = Calibration(
+        made = BandScales(
             np.ones(n_bands) if gains is None else gains,
             np.zeros(n_bands) if offsets is None else offsets,
             ignored,
@@ -391,9 +389,9 @@ def calibration_of(
     return None
 
 
-def _calibrated(array: np.ndarray, calibration: Calibration, data: Path) -> BlockArray:
+def _reflectances(array: np.ndarray, scales: BandScales, data: Path) -> BlockArray:
     def read_rows(start: int, stop: int) -> np.ndarray:
-        values = calibration.apply(array[start:stop])
+        values = scales.apply(array[start:stop])
         release_pages(array)
         return values
 

@@ -18,7 +18,7 @@ from diffclass.system.libraries import reading
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.band_tags import ATTRIBUTES, PLACES, BandTags
 from diffclass_hyperspectral.io.readers.contents import (
-    Calibration,
+    BandScales,
     Contents,
 )
 from diffclass_hyperspectral.io.readers.raster_classes import classes_of_raster
@@ -49,12 +49,12 @@ def read(path: Path, *, ignored: float | np.ndarray | None = None) -> Contents:
         bands = measured_bands(raster)
         tags = BandTags(raster, bands)
         facts = tags.facts(path)
-        del facts["scale_factor"]  # is part of the calibration
+        del facts["scale_factor"]  # is part of the scales
         stated = facts.pop("ignore_value")
         shown = Transparency.of_raster(raster, bands, ignored if stated is None else stated)
         tags.leave_out("data ignore value", unless=shown.common)
         common = math.nan if shown.masks else shown.common
-        calibration = _calibration(path, raster, tags, bands, common)
+        scales = _scales(path, raster, tags, bands, common)
         names = _band_names(raster)
         if names is not None:
             facts["band_names"] = tuple(names[i - 1] for i in bands)
@@ -68,7 +68,7 @@ def read(path: Path, *, ignored: float | np.ndarray | None = None) -> Contents:
         return scaled(
             path,
             raster,
-            calibration,
+            scales,
             shown,
             format=_NAMES.get(raster.driver, raster.driver),
             **facts,
@@ -80,19 +80,19 @@ def read_by_metadata(path: Path) -> Contents:
     return read(image_of(path))
 
 
-def _calibration(
+def _scales(
     path: Path, raster: Any, tags: BandTags, bands: tuple[int, ...], ignored: float | None
-) -> Calibration:
+) -> BandScales:
     """Return the raster's own scales and offsets, or those that its tags state as ENVI does."""
     places = np.array(bands) - 1
-    own = Calibration(np.array(raster.scales)[places], np.array(raster.offsets)[places], ignored)
+    own = BandScales(np.array(raster.scales)[places], np.array(raster.offsets)[places], ignored)
     factor = tags.number("reflectance scale factor")
     is_scaled = bool((own.gains != 1).any() or own.offsets.any())
     if is_scaled and not (factor and tags.agree("data gain values", own.gains)):
         tags.leave_out("reflectance scale factor")
         tags.leave_out("data gain values", unless=own.gains)
         return own
-    stated = envi.calibration_of(path, tags.fields, ignored)
+    stated = envi.scales_of(path, tags.fields, ignored)
     if stated is None and factor:
         gains = np.full(len(bands), 1 / factor)
         return replace(own, gains=gains, offsets=np.zeros(len(bands)))

@@ -20,7 +20,7 @@ from diffclass_hyperspectral.io.readers.hdf5_blocks import (
     text_of,
 )
 from diffclass_hyperspectral.io.readers.hdf5_products import read_product
-from diffclass_hyperspectral.io.readers.matlab import NUMERIC, Listing, contents_of
+from diffclass_hyperspectral.io.readers.matlab import NUMERIC, ArrayListing, contents_of
 
 
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
@@ -63,7 +63,7 @@ def _names_its_dimensions(file: Any) -> bool:
     return any("DIMENSION_LIST" in item.attrs for item in file.values())
 
 
-def _listing(path: Path, file: Any, *, is_reversed: bool) -> Listing:
+def _listing(path: Path, file: Any, *, is_reversed: bool) -> ArrayListing:
     """Return the arrays of real numbers; axes of MATLAB's are reversed, types are its own."""
     datasets = require("h5py").Dataset
     shapes: dict[str, tuple[int, ...]] = {}
@@ -83,7 +83,7 @@ def _listing(path: Path, file: Any, *, is_reversed: bool) -> Listing:
         return stored[()].T if is_reversed else stored[()]
 
     file.visititems(note)
-    return Listing(path, shapes, load, lambda name: file[name].attrs if name in file else {})
+    return ArrayListing(path, shapes, load, lambda name: file[name].attrs if name in file else {})
 
 
 def _is_of_matlab(name: str, item: Any) -> bool:

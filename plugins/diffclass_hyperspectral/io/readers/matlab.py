@@ -43,7 +43,7 @@ NUMERIC = frozenset(
 
 
 @dataclass(frozen=True)
-class Listing:
+class ArrayListing:
     """Shapes of a file's numeric arrays, what loads one, axes as in MATLAB, and its attributes."""
 
     path: Path
@@ -55,7 +55,7 @@ class Listing:
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
     """Read the named array of a ``.mat`` file, or the only one with ``n_axes`` axes."""
     with reading(path, "a MATLAB .mat file"):
-        listing = Listing(path, _shapes(path), lambda name: _load(path, name))
+        listing = ArrayListing(path, _shapes(path), lambda name: _load(path, name))
         return contents_of(listing, "MATLAB", variable, n_axes=n_axes)
 
 
@@ -75,7 +75,7 @@ def _load(path: Path, name: str) -> np.ndarray:
         return np.asarray(loadmat(path, variable_names=[name])[name])
 
 
-def contents_of(listing: Listing, form: str, variable: str | None, *, n_axes: int) -> Contents:
+def contents_of(listing: ArrayListing, form: str, variable: str | None, *, n_axes: int) -> Contents:
     """Return the array that is meant, with the wavelengths beside it.
 
     A scene may also be a (bands, pixels) matrix with scalars ``nRow`` and ``nCol`` in the same
@@ -101,7 +101,7 @@ def _bare(name: str) -> str:
 
 
 def _wavelengths(
-    listing: Listing, beside: Mapping[str, str], n_bands: tuple[int, ...]
+    listing: ArrayListing, beside: Mapping[str, str], n_bands: tuple[int, ...]
 ) -> np.ndarray | None:
     """Return wavelengths that stand in an array of a number for each band, or None."""
     for name in _WAVELENGTHS:
@@ -113,7 +113,7 @@ def _wavelengths(
     return None
 
 
-def _picked(listing: Listing, variable: str | None, *, n_axes: int) -> tuple[str, np.ndarray]:
+def _picked(listing: ArrayListing, variable: str | None, *, n_axes: int) -> tuple[str, np.ndarray]:
     """Load the array that is meant, as (rows, columns, bands) or (rows, columns); with its name."""
     if variable is not None:
         return variable, _named(listing, variable, n_axes=n_axes)
@@ -141,7 +141,7 @@ def _fits(shape: tuple[int, ...], n_axes: int) -> bool:
     return len(shape) == n_axes and min(shape[:2]) > 1
 
 
-def _named(listing: Listing, variable: str, *, n_axes: int) -> np.ndarray:
+def _named(listing: ArrayListing, variable: str, *, n_axes: int) -> np.ndarray:
     if variable not in listing.shapes:
         raise DataError(f"{listing.path}: no numeric array {variable!r}; {_all(listing)}")
     if n_axes == 3 and len(listing.shapes[variable]) == 2:
@@ -151,7 +151,7 @@ def _named(listing: Listing, variable: str, *, n_axes: int) -> np.ndarray:
     return listing.load(variable)
 
 
-def _pixel_matrix(listing: Listing, names: list[str]) -> np.ndarray | None:
+def _pixel_matrix(listing: ArrayListing, names: list[str]) -> np.ndarray | None:
     """Unfold the only (bands, pixels) matrix among ``names``, or return None."""
     if any(listing.shapes.get(name) != (1, 1) for name in ("nRow", "nCol")):
         return None
@@ -167,11 +167,11 @@ def _pixel_matrix(listing: Listing, names: list[str]) -> np.ndarray | None:
     return matrix.reshape(matrix.shape[0], rows, columns, order="F").transpose(1, 2, 0)
 
 
-def _all(listing: Listing) -> str:
+def _all(listing: ArrayListing) -> str:
     return f"it holds {_described(listing, listing.shapes) or 'no numeric array'}"
 
 
-def _described(listing: Listing, names: Iterable[str]) -> str:
+def _described(listing: ArrayListing, names: Iterable[str]) -> str:
     return ", ".join(f"{name} {' x '.join(map(str, listing.shapes[name]))}" for name in names)
 
 

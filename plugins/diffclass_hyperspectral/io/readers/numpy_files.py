@@ -11,7 +11,7 @@ import numpy as np
 
 from diffclass.system.libraries import reading
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.matlab import Listing, contents_of
+from diffclass_hyperspectral.io.readers.matlab import ArrayListing, contents_of
 
 
 def read_array(path: Path) -> Contents:
@@ -33,7 +33,7 @@ def read_archive(path: Path, *, variable: str | None = None, n_axes: int = 3) ->
     with reading(path, "a NumPy .npz archive"), np.load(path, allow_pickle=False) as archive:
         kinds = _checked(archive)
         numeric = {name: shape for name, (shape, kind) in kinds.items() if kind in "biuf"}
-        listing = Listing(path, numeric, archive.__getitem__)
+        listing = ArrayListing(path, numeric, archive.__getitem__)
         return contents_of(listing, "NumPy", variable, n_axes=n_axes)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass.system.libraries import reading
 from diffclass_hyperspectral.io.readers.band_files import Band, read_bands
-from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
+from diffclass_hyperspectral.io.readers.contents import BandScales, Contents
 
 METADATA = "MTD_MSIL2A.xml"
 _RESOLUTIONS = ("R10m", "R20m", "R60m")
@@ -52,7 +52,7 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
             name,
             files[name],
             np.array([centres[name]]),
-            calibration=Calibration(
+            scales=BandScales(
                 np.array([1 / quantification]),
                 np.array([offsets.get(name, 0.0) / quantification]),
             ),

@@ -25,10 +25,10 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.system.libraries import reading, require, require_file
 from diffclass.system.output import replacing_pair, require_writable
+from diffclass_hyperspectral.io.number_tables import read_table, write_table
 from diffclass_hyperspectral.io.readers import envi
 from diffclass_hyperspectral.io.readers.contents import FILLS, scaled_spectra
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
-from diffclass_hyperspectral.io.tables import read_table, write_table
 
 ENDINGS = (".sli", ".csv", ".txt")
 _VECTORS = (".geojson", ".json", ".gpkg")

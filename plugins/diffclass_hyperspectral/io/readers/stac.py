@@ -25,7 +25,7 @@ from diffclass.system.libraries import reading, require
 from diffclass.system.remote_paths import place_of
 from diffclass_hyperspectral.io.readers.addresses import is_pattern, places_like, text_at
 from diffclass_hyperspectral.io.readers.band_files import Band, read_bands
-from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
+from diffclass_hyperspectral.io.readers.contents import BandScales, Contents
 
 _IMAGES = ("image/tiff", "image/jp2", "image/vnd.stac.geotiff", "application/x-geotiff")
 
@@ -198,7 +198,7 @@ def _band(item: Any, key: str) -> Band:
         place_of(asset.get_absolute_href() or asset.href),
         _in_nanometres(stated, "center_wavelength"),
         _in_nanometres(stated, "full_width_half_max"),
-        _calibration(stated),
+        _scales(stated),
         _numbers(stated, "nodata", np.nan),
         names if len(names) == len(facts) > 1 else (),
         tuple(f"{name} of {key}" for name in unused),
@@ -211,10 +211,10 @@ def _in_nanometres(stated: list[dict[str, Any]], name: str) -> np.ndarray | None
     return np.array(known) if len(known) == len(values) else None
 
 
-def _calibration(stated: list[dict[str, Any]]) -> Calibration | None:
+def _scales(stated: list[dict[str, Any]]) -> BandScales | None:
     if not any({"scale", "offset"} & set(one) for one in stated):
         return None
-    return Calibration(_numbers(stated, "scale", 1.0), _numbers(stated, "offset", 0.0))
+    return BandScales(_numbers(stated, "scale", 1.0), _numbers(stated, "offset", 0.0))
 
 
 def _numbers(stated: list[dict[str, Any]], name: str, default: float) -> np.ndarray:

@@ -26,14 +26,14 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.contents import Calibration, Contents, is_ignored
+from diffclass_hyperspectral.io.readers.contents import BandScales, Contents, is_ignored
 from diffclass_hyperspectral.io.readers.fetched import FetchedRows
 
 
 def scaled(
     path: Path,
     raster: Any,
-    calibration: Calibration,
+    scales: BandScales,
     shown: Transparency | None = None,
     **facts: Any,
 ) -> Contents:
@@ -41,13 +41,13 @@ def scaled(
 
     Pixels that an alpha band, a mask or the no-data values of single bands leave out are NaN.
     """
-    calibration.check(path)
+    scales.check(path)
     shown = Transparency(tuple(range(1, raster.count + 1))) if shown is None else shown
-    factor = calibration.scale_factor
+    factor = scales.scale_factor
     if factor is not None:
         data = _lazy(path, raster, shown)
-        return Contents(data, ignore_value=calibration.ignored, scale_factor=factor, **facts)
-    return Contents(_lazy(path, raster, shown, calibration), **facts)
+        return Contents(data, ignore_value=scales.ignored, scale_factor=factor, **facts)
+    return Contents(_lazy(path, raster, shown, scales), **facts)
 
 
 # What files begin with that other drivers than that of GeoTIFF open.
@@ -105,11 +105,11 @@ def check_raster(path: Path, raster: Any) -> None:
 
 
 def _lazy(
-    path: Path, raster: Any, shown: Transparency, calibration: Calibration | None = None
+    path: Path, raster: Any, shown: Transparency, scales: BandScales | None = None
 ) -> BlockArray:
     bands = list(shown.bands)
     stored = np.result_type(*{np.dtype(raster.dtypes[band - 1]) for band in bands})
-    if calibration is not None:
+    if scales is not None:
         wanted = np.dtype(np.float32)
     elif shown.masks:  # NaN needs a float that holds every stored value
         wanted = np.result_type(stored, np.float32)
@@ -121,7 +121,7 @@ def _lazy(
             window = ((start, stop), (0, source.width))
             block = source.read(bands, window=window).transpose(1, 2, 0)
             hidden = shown.hidden(source, window) if shown.masks else None
-        values = block if calibration is None else calibration.apply(block)
+        values = block if scales is None else scales.apply(block)
         if hidden is not None:
             values = values.astype(wanted)
             values[hidden] = np.nan

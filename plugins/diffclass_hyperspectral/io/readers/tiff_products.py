@@ -14,7 +14,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.system.libraries import reading, require_file
-from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
+from diffclass_hyperspectral.io.readers.contents import BandScales, Contents
 from diffclass_hyperspectral.io.readers.envi import (
     header_beside,
     values_of_bands,
@@ -80,7 +80,7 @@ def _desis(image: Path, raster: Any) -> Contents:
     return _scaled(
         image,
         raster,
-        Calibration(gains, offsets, raster.nodatavals[0]),
+        BandScales(gains, offsets, raster.nodatavals[0]),
         format="DESIS",
         wavelengths=wavelengths,
         widths=widths_in_nanometres(widths, wavelengths, wavelengths),
@@ -112,7 +112,7 @@ def _enmap(image: Path, raster: Any, metadata: Path) -> Contents:
     return _scaled(
         image,
         raster,
-        Calibration(gains, offsets, ignored),
+        BandScales(gains, offsets, ignored),
         format="EnMAP",
         wavelengths=centres,
         widths=widths_in_nanometres(_widths(bands), centres, centres),
@@ -126,10 +126,10 @@ def _widths(bands: list[Any]) -> list[float] | None:
         return None
 
 
-def _scaled(image: Path, raster: Any, calibration: Calibration, **facts: Any) -> Contents:
-    if calibration.ignored is None:
-        calibration = replace(calibration, ignored=_BACKGROUND)
-    return scaled(image, raster, calibration, map_info=map_info(raster), **facts)
+def _scaled(image: Path, raster: Any, scales: BandScales, **facts: Any) -> Contents:
+    if scales.ignored is None:
+        scales = replace(scales, ignored=_BACKGROUND)
+    return scaled(image, raster, scales, map_info=map_info(raster), **facts)
 
 
 def _values(

@@ -38,7 +38,7 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (
-    Calibration,
+    BandScales,
     Contents,
     classes_of_flags,
     is_ignored,
@@ -338,17 +338,17 @@ def _values(
     gains, offsets = (
         _per_band(array, names, d, n_bands) for names, d in ((_SCALES, 1.0), (_OFFSETS, 0.0))
     )
-    calibration = Calibration(gains, offsets, _nodata(array))
-    calibration.check(path)
+    scales = BandScales(gains, offsets, _nodata(array))
+    scales.check(path)
     of_each = array.attrs.get("nodata") if np.ndim(array.attrs.get("nodata")) else None
     limits = _limits(array) if _limits_count(array) else None
-    factor = calibration.scale_factor if of_each is None and limits is None else None
+    factor = scales.scale_factor if of_each is None and limits is None else None
 
     def read_rows(start: int, stop: int) -> np.ndarray:
         block = np.asarray(cube.isel({axes[0]: slice(start, stop)}).to_numpy()).view(stored)
         if factor is not None:
             return block
-        values = calibration.apply(block)
+        values = scales.apply(block)
         if of_each is not None:
             values[is_ignored(block, of_each)] = np.nan
         if limits is not None:
@@ -364,7 +364,7 @@ def _values(
         path=source if source.is_file() else path,
         step=1 if chunks is None else max(chunks),
     )
-    return (data, None, 1.0) if factor is None else (data, calibration.ignored, factor)
+    return (data, None, 1.0) if factor is None else (data, scales.ignored, factor)
 
 
 _SCALES, _OFFSETS = ("scales", "scale_factor"), ("offsets", "add_offset")

@@ -16,7 +16,7 @@ from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import xarray_cubes
 from diffclass_hyperspectral.io.readers.addresses import filesystem
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.matlab import Listing, contents_of
+from diffclass_hyperspectral.io.readers.matlab import ArrayListing, contents_of
 
 _MARKS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
@@ -48,7 +48,7 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
             dataset = dataset[names]
             return xarray_cubes.read(dataset, variable=variable, n_axes=n_axes)
         shapes = {name: one.shape for name, one in arrays.items() if one.dtype.kind in "biuf"}
-        listing = Listing(
+        listing = ArrayListing(
             path,
             shapes,
             lambda name: _blocks(path, arrays[name]),

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene
-from diffclass_hyperspectral.io.tables import read_table, write_table
+from diffclass_hyperspectral.io.number_tables import read_table, write_table
 
 from ..writers import save_envi
 
