@@ -31,13 +31,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from diffclass._validation import Graph, RandomState, check_points, check_seed
+from diffclass._validation import Graph, RandomState, check_affinity, check_points, check_seed
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing, check_kernel
-from diffclass.kernels._kernel import OverKernel
+from diffclass.kernels import FittedKernel, Kernel, Placing, check_kernel
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.kernels.local_covariance import LocalCovariance
-from diffclass.kernels.shared_neighbors import SharedNeighbors
 from diffclass.neighbors import NeighborSearch, Nodes, neighbors_graph, on_device
 from diffclass.neighbors.nn_descent import search_cost
 from diffclass.neighbors.nodes import row_hashes
@@ -54,9 +51,6 @@ __all__ = ["BYTES_OF_A_POINT", "REACH", "PointGraph", "graph_costs", "markov_ope
 BYTES_OF_A_POINT = 40  # its place, number and label
 _SCALE_NEIGHBOR = 7  # as in self-tuning
 REACH = 5.0  # largest novelty within reach
-_WORKING, _COSINES = 44, 11  # bytes of an edge: graph, affinities and what leads to them
-_AFFINITY, _BUMP = 8, 12  # bytes of an edge
-_SECONDS = 0.31e-6  # of an edge, among a million points
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +242,7 @@ class PointGraph:
         >>> len(graph), graph.recall, graph.operator.n_connected_components
         (50, 1.0, 1)
         """
-        kernel = Gaussian() if kernel is None else kernel
+        kernel = check_kernel("gaussian" if kernel is None else kernel)
         how = Neighborhood(n_neighbors, search, random_state)
         found = find_neighbors(X, kernel, how, y=y, scores=scores)
         return found.point_graph(kernel, alpha=alpha, y=y, scores=scores)
@@ -482,6 +476,8 @@ class FoundNeighbors:
                 y = None if y is None else _labels_at(nodes, y)
                 scores = None if scores is None else np.asarray(scores)[nodes.first]
             affinity, fitted = kernel.fit(self.graph, points, y=y, scores=scores)
+            if not _is_own(kernel):
+                affinity = _checked_fit(kernel, affinity, fitted, len(points))
             operator = MarkovOperator.from_affinity(affinity, alpha=alpha, check=False, nodes=nodes)
             scales = fitted.neighbor_distances(_SCALE_NEIGHBOR)
             if scales is None:
@@ -530,6 +526,8 @@ def find_neighbors(
     content, X = content_hash(X), number_range(X)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
+    if len(features) != len(X):
+        raise ParameterError(f"{kernel!r} places {len(X)} points at {len(features)} places")
     nodes = Nodes.of(features)
     searched = features if nodes is None else features[nodes.first]
     search = _search_for(kernel, searched, how)
@@ -571,11 +569,32 @@ def _described(value: Any) -> str:
         return f"array {content_hash(value)[:12]}"
     if not isinstance(value, BaseEstimator):
         return repr(value)
-    parameters = value.get_params(deep=False)
-    if isinstance(value, OverKernel):
-        parameters["kernel"] = value._inner
+    is_kernel = isinstance(value, Kernel)
+    parameters = value.resolved_params() if is_kernel else value.get_params(deep=False)
     inside = ", ".join(f"{name}={_described(own)}" for name, own in parameters.items())
     return f"{type(value).__name__}({inside})"
+
+
+def _is_own(kernel: Kernel) -> bool:
+    """Return whether a kernel and those in it are of this package, whose results are right."""
+    kernels = [kernel, *kernel.get_params().values()]
+    return all(
+        type(one).__module__.startswith("diffclass.") for one in kernels if isinstance(one, Kernel)
+    )
+
+
+def _checked_fit(kernel: Kernel, affinity: Any, fitted: Any, n: int) -> sp.csr_array:
+    """Return the affinity that a kernel made of n points, or raise `ParameterError`."""
+    if not isinstance(fitted, FittedKernel):
+        raise ParameterError(f"fit of {kernel!r} gave {fitted!r}, which is no FittedKernel")
+    if np.shape(affinity) != (n, n):
+        raise ParameterError(
+            f"fit of {kernel!r} gave an affinity of shape {np.shape(affinity)} for {n} points"
+        )
+    try:
+        return check_affinity(affinity)
+    except DataError as error:
+        raise ParameterError(f"fit of {kernel!r} gave an affinity that is none: {error}") from error
 
 
 def _labels_at(nodes: Nodes, y: ArrayLike) -> np.ndarray:
@@ -655,27 +674,10 @@ def graph_costs(size: Size, kernel: Kernel, *, extends: bool = True) -> dict[str
     {'neighbors': '1.1 GB', 'affinities': '1.1 GB'}
     """
     points, found = BYTES_OF_A_POINT * size.points, size.points * size.neighbors
-    search, kernels = search_cost(size), kernel_cost(kernel, size)
+    search, kernels = search_cost(size), kernel.cost(size)
     merging = max(40 * found, 20 * found + 8 * size.edges)  # to a symmetric graph
     working = points + max(search.working, search.kept + merging) + points
     return {
         "neighbors": Cost(working, search.kept + points, search.seconds),
         "affinities": kernels if extends else replace(kernels, kept=8 * size.edges),
     }
-
-
-def kernel_cost(kernel: Kernel, size: Size) -> Cost:
-    """Return what fitting a kernel costs; a kernel that is not known here counts as a Gaussian.
-
-    Affinities are kept, and what new points are compared with.
-    """
-    m = size.edges
-    if isinstance(kernel, OverKernel):
-        cost = kernel_cost(kernel._inner, size)
-        if isinstance(kernel, SharedNeighbors):
-            return Cost(cost.working + _COSINES * m, (_AFFINITY + _BUMP) * m, cost.seconds)
-        return Cost(cost.working, _AFFINITY * m, cost.seconds)
-    directions = (
-        4 * size.points * size.features * kernel.rank if isinstance(kernel, LocalCovariance) else 0
-    )
-    return Cost(_WORKING * m + directions, _AFFINITY * m, _SECONDS * m * size.millions**0.4)

@@ -1,29 +1,45 @@
-"""The interface of kernels, of kernels over another one, and of fitted kernels."""
+"""The interface of kernels and of fitted kernels."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from diffclass._validation import RandomState, check_kind
+from diffclass._validation import RandomState
 from diffclass.neighbors import NeighborSearch, default_search
+from diffclass.system.costs import Cost, Size
+from diffclass.system.forms import Array, Kept, Number, OneOf, Text, Whole
 
 # Maps new points of shape (m, d) to the (m, p) coordinates in which neighbours are searched.
 Placing = Callable[[np.ndarray], np.ndarray]
 
+# Forms of what model files hold of kernels; n points have d features.
+POINTS, OF_EACH_POINT = Array(("n", "d")), Array(("n",))
+NEIGHBOR = Whole(1, 4096)
+NAME_OR_NUMBER = OneOf({"name": Text(), "number": Number()})
 
-class Kernel(BaseEstimator, ABC):
+AFFINITY_BYTES = 8  # of an edge
+_WORKING_BYTES = 44  # of an edge: graph, affinities and what leads to them
+_SECONDS = 0.31e-6  # of an edge, among a million points
+
+
+class Kernel(Kept, BaseEstimator, ABC):
     """A symmetric, non-negative affinity k(x, y) on the edges of a graph.
 
     It holds only the parameters of its constructor, and no method changes them. As with any
     scikit-learn estimator, a grid search reaches them as ``kernel__name``. `place` gives the
     coordinates in which neighbours are searched. `fit` turns a graph of neighbours into affinities,
     and returns a `FittedKernel` for new points.
+
+    A kernel of your own defines `fit`, and more only where it differs from what is said here. A
+    model file can hold it if it states its parameters, as its `FittedKernel` its fields, as
+    ``kept_fields``; see `diffclass.system.forms.Kept`.
     """
 
     @property
@@ -35,6 +51,21 @@ class Kernel(BaseEstimator, ABC):
     def has_unit(self) -> bool:
         """Whether a parameter, such as a bandwidth, is a number in the unit of the points."""
         return False
+
+    @property
+    def takes_any_search(self) -> bool:
+        """Whether a search that a user gives may take the place of the kernel's own."""
+        return True
+
+    def cost(self, size: Size) -> Cost:
+        """Return what fitting costs: affinities are kept, and what new points are compared with."""
+        edges = size.edges
+        seconds = _SECONDS * edges * size.millions**0.4
+        return Cost(_WORKING_BYTES * edges, AFFINITY_BYTES * edges, seconds)
+
+    def resolved_params(self) -> dict[str, Any]:
+        """Return the parameters by name, with the kernels that stand for None or a name."""
+        return self.get_params(deep=False)
 
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
@@ -53,20 +84,16 @@ class Kernel(BaseEstimator, ABC):
         features : ndarray of shape (n, p)
             The graph holds squared distances in these coordinates.
         placing : callable
-            Maps new points of shape (m, d) to their (m, p) coordinates.
+            Maps new points of shape (m, d) to their (m, p) coordinates. Model files hold it if it
+            is a `KeptPlacing`.
         """
-        return X, _as_they_are
+        return X, AsTheyAre()
 
     def search(
         self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> NeighborSearch:
         """Return an unfitted neighbour search that suits the kernel and the number of points."""
         return default_search(features, n_neighbors, random_state=random_state)
-
-    @property
-    def takes_any_search(self) -> bool:
-        """Whether a search that a user gives may take the place of the kernel's own."""
-        return True
 
     @abstractmethod
     def fit(
@@ -111,7 +138,7 @@ class Kernel(BaseEstimator, ABC):
         return self.fit(graph, X, y=y, scores=scores)[0]
 
 
-class FittedKernel(ABC):
+class FittedKernel(Kept, ABC):
     """What a kernel has learnt from the points, frozen; made by `Kernel.fit`."""
 
     def neighbor_distances(self, neighbor: int) -> np.ndarray | None:
@@ -136,70 +163,20 @@ class FittedKernel(ABC):
         """
 
 
-def check_kernel(kernel: Kernel | str) -> Kernel:
-    """Return a kernel, or the one of a name; see `diffclass.kernels.kernel_named`.
+class KeptPlacing(Kept, ABC):
+    """A placing of new points that model files can hold; see `Kernel.place`."""
 
-    Raises
-    ------
-    ParameterError
-        If it is something else, or no kernel has the name.
-
-    See Also
-    --------
-    kernel_named : By name only.
-
-    Examples
-    --------
-    >>> from diffclass.kernels import Gaussian, check_kernel
-    >>> check_kernel("shared"), check_kernel(Gaussian(bandwidth="graph"))
-    (SharedNeighbors(), Gaussian(bandwidth='graph'))
-    """
-    if isinstance(kernel, str):
-        from diffclass.kernels.named import kernel_named  # which knows all kernels
-
-        return kernel_named(kernel)
-    kind: Kernel = check_kind(kernel, "kernel", Kernel, example="diffclass.kernels.Gaussian()")
-    return kind
+    @abstractmethod
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the (m, p) coordinates of new points (m, d)."""
 
 
-def _as_they_are(X_new: np.ndarray) -> np.ndarray:
-    return X_new
+class AsTheyAre(KeptPlacing):
+    """Neighbours are searched among the points themselves."""
 
+    kept_as = "as they are"
+    kept_fields: ClassVar = {}
 
-class OverKernel(Kernel):
-    """A kernel made of another one, ``kernel``, with the same neighbours and scales."""
-
-    kernel: Kernel | None
-
-    @property
-    def uses_scores(self) -> bool:
-        """Whether the inner kernel does."""
-        return self._inner.uses_scores
-
-    @property
-    def has_unit(self) -> bool:
-        """Whether a parameter of the inner kernel is in the unit of the points."""
-        return self._inner.has_unit
-
-    def place(
-        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
-    ) -> tuple[np.ndarray, Placing]:
-        """Return the coordinates in which the inner kernel's neighbours are searched."""
-        return self._inner.place(X, y=y, scores=scores)
-
-    def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
-    ) -> NeighborSearch:
-        """Return the inner kernel's search."""
-        return self._inner.search(features, n_neighbors, random_state=random_state)
-
-    @property
-    def takes_any_search(self) -> bool:
-        """Whether the inner kernel does."""
-        return self._inner.takes_any_search
-
-    @property
-    def _inner(self) -> Kernel:
-        from diffclass.kernels.isotropic import Gaussian  # which is a kernel of this interface
-
-        return Gaussian() if self.kernel is None else check_kernel(self.kernel)
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the points."""
+        return X_new

@@ -18,6 +18,7 @@ done here is a negative alpha, without a dimension to be estimated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,8 +26,10 @@ from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
-from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
+from diffclass.kernels._kernel import NEIGHBOR, OF_EACH_POINT, FittedKernel, Kernel
 from diffclass.kernels.isotropic import neighbor_distances
+from diffclass.kernels.over_kernel import FITTED_INNER, INNER, OverKernel
+from diffclass.system.forms import Number
 
 # A scale counts as at most this many times larger or smaller than the median one: duplicates, whose
 # scale is nearly 0, would otherwise have all the mass.
@@ -63,6 +66,8 @@ class DensityWeighted(OverKernel):
     True
     """
 
+    kept_fields: ClassVar = {"kernel": INNER, "power": Number(), "neighbor": NEIGHBOR}
+
     def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0, neighbor: int = 7):
         self.kernel = kernel
         self.power = power
@@ -85,7 +90,7 @@ class DensityWeighted(OverKernel):
         """
         check_positive(self.power, "power", zero=True)
         check_positive(self.neighbor, "neighbor", integer=True)
-        K, inner = self._inner.fit(graph, X, y=y, scores=scores)
+        K, inner = self.inner.fit(graph, X, y=y, scores=scores)
         scales = neighbor_distances(graph, self.neighbor, without_diagonal=True)
         unit = np.median(scales)
         ratios = _bounded(scales / unit) ** self.power
@@ -106,6 +111,15 @@ class FittedDensityWeighted(FittedKernel):
     unit: float
     power: float
     neighbor: int
+
+    kept_as = "density-weighted"
+    kept_fields: ClassVar = {
+        "kernel": FITTED_INNER,
+        "ratios": OF_EACH_POINT,
+        "unit": Number(),
+        "power": Number(),
+        "neighbor": NEIGHBOR,
+    }
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return k / (s s)^power between new points and the fitted ones."""

@@ -19,16 +19,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels._kernel import Placing
+from diffclass.kernels._kernel import NAME_OR_NUMBER, NEIGHBOR, POINTS, KeptPlacing, Placing
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import Search, default_search
 from diffclass.options import YES_NO
+from diffclass.system.forms import Array, Choice, Flag, Number, Record
 
 # Averages k values at each of m points, (m, k, p), with weights of shape (m, k).
 Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -90,6 +92,14 @@ class Directed(Gaussian):
     >>> bool(abs(np.corrcoef(psi, X[:, 1])[0, 1]) > 0.95)
     True
     """
+
+    # F is not kept: what new points need of it is in the placing
+    kept_fields: ClassVar = {
+        "epsilon": Number(),
+        "bandwidth": NAME_OR_NUMBER,
+        "neighbor": NEIGHBOR,
+        "scaled": Flag(),
+    }
 
     def __init__(
         self,
@@ -198,23 +208,6 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
-class JointPlacing:
-    """Joint coordinates of new points, from the values there."""
-
-    joint: Joint
-    values_at: Placing
-
-    def __call__(self, X_new: np.ndarray) -> np.ndarray:
-        """Return the joint coordinates of new points."""
-        if X_new.shape[1] != len(self.joint.center):
-            raise DataError(
-                f"the new points have {X_new.shape[1]} features; "
-                f"the kernel was fitted to {len(self.joint.center)}"
-            )
-        return self.joint(X_new, self.values_at(X_new))
-
-
-@dataclass(frozen=True, eq=False)
 class Called:
     """Checked values of a function at new points."""
 
@@ -252,6 +245,46 @@ class Continued:
     def _index(self) -> Search:
         """The search, made when first needed."""
         return default_search(self.points, self.neighbor, random_state=0).fit(self.points)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPlacing(KeptPlacing):
+    """Joint coordinates of new points, from the values there."""
+
+    joint: Joint
+    values_at: Placing
+
+    kept_as = "directed"
+    kept_fields: ClassVar = {
+        "joint": Record(
+            Joint,
+            {
+                "center": Array(("d",)),
+                "unit": Number(),
+                "middle": Array(("f",)),
+                "value_unit": Array(("f",), may_be_infinite=True),
+                "epsilon": Number(),
+            },
+        ),
+        "values_at": Record(
+            Continued,
+            {
+                "points": POINTS,
+                "values": Array(("n", "f")),
+                "neighbor": NEIGHBOR,
+                "mean": Choice({"mean": mean_of_values}),
+            },
+        ),
+    }
+
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the joint coordinates of new points."""
+        if X_new.shape[1] != len(self.joint.center):
+            raise DataError(
+                f"the new points have {X_new.shape[1]} features; "
+                f"the kernel was fitted to {len(self.joint.center)}"
+            )
+        return self.joint(X_new, self.values_at(X_new))
 
 
 def values_at(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,14 @@ from numpy.typing import ArrayLike
 from diffclass import _compiled
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import ParameterError
-from diffclass.kernels._kernel import FittedKernel, Kernel
+from diffclass.kernels._kernel import (
+    NAME_OR_NUMBER,
+    NEIGHBOR,
+    OF_EACH_POINT,
+    FittedKernel,
+    Kernel,
+)
+from diffclass.system.forms import Choice, Number, OneOf, Record
 
 Profile = Callable[[np.ndarray], np.ndarray]
 
@@ -173,6 +180,8 @@ class Gaussian(Isotropic):
            [0.   , 0.135, 1.   ]])
     """
 
+    kept_fields: ClassVar = {"bandwidth": NAME_OR_NUMBER, "neighbor": NEIGHBOR}
+
     def __init__(self, *, bandwidth: str | float = "self-tuning", neighbor: int = 7):
         self.bandwidth = bandwidth
         self.neighbor = neighbor
@@ -180,6 +189,13 @@ class Gaussian(Isotropic):
     @property
     def _h(self) -> Profile:
         return exponentials
+
+
+def exponentials(exponents: np.ndarray) -> np.ndarray:
+    """Return exp(-u), at least exp(-60), computed in place."""
+    np.minimum(exponents, _LARGEST_EXPONENT, out=exponents)
+    np.negative(exponents, out=exponents)
+    return np.exp(exponents, out=exponents)
 
 
 class ScaleRule(Protocol):
@@ -264,6 +280,19 @@ class FittedIsotropic(FittedKernel):
     scales: np.ndarray
     rule: ScaleRule
 
+    kept_as = "isotropic"
+    kept_fields: ClassVar = {
+        "profile": Choice({"exponentials": exponentials}),
+        "scales": OF_EACH_POINT,
+        "rule": OneOf(
+            {
+                "one": Record(OneScale, {"scale": Number()}),
+                "own": Record(OwnScale, {"neighbor": NEIGHBOR}),
+                "attached": Record(AttachedScale, {"scale": Number(), "neighbor": NEIGHBOR}),
+            }
+        ),
+    }
+
     @property
     def epsilon(self) -> float | None:
         """The global bandwidth, in squared units of the points; None if each point has its own."""
@@ -317,13 +346,6 @@ def median_above_0(values: np.ndarray) -> float:
     """Return the median of the values above 0, or 1 if there are none."""
     positive = values[values > 0]
     return np.median(positive) if len(positive) else 1.0
-
-
-def exponentials(exponents: np.ndarray) -> np.ndarray:
-    """Return exp(-u), at least exp(-60), computed in place."""
-    np.minimum(exponents, _LARGEST_EXPONENT, out=exponents)
-    np.negative(exponents, out=exponents)
-    return np.exp(exponents, out=exponents)
 
 
 def _checked_values(profile: Profile, scaled: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,9 +35,18 @@ from threadpoolctl import threadpool_limits
 from diffclass import _compiled
 from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError
-from diffclass.kernels._kernel import FittedKernel, Kernel
+from diffclass.kernels._kernel import (
+    NAME_OR_NUMBER,
+    NEIGHBOR,
+    OF_EACH_POINT,
+    POINTS,
+    FittedKernel,
+    Kernel,
+)
 from diffclass.kernels.isotropic import exponentials, neighbor_distances
 from diffclass.options import YES_NO
+from diffclass.system.costs import Cost, Size
+from diffclass.system.forms import Array, Flag, Maybe, Number, Record, Whole
 
 _FLOOR = 0.1  # least s^2, as a share of the median of s^2 over the points where it is positive
 # Least s^2, as a share of the largest variance: the energies then lose at most six digits.
@@ -92,6 +102,13 @@ class LocalCovariance(Kernel):
     True
     """
 
+    kept_fields: ClassVar = {
+        "rank": Whole(1),
+        "bandwidth": NAME_OR_NUMBER,
+        "neighbor": NEIGHBOR,
+        "normalized": Flag(),
+    }
+
     def __init__(
         self,
         *,
@@ -104,6 +121,11 @@ class LocalCovariance(Kernel):
         self.bandwidth = bandwidth
         self.neighbor = neighbor
         self.normalized = normalized
+
+    def cost(self, size: Size) -> Cost:
+        """Return what fitting costs, with the directions of the Gaussians."""
+        directions = 4 * size.points * size.features * self.rank
+        return super().cost(size) + Cost(directions)
 
     def fit(
         self,
@@ -151,6 +173,37 @@ class LocalCovariance(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
+class LocalGaussians:
+    """The densities p_x = N(x, W'W + s^2 I) of points (n, p), made by `local_gaussians`.
+
+    The factors W (n, r, p) are for each point r orthogonal rows, each sqrt(l) times a direction;
+    noise (n,) is s^2 > 0. Memory: r p numbers per point, in the precision of the points: 67 MB in
+    single precision for 111,104 points, 30 features and rank 5.
+    """
+
+    points: np.ndarray
+    factors: np.ndarray
+    noise: np.ndarray
+
+    @cached_property
+    def variances(self) -> np.ndarray:
+        """The variances l along each direction beyond the noise, of shape (n, r)."""
+        return np.einsum("xkj,xkj->xk", self.factors, self.factors, dtype=np.float64)
+
+    @cached_property
+    def self_energies(self) -> np.ndarray:
+        """-log a(x, x) - (p / 2) log 2 pi = 1/2 log det 2 Sigma_x, of shape (n,)."""
+        n_features = self.points.shape[1]
+        along = np.log1p(self.variances / self.noise[:, None]).sum(axis=1)
+        return (n_features * np.log(2 * self.noise) + along) / 2
+
+    @property
+    def log_peaks(self) -> np.ndarray:
+        """Logarithms of a(x, x) = int p_x^2, of shape (n,)."""
+        return -self.self_energies - self.points.shape[1] * np.log(2 * np.pi) / 2
+
+
+@dataclass(frozen=True, eq=False)
 class FittedLocalCovariance(FittedKernel):
     """The local-covariance kernel with the densities of its points and their bandwidths h (n,).
 
@@ -163,6 +216,18 @@ class FittedLocalCovariance(FittedKernel):
     scales: np.ndarray
     neighbor: int | None
     normalized: bool = True
+
+    kept_as = "local covariance"
+    kept_fields: ClassVar = {
+        "gaussians": Record(
+            LocalGaussians,
+            {"points": POINTS, "factors": Array(("n", None, "d")), "noise": OF_EACH_POINT},
+        ),
+        "noise_floor": Number(),
+        "scales": OF_EACH_POINT,
+        "neighbor": Maybe(NEIGHBOR),
+        "normalized": Flag(),
+    }
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return the affinities of new points, shaped by their neighbours.
@@ -203,37 +268,6 @@ class FittedLocalCovariance(FittedKernel):
         if self.neighbor is None:
             return np.full(energies.shape[0], self.scales[0], dtype=energies.dtype)
         return neighbor_distances(energies, self.neighbor, without_diagonal=False)
-
-
-@dataclass(frozen=True, eq=False)
-class LocalGaussians:
-    """The densities p_x = N(x, W'W + s^2 I) of points (n, p), made by `local_gaussians`.
-
-    The factors W (n, r, p) are for each point r orthogonal rows, each sqrt(l) times a direction;
-    noise (n,) is s^2 > 0. Memory: r p numbers per point, in the precision of the points: 67 MB in
-    single precision for 111,104 points, 30 features and rank 5.
-    """
-
-    points: np.ndarray
-    factors: np.ndarray
-    noise: np.ndarray
-
-    @cached_property
-    def variances(self) -> np.ndarray:
-        """The variances l along each direction beyond the noise, of shape (n, r)."""
-        return np.einsum("xkj,xkj->xk", self.factors, self.factors, dtype=np.float64)
-
-    @cached_property
-    def self_energies(self) -> np.ndarray:
-        """-log a(x, x) - (p / 2) log 2 pi = 1/2 log det 2 Sigma_x, of shape (n,)."""
-        n_features = self.points.shape[1]
-        along = np.log1p(self.variances / self.noise[:, None]).sum(axis=1)
-        return (n_features * np.log(2 * self.noise) + along) / 2
-
-    @property
-    def log_peaks(self) -> np.ndarray:
-        """Logarithms of a(x, x) = int p_x^2, of shape (n,)."""
-        return -self.self_energies - self.points.shape[1] * np.log(2 * np.pi) / 2
 
 
 def local_gaussians(

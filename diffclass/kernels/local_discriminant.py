@@ -29,6 +29,7 @@ neighbor classification, 1996 (Fisher's).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,8 +39,10 @@ from threadpoolctl import threadpool_limits
 
 from diffclass._validation import check_choice, check_positive, check_scores, check_seed
 from diffclass.exceptions import DataError
-from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
+from diffclass.kernels._kernel import POINTS, FittedKernel, Kernel
+from diffclass.kernels.over_kernel import FITTED_INNER, INNER, OverKernel
 from diffclass.neighbors import ExactSearch
+from diffclass.system.forms import Array, Listed, Number, Sparse, Text, Whole
 from diffclass.targets import encode_labels
 
 _POINTS_PER_ANCHOR, _MOST_ANCHORS = 16, 1024
@@ -98,6 +101,13 @@ class LocalDiscriminant(OverKernel):
     True
     """
 
+    kept_fields: ClassVar = {
+        "kernel": INNER,
+        "strength": Number(),
+        "neighborhood": Whole(1),
+        "discriminant": Text(),
+    }
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -113,7 +123,7 @@ class LocalDiscriminant(OverKernel):
 
     @property
     def uses_scores(self) -> bool:
-        """Whether scores are evidence: they are."""
+        """True: scores of an earlier map are part of the evidence."""
         return True
 
     def fit(
@@ -136,7 +146,7 @@ class LocalDiscriminant(OverKernel):
         check_positive(self.strength, "strength", zero=True)
         check_positive(self.neighborhood, "neighborhood", integer=True)
         check_choice(self.discriminant, "discriminant", ("fisher", "linear", "quadratic"))
-        K, inner = self._inner.fit(graph, X, y=y, scores=scores)
+        K, inner = self.inner.fit(graph, X, y=y, scores=scores)
         X = np.asarray(X)
         anchors, directions = self._analyses(X, *_evidence(len(X), y, scores))
         if not self.strength or not any(v.size for v in directions):
@@ -177,6 +187,16 @@ class FittedLocalDiscriminant(FittedKernel):
     blend: sp.csc_array
     directions: list[np.ndarray]
     strength: float
+
+    kept_as = "local discriminant"
+    kept_fields: ClassVar = {
+        "kernel": FITTED_INNER,
+        "points": POINTS,
+        "anchors": Array(("a", "d")),
+        "blend": Sparse(("n", "a"), sp.csc_array),
+        "directions": Listed(Array(("d", None)), "a"),
+        "strength": Number(),
+    }
 
     def reshaped(self, K: sp.csr_array) -> sp.csr_array:
         """Return the affinities of the fitted points from those of k; shape (n, n)."""

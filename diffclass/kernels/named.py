@@ -1,26 +1,18 @@
-"""Kernels by name, for programs and settings: those that users ask for, and other packages'."""
+"""Kernels by name: those that users ask for, and other packages'.
+
+The kernels themselves are entered in `NAMED` by `diffclass.kernels`, which knows them all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from diffclass._validation import check_kind
 from diffclass.exceptions import ExtensionError, ParameterError
 from diffclass.kernels._kernel import Kernel
-from diffclass.kernels.directed import Directed
-from diffclass.kernels.isotropic import Gaussian
-from diffclass.kernels.local_covariance import LocalCovariance
-from diffclass.kernels.local_discriminant import LocalDiscriminant
-from diffclass.kernels.shared_neighbors import SharedNeighbors
 from diffclass.system.extensions import KERNELS, extension_names, load_extension
 
-NAMED: dict[str, Callable[[], Kernel]] = {
-    "shared": SharedNeighbors,
-    "gaussian": Gaussian,
-    "covariance": lambda: SharedNeighbors(LocalCovariance()),
-    "directed": lambda: SharedNeighbors(Directed()),
-    "discriminant": lambda: SharedNeighbors(LocalDiscriminant()),
-    "directed-discriminant": lambda: SharedNeighbors(LocalDiscriminant(Directed())),
-}
+NAMED: dict[str, Callable[[], Kernel]] = {}
 
 
 def kernel_named(name: str) -> Kernel:
@@ -63,3 +55,33 @@ def kernel_named(name: str) -> Kernel:
             f"{name!r} ({KERNELS}) makes {kernel!r}, which is no diffclass.kernels.Kernel"
         )
     return kernel
+
+
+def check_kernel(kernel: Kernel | str) -> Kernel:
+    """Return a kernel, or the one of a name; see `diffclass.kernels.kernel_named`.
+
+    Raises
+    ------
+    ParameterError
+        If it is something else, or no kernel has the name.
+
+    See Also
+    --------
+    kernel_named : By name only.
+
+    Examples
+    --------
+    >>> from diffclass.kernels import Gaussian, check_kernel
+    >>> check_kernel("shared"), check_kernel(Gaussian(bandwidth="graph"))
+    (SharedNeighbors(), Gaussian(bandwidth='graph'))
+    """
+    if isinstance(kernel, str):
+        return kernel_named(kernel)
+    kind: Kernel = check_kind(kernel, "kernel", Kernel, example="diffclass.kernels.Gaussian()")
+    return kind
+
+
+def load_named_kernels() -> None:
+    """Import the kernels of other packages, so that files which hold them can be read."""
+    for name in extension_names(KERNELS):
+        load_extension(KERNELS, name, own=NAMED)

@@ -16,6 +16,7 @@ Patrick 1973 (similarity by shared near neighbours).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,11 +24,15 @@ from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
-from diffclass.kernels._kernel import FittedKernel, Kernel, OverKernel
+from diffclass.kernels._kernel import AFFINITY_BYTES, OF_EACH_POINT, FittedKernel, Kernel
+from diffclass.kernels.over_kernel import FITTED_INNER, INNER, OverKernel
+from diffclass.system.costs import Cost, Size
+from diffclass.system.forms import Number, Sparse
 
 # A millionth is negligible compared with the cosines inside a cluster, but it keeps the few edges
 # of an outlier, whose weights are near exp(-60), from vanishing in single precision.
 _LEAST_SHARE = 1e-6
+_COSINE_BYTES, _BUMP_BYTES = 11, 12  # of an edge
 
 
 class SharedNeighbors(OverKernel):
@@ -64,9 +69,17 @@ class SharedNeighbors(OverKernel):
     True
     """
 
+    kept_fields: ClassVar = {"kernel": INNER, "power": Number()}
+
     def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0):
         self.kernel = kernel
         self.power = power
+
+    def cost(self, size: Size) -> Cost:
+        """Return what fitting costs; bumps are kept for new points."""
+        cost, edges = self.inner.cost(size), size.edges
+        kept = (AFFINITY_BYTES + _BUMP_BYTES) * edges
+        return Cost(cost.working + _COSINE_BYTES * edges, kept, cost.seconds)
 
     def fit(
         self,
@@ -84,7 +97,7 @@ class SharedNeighbors(OverKernel):
             If the power is negative, and as the inner kernel.
         """
         check_positive(self.power, "power", zero=True)
-        K, inner = self._inner.fit(graph, X, y=y, scores=scores)
+        K, inner = self.inner.fit(graph, X, y=y, scores=scores)
         root_degrees = roots_of_degrees(K)
         bumps = unit_bumps(K, root_degrees)
         fitted = FittedSharedNeighbors(inner, bumps, root_degrees, self.power)
@@ -105,6 +118,14 @@ class FittedSharedNeighbors(FittedKernel):
     bumps: sp.csr_array
     root_degrees: np.ndarray
     power: float
+
+    kept_as = "shared neighbours"
+    kept_fields: ClassVar = {
+        "kernel": FITTED_INNER,
+        "bumps": Sparse(("n", "n")),
+        "root_degrees": OF_EACH_POINT,
+        "power": Number(),
+    }
 
     def neighbor_distances(self, neighbor: int) -> np.ndarray | None:
         """Return those of k."""

@@ -23,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.model_files.forms import Form, Parts
+from diffclass.system.forms import Form, Parts
 from diffclass.system.output import replacing
 
 FORMAT = 2
@@ -115,7 +115,8 @@ def read_model(path: str | os.PathLike[str], form: Form, *, kind: str) -> Any:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from diffclass.exceptions import DataError
-    >>> from diffclass.model_files import Whole, read_model, write_model
+    >>> from diffclass.model_files import read_model, write_model
+    >>> from diffclass.system.forms import Whole
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "x.model"
     ...     write_model(path, 3, Whole(), kind="number", version="1.0")

@@ -9,29 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.graph import StepsToPoints
-from diffclass.kernels import (
-    DensityWeighted,
-    Directed,
-    Gaussian,
-    LocalCovariance,
-    LocalDiscriminant,
-    SharedNeighbors,
-    isotropic,
-    local_covariance,
-    local_discriminant,
-)
-from diffclass.kernels._kernel import _as_they_are
-from diffclass.kernels.density_weighted import FittedDensityWeighted
-from diffclass.kernels.directed import Continued, Joint, JointPlacing, mean_of_values
-from diffclass.kernels.shared_neighbors import FittedSharedNeighbors
+from diffclass.kernels import FittedKernel, KeptPlacing, Kernel
+from diffclass.kernels.named import load_named_kernels
 from diffclass.label_diffusion import Calibration, FeatureOpinion, StoppingRule
-from diffclass.model_files.forms import (
+from diffclass.neighbors import ExactSearch, NNDescentSearch, default_search
+from diffclass.neighbors.number_range import NumberRange
+from diffclass.neighbors.search import CudaSearch, Search
+from diffclass.new_points import NewPoints
+from diffclass.operators.markov import PlainValues
+from diffclass.operators.warped import Warp, WarpedValues
+from diffclass.system.forms import (
     Array,
     Choice,
+    Derived,
     Flag,
     Form,
     Listed,
@@ -43,12 +36,6 @@ from diffclass.model_files.forms import (
     Text,
     Whole,
 )
-from diffclass.neighbors import ExactSearch, NNDescentSearch, default_search
-from diffclass.neighbors.number_range import NumberRange
-from diffclass.neighbors.search import CudaSearch, Search
-from diffclass.new_points import NewPoints
-from diffclass.operators.markov import PlainValues
-from diffclass.operators.warped import Warp, WarpedValues
 
 # Letters of sizes: n fitted points with d features, p of them searched; c classes, m labels.
 _POINTS, _OF_EACH, _OF_CLASSES = Array(("n", "d")), Array(("n",)), Array(("n", "c"))
@@ -79,81 +66,10 @@ _SEARCHES = OneOf({
     "device": Record(CudaSearch, _INDEXED, _on_this_machine),
 })  # fmt: skip
 
-_PLACINGS = OneOf({
-    "as they are": Choice({"as they are": _as_they_are}),
-    "directed": Record(JointPlacing, {
-        "joint": Record(Joint, {
-            "center": Array(("d",)), "unit": Number(), "middle": Array(("f",)),
-            "value_unit": Array(("f",), may_be_infinite=True), "epsilon": Number(),
-        }),
-        "values_at": Record(Continued, {
-            "points": _POINTS, "values": Array(("n", "f")), "neighbor": _NEIGHBORS,
-            "mean": Choice({"mean": mean_of_values}),
-        }),
-    }),
-})  # fmt: skip
-
-_RULES = OneOf({
-    "one": Record(isotropic.OneScale, {"scale": Number()}),
-    "own": Record(isotropic.OwnScale, {"neighbor": _NEIGHBORS}),
-    "attached": Record(isotropic.AttachedScale, {"scale": Number(), "neighbor": _NEIGHBORS}),
-})  # fmt: skip
-
-_FITTED: dict[str, Form] = {}
-_FITTED |= {
-    "isotropic": Record(isotropic.FittedIsotropic, {
-        "profile": Choice({"exponentials": isotropic.exponentials}), "scales": _OF_EACH,
-        "rule": _RULES,
-    }),
-    "shared neighbours": Record(FittedSharedNeighbors, {
-        "kernel": OneOf(_FITTED), "bumps": Sparse(("n", "n")), "root_degrees": _OF_EACH,
-        "power": Number(),
-    }),
-    "density-weighted": Record(FittedDensityWeighted, {
-        "kernel": OneOf(_FITTED), "ratios": _OF_EACH, "unit": Number(), "power": Number(),
-        "neighbor": _NEIGHBORS,
-    }),
-    "local covariance": Record(local_covariance.FittedLocalCovariance, {
-        "gaussians": Record(local_covariance.LocalGaussians, {
-            "points": _POINTS, "factors": Array(("n", None, "d")), "noise": _OF_EACH,
-        }),
-        "noise_floor": Number(), "scales": _OF_EACH, "neighbor": Maybe(_NEIGHBORS),
-        "normalized": Flag(),
-    }),
-    "local discriminant": Record(local_discriminant.FittedLocalDiscriminant, {
-        "kernel": OneOf(_FITTED), "points": _POINTS, "anchors": Array(("a", "d")),
-        "blend": Sparse(("n", "a"), sp.csc_array),
-        "directions": Listed(Array(("d", None)), "a"), "strength": Number(),
-    }),
-}  # fmt: skip
-
-# What the report says of how it was fitted
-_KERNELS: dict[str, Form] = {}
-_KERNELS |= {
-    "Gaussian": Record(Gaussian, {"bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS}),
-    "SharedNeighbors": Record(SharedNeighbors, {
-        "kernel": Maybe(OneOf(_KERNELS)), "power": Number(),
-    }),
-    "DensityWeighted": Record(DensityWeighted, {
-        "kernel": Maybe(OneOf(_KERNELS)), "power": Number(), "neighbor": _NEIGHBORS,
-    }),
-    "LocalCovariance": Record(LocalCovariance, {
-        "rank": Whole(1), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
-        "normalized": Flag(),
-    }),
-    "Directed": Record(Directed, {
-        "epsilon": Number(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
-        "scaled": Flag(),
-    }),
-    "LocalDiscriminant": Record(LocalDiscriminant, {
-        "kernel": Maybe(OneOf(_KERNELS)), "strength": Number(), "neighborhood": Whole(1),
-        "discriminant": Text(),
-    }),
-}  # fmt: skip
-
 _STEPS = Record(StepsToPoints, {
     "search": _SEARCHES, "scales": Maybe(_OF_EACH), "density": _OF_EACH, "alpha": Number(),
-    "placing": _PLACINGS, "kernel": OneOf(_FITTED), "mass": Maybe(_OF_EACH),
+    "placing": Derived(KeptPlacing), "mass": Maybe(_OF_EACH),
+    "kernel": Derived(FittedKernel, find_more=load_named_kernels),
     "number_range": Record(NumberRange, {
         "exponent": Whole(-1100, 1100), "is_double": Flag(),
     }),
@@ -205,7 +121,7 @@ class _Pair(Listed):
 
 _PARAMETERS: dict[str, Form] = {
     "n_neighbors": _NEIGHBORS,
-    "kernel": Maybe(OneOf({"name": Text()} | _KERNELS)),
+    "kernel": Maybe(Derived(Kernel, {"name": Text()}, load_named_kernels)),
     "alpha": Number(),
     "label_mode": Text(),
     "tau": OneOf({"name": Text(), "number": Number(), "rule": _STOPPING_RULE}),

@@ -1,7 +1,7 @@
 """What a run will cost, known before it begins: memory and time, from the size of the work alone.
 
 Each chapter says in one function what its stages cost, next to their code: `search_cost`,
-`kernel_cost`, `graph_costs`, `diffusion_costs`, `eigenpairs_cost`, `painting_cost`. A run is a
+`Kernel.cost`, `graph_costs`, `diffusion_costs`, `eigenpairs_cost`, `painting_cost`. A run is a
 mapping from stages, in their order, to their costs. `Forecast.of` adds up what a stage holds and
 what earlier ones have left, and refuses what cannot fit; `seconds_of` tells the time.
 

@@ -28,7 +28,8 @@ from diffclass.kernels import (
 )
 from diffclass.model_files import CLASSIFIER, read_model, write_model
 from diffclass.model_files.archive import FORMAT, read_archive, write_archive
-from diffclass.model_files.forms import (
+from diffclass.neighbors import ExactSearch, NNDescentSearch
+from diffclass.system.forms import (
     Array,
     Listed,
     Maybe,
@@ -38,7 +39,6 @@ from diffclass.model_files.forms import (
     Sparse,
     Whole,
 )
-from diffclass.neighbors import ExactSearch, NNDescentSearch
 
 KIND = "test"
 

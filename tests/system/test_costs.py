@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from diffclass.blocks.plan import scratch_costs
-from diffclass.graph import graph_costs, kernel_cost
+from diffclass.graph import graph_costs
 from diffclass.kernels import DensityWeighted, Gaussian, LocalCovariance, SharedNeighbors
 from diffclass.label_diffusion import diffusion_costs
 from diffclass.system.costs import Cost, Forecast, Size, base_bytes, seconds_of
@@ -76,13 +76,13 @@ def test_labels_left_out_of_blocks_take_the_folds_of_all_classes():
 
 def test_kernels_cost_what_they_make():
     of = size(10**5)
-    plain, shared = kernel_cost(Gaussian(), of), kernel_cost(SharedNeighbors(), of)
+    plain, shared = Gaussian().cost(of), SharedNeighbors().cost(of)
     assert plain.working < shared.working
     assert plain.kept < shared.kept  # with what new points are compared with
-    assert kernel_cost(DensityWeighted(SharedNeighbors()), of).working == shared.working
-    more = kernel_cost(LocalCovariance(), of).working - plain.working
+    assert DensityWeighted(SharedNeighbors()).cost(of).working == shared.working
+    more = LocalCovariance().cost(of).working - plain.working
     assert more == 4 * 10**5 * 20 * LocalCovariance().rank
-    over = kernel_cost(SharedNeighbors(LocalCovariance()), of).working - shared.working
+    over = SharedNeighbors(LocalCovariance()).cost(of).working - shared.working
     assert over == pytest.approx(more)
 
 

@@ -13,8 +13,10 @@ from diffclass import __version__
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, warn_user
-from diffclass.model_files import (
-    CLASSIFIER,
+from diffclass.model_files import CLASSIFIER, read_model, write_model
+from diffclass.options import check_options
+from diffclass.system.costs import Cost
+from diffclass.system.forms import (
     Array,
     Choice,
     Flag,
@@ -26,11 +28,7 @@ from diffclass.model_files import (
     Record,
     Text,
     Whole,
-    read_model,
-    write_model,
 )
-from diffclass.options import check_options
-from diffclass.system.costs import Cost
 from diffclass.system.mapped_files import release_pages
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion

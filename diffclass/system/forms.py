@@ -1,18 +1,37 @@
 """The schema of a model: for each value a form, which writes, reads and checks it.
 
-There is a form for every field of every class that a model may hold; a file names classes only by
-the names in these forms. Sizes are letters, ``("n", "d")``, that mean the same throughout a model,
-so that every array is checked to be as long as the indices into it need.
+There is a form for every field of every class that a model may hold. A file names classes only by
+the names in these forms, or by those that classes state themselves (`Kept`). Sizes are letters,
+``("n", "d")``, that mean the same throughout a model, so that every array is checked to be as long
+as the indices into it need.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+
+__all__ = [
+    "Array",
+    "Choice",
+    "Derived",
+    "Flag",
+    "Form",
+    "Kept",
+    "Listed",
+    "Maybe",
+    "Number",
+    "OneOf",
+    "Record",
+    "Sparse",
+    "Text",
+    "Whole",
+]
 
 _FLOATS = "f"
 Shape = tuple[str | int | None, ...]  # letters and numbers; None: any size
@@ -87,7 +106,7 @@ class Whole(_Plain):
 
     Examples
     --------
-    >>> from diffclass.model_files import Whole
+    >>> from diffclass.system.forms import Whole
     >>> [Whole(1, 9).fits(value) for value in (9, 10, 9.0, True)]
     [True, False, False, False]
     """
@@ -109,7 +128,7 @@ class Number(_Plain):
 
     Examples
     --------
-    >>> from diffclass.model_files import Number
+    >>> from diffclass.system.forms import Number
     >>> [Number(0, 1).fits(value) for value in (0, 0.5, 1.5, float("nan"))]
     [True, True, False, False]
     """
@@ -129,7 +148,7 @@ class Flag(_Plain):
 
     Examples
     --------
-    >>> from diffclass.model_files import Flag
+    >>> from diffclass.system.forms import Flag
     >>> [Flag().fits(value) for value in (True, 1)]
     [True, False]
     """
@@ -144,7 +163,7 @@ class Text(_Plain):
 
     Examples
     --------
-    >>> from diffclass.model_files import Text
+    >>> from diffclass.system.forms import Text
     >>> [Text(longest=5).fits(value) for value in ("maize", "oil palm", None)]
     [True, False, False]
     """
@@ -166,8 +185,7 @@ class Choice:
     Examples
     --------
     >>> import numpy as np
-    >>> from diffclass.model_files import Choice
-    >>> from diffclass.model_files.forms import Parts
+    >>> from diffclass.system.forms import Choice, Parts
     >>> profile = Choice({"exponential": np.exp, "square": np.square})
     >>> fact = profile.kept(np.exp, Parts({}))
     >>> fact, profile.restored(fact, Parts({})) is np.exp
@@ -200,7 +218,7 @@ class Maybe:
 
     Examples
     --------
-    >>> from diffclass.model_files import Maybe, Whole
+    >>> from diffclass.system.forms import Maybe, Whole
     >>> [Maybe(Whole()).fits(value) for value in (None, 3, "three")]
     [True, True, False]
     """
@@ -226,8 +244,7 @@ class Listed:
 
     Examples
     --------
-    >>> from diffclass.model_files import Listed, Whole
-    >>> from diffclass.model_files.forms import Parts
+    >>> from diffclass.system.forms import Listed, Parts, Whole
     >>> color = Listed(Whole(0, 255), 3, make=tuple)
     >>> fact = color.kept((230, 159, 0), Parts({}))
     >>> fact, color.restored(fact, Parts({}))
@@ -269,8 +286,7 @@ class Array:
     Two arrays, of as many points each; with the class of each point, which is below ``c``:
 
     >>> import numpy as np
-    >>> from diffclass.model_files import Array
-    >>> from diffclass.model_files.forms import Parts
+    >>> from diffclass.system.forms import Array, Parts
     >>> parts = Parts({})
     >>> Array(("n", "c")).kept(np.full((4, 2), 0.5), parts)
     '000'
@@ -327,8 +343,7 @@ class Sparse:
     Examples
     --------
     >>> import scipy.sparse as sp
-    >>> from diffclass.model_files import Sparse
-    >>> from diffclass.model_files.forms import Parts
+    >>> from diffclass.system.forms import Parts, Sparse
     >>> parts = Parts({}, sizes={"n": 3})
     >>> form = Sparse(("n", "n"))
     >>> fact = form.kept(sp.csr_array(sp.eye_array(3)), parts)
@@ -384,8 +399,7 @@ class Record:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from diffclass.model_files import Number, Record, Text
-    >>> from diffclass.model_files.forms import Parts
+    >>> from diffclass.system.forms import Number, Parts, Record, Text
     >>> @dataclass
     ... class Sensor:
     ...     name: str
@@ -431,8 +445,7 @@ class OneOf:
     --------
     A kernel's bandwidth is a number or the name of a rule:
 
-    >>> from diffclass.model_files import Number, OneOf, Text
-    >>> from diffclass.model_files.forms import Parts
+    >>> from diffclass.system.forms import Number, OneOf, Parts, Text
     >>> bandwidth = OneOf({"name": Text(), "number": Number(0)})
     >>> bandwidth.kept("global", Parts({})), bandwidth.kept(0.5, Parts({}))
     ({'is': 'name', 'of': 'global'}, {'is': 'number', 'of': 0.5})
@@ -457,6 +470,117 @@ class OneOf:
         if not isinstance(fact["is"], str) or fact["is"] not in self.forms:
             raise ValueError(f"{str(fact['is'])[:60]!r} is none of {', '.join(self.forms)}")
         return self.forms[fact["is"]].restored(fact["of"], parts)
+
+
+class Kept:
+    """Base of classes that say themselves how files hold their objects; see `Derived`.
+
+    Attributes
+    ----------
+    kept_fields : mapping of str to Form, or None
+        The form of each field, by name; the constructor takes them under these names. None: no file
+        holds such objects. A derived class states its own, since it may have more fields.
+    kept_as : str, optional
+        Name in files; by default that of the class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from diffclass.system.forms import Derived, Kept, Number, Parts
+    >>> @dataclass
+    ... class Disk(Kept):
+    ...     radius: float
+    ...     kept_fields = {"radius": Number(0)}
+    >>> shapes = Derived(Kept)
+    >>> fact = shapes.kept(Disk(2.0), Parts({}))
+    >>> fact, shapes.restored(fact, Parts({}))
+    ({'is': 'Disk', 'of': {'radius': 2.0}}, Disk(radius=2.0))
+    """
+
+    kept_fields: ClassVar[Mapping[str, Form] | None] = None
+    kept_as: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.kept_as = vars(cls).get("kept_as", cls.__name__)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """An object of any class derived from ``base`` that states its fields, by the class's name.
+
+    ``others`` are forms that it may have instead. ``find_more`` is called for a name that is not
+    known, and imports classes that are not loaded yet.
+
+    See Also
+    --------
+    Kept : What the classes state, with an example.
+
+    Examples
+    --------
+    A class that states nothing is refused:
+
+    >>> from diffclass.system.forms import Derived, Kept, Parts
+    >>> class Line(Kept):
+    ...     pass
+    >>> Derived(Line).kept(Line(), Parts({}))
+    Traceback (most recent call last):
+    ...
+    ValueError: Line states no fields: give the class kept_fields, see diffclass.system.forms.Kept
+    """
+
+    base: type[Kept]
+    others: Mapping[str, Form] = field(default_factory=dict)
+    find_more: Callable[[], object] | None = None
+
+    def fits(self, value: Any) -> bool:
+        """Return whether it is of such a class, or of another form."""
+        return isinstance(value, self.base) or OneOf(self.others).fits(value)
+
+    def kept(self, value: Any, parts: Parts) -> dict[str, Any]:
+        """Return the name of the class or form, and the fact."""
+        if not isinstance(value, self.base):
+            return OneOf(self._forms()).kept(value, parts)
+        kind = type(value)
+        form = self._forms().get(kind.kept_as)
+        if vars(kind).get("kept_fields") is None:
+            raise ValueError(
+                f"{kind.__name__} states no fields: give the class kept_fields, see "
+                "diffclass.system.forms.Kept"
+            )
+        if not isinstance(form, Record) or form.kind is not kind:
+            raise ValueError(f"another class than this {kind.__name__} is kept as {kind.kept_as!r}")
+        try:
+            inspect.signature(kind).bind(**dict.fromkeys(form.fields))
+        except TypeError as error:
+            raise ValueError(f"kept_fields of {kind.__name__} do not make one: {error}") from None
+        return {"is": kind.kept_as, "of": form.kept(value, parts) if form.fields else kind.kept_as}
+
+    def restored(self, fact: Any, parts: Parts) -> Any:
+        """Return the object; one without fields is its name."""
+        _check_keys(fact, {"is", "of"})
+        if self.find_more is not None and fact["is"] not in self._forms():
+            self.find_more()
+        forms = self._forms()
+        form = forms.get(fact["is"])
+        if form is None:
+            raise ValueError(
+                f"{str(fact['is'])[:60]!r} is none of {', '.join(forms)}; if it is a class of your "
+                "own, import the module that defines it first"
+            )
+        if isinstance(form, Record) and not form.fields and fact["of"] == fact["is"]:
+            return form.kind()
+        return OneOf(forms).restored(fact, parts)
+
+    def _forms(self) -> dict[str, Form]:
+        """Return the forms by name; of classes of one name that which was defined last."""
+        kinds, found = [self.base], {}
+        for kind in kinds:
+            kinds.extend(kind.__subclasses__())
+            fields = vars(kind).get("kept_fields")
+            if fields is not None:
+                found[kind.kept_as] = Record(kind, fields)
+        return {**found, **self.others}
 
 
 def _is_same(choice: Any, value: Any) -> bool:
