@@ -27,10 +27,11 @@ from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
 from diffclass.label_diffusion.class_sizes import weighed_again
+from diffclass.label_diffusion.diffusion import read_map
 from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
 from diffclass.label_diffusion.label_modes import ABSORBING, LABEL_MODES
 from diffclass.label_diffusion.maps import class_indicators, normalised_scores
-from diffclass.label_diffusion.stopping import MarginCurve, read_map, stop_early
+from diffclass.label_diffusion.stopping import MarginCurve, stop_early
 from diffclass.neighbors import Nodes
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import in_parts, stage
@@ -300,11 +301,11 @@ def diffuse_in_blocks(
     with stage("diffusion"):
         walk = BlockWalk(operator, labels, engine, name=name, depth=depth)
         stopped = stop_early(walk, rules)
-        found = walk.retry(lambda: read_map(walk, stopped, rules))
+        found = walk.retry(lambda: read_map(walk, stopped, rules.sizes))
         operator.scratch.sweep(name)
     traffic = walk.graph.traffic
     return BlockDiffusion(
-        operator, name, found.class_weight, found.weighting, found.tau, found.curve, traffic
+        operator, name, found.class_weight, found.weighting, stopped.tau, stopped.curve, traffic
     )
 
 

@@ -58,7 +58,6 @@ class BlockWalk(LabelWalk[_Kept]):
         name: str,
         depth: int | None = None,
     ):
-        super().__init__()
         save_labels(operator.scratch, name, labels)
         self.graph, self.time = BlockGraph(operator, engine, name=name, depth=depth), 0
         self.labels, self.dtype = labels, operator.dtype

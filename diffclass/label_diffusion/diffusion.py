@@ -51,6 +51,7 @@ from diffclass.label_diffusion.label_modes import LABEL_MODES, SUMMED
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.largest_walk import LargestWalk
 from diffclass.label_diffusion.maps import (
+    balanced_weights,
     cut_of,
     decide,
     equal_weights,
@@ -60,15 +61,13 @@ from diffclass.label_diffusion.stopping import (
     SUMMED_TAU,
     DiffusionRules,
     EarlyStop,
-    MapAtTau,
     MarginCurve,
     Tau,
     kept_share,
-    read_map,
     stop_early,
     walk_along_curve,
 )
-from diffclass.label_diffusion.walk import Walk
+from diffclass.label_diffusion.walk import LabelWalk, Walk
 from diffclass.label_diffusion.warped_walk import WarpedWalk
 from diffclass.neighbors import Nodes
 from diffclass.operators.local_order import inverse
@@ -375,21 +374,20 @@ def start_walk(
 
 
 def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
-    label_mode = rules.first_mode
-    kept_classes = rules.kept_classes
-    walk = start_walk(operator, labels, label_mode=label_mode, kept_classes=kept_classes)
+    label_mode, kept_classes = rules.label_mode, rules.kept_classes
+    walk: Walk = start_walk(operator, labels, label_mode=label_mode, kept_classes=kept_classes)
     with stage("diffusion"):
-        stopped, unsized = stop_early(walk, rules), replace(rules, sizes=None)
-        found = read_map(walk, stopped, unsized)
-        if rules.may_sum and stopped.is_by_cut:  # whatever the sizes
+        stopped = stop_early(walk, rules)
+        found = read_map(walk, stopped)
+        if rules.tries_sum and stopped.is_by_cut:  # whatever the sizes
             longer = start_walk(operator, labels, label_mode=SUMMED.name)
             longer.advance_map(SUMMED_TAU)
             end = EarlyStop(SUMMED_TAU, stopped.curve, n_steps=longer.time)
-            summed = read_map(longer, end, unsized)
+            summed = read_map(longer, end)
             if _cuts_less(walk.operator, summed, found):
                 walk, stopped, found, label_mode = longer, end, summed, SUMMED.name
         if rules.sizes is not None:
-            found = read_map(walk, stopped, rules)
+            found = read_map(walk, stopped, rules.sizes)
     return LabelDiffusion(
         classes=labels.classes,
         values=found.values,
@@ -399,11 +397,34 @@ def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> Labe
         codes=found.decision.codes,
         probability=found.decision.probability,
         margin=found.decision.margin,
-        tau=found.tau,
-        curve=found.curve,
+        tau=stopped.tau,
+        curve=stopped.curve,
         kept_classes=kept_classes,
         dropped=walk.dropped() if isinstance(walk, LargestWalk) else None,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class MapAtTau:
+    """The map that is read off a walk at the time tau."""
+
+    weighting: str  # how the weights were chosen, as of `LabelDiffusion`
+    class_weight: np.ndarray
+    values: Any  # as of `LabelWalk.values`
+    decision: Any  # a `Decision`; None if it is on files
+
+
+def read_map(walk: LabelWalk, stopped: EarlyStop, sizes: ClassSizes | None = None) -> MapAtTau:
+    """Choose the weights of the classes and find the class of each point, wherever columns lie."""
+    values, weighting = walk.values(), stopped.weighting
+    weight = equal_weights(walk.n_classes)
+    if weighting == "balanced":
+        weight = balanced_weights(walk.mass_of(values))
+    if sizes is not None:
+        sized = with_sizes(walk, values, weight, sizes)
+        values, weight = sized.values, sized.class_weight
+        weighting = sized.weighting or weighting
+    return MapAtTau(weighting, weight, values, walk.decide(values, weight, stopped.n_steps))
 
 
 def _cuts_less(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.long_walk import LongWalk, is_long
+from diffclass.label_diffusion.long_walk import LONGEST_SERIES, LongWalk
 from diffclass.label_diffusion.walk import HEIGHT, Walk, counted_points, curve_times
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import labels_per_class
@@ -116,7 +116,7 @@ class FreeColumns:
         walking = which & ~self._is_limit
         if n_steps <= 0 or not walking.any():
             return
-        far = is_long(n_steps)
+        far = n_steps > LONGEST_SERIES
         if far:
             self._walker = self._walker.in_double_precision()
             self.state = self.state.astype(np.float64, copy=False)

@@ -33,6 +33,7 @@ class LargestWalk(Walk):
     """
 
     goes_by_cut = True
+    labels_shield = True
 
     def __init__(self, operator: MarkovOperator, labels: Labels, kept_classes: int):
         self._labels = _LabelOfEach.of(labels, operator.dtype)
@@ -101,10 +102,6 @@ class LargestWalk(Walk):
         lost = reach.lost(is_empty, n_steps=n_steps)
         _fill_by_fronts(self.operator, values, lost)
         return decide(values, class_weight, dtype=self.operator.dtype)
-
-    def _hops_to_cover(self) -> np.ndarray:
-        """Count the edges to the nearest label of any class, since labels shield one another."""
-        return self._hops(0)
 
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""

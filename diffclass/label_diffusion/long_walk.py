@@ -41,11 +41,6 @@ _LATE = 1e-3  # probability of having stopped
 _NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 
 
-def is_long(n_steps: int) -> bool:
-    """Say whether so many steps are to be taken by a `LongWalk`."""
-    return n_steps > LONGEST_SERIES
-
-
 class LongWalk:
     """Many steps of a walk B, which multiplies columns of non-negative values.
 

@@ -24,8 +24,9 @@ experiments/few_labels/tau.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,11 +34,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import check_choice, check_kind, check_positive, check_share
 from diffclass.exceptions import ParameterError, warn_user
-from diffclass.label_diffusion.class_sizes import ClassSizes, with_sizes
+from diffclass.label_diffusion.class_sizes import ClassSizes
 from diffclass.label_diffusion.label_modes import AUTO, LABEL_MODES
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.maps import Cut, balanced_weights, equal_weights
-from diffclass.label_diffusion.walk import LabelWalk, curve_times, cut_times
+from diffclass.label_diffusion.maps import Cut
+from diffclass.label_diffusion.walk import WEIGHTINGS, LabelWalk, curve_times, cut_times
 from diffclass.system.sizes import LONG_WALK_POINTS
 
 RULES = ("auto", "margin")
@@ -75,17 +76,6 @@ class StoppingRule:
     max_time: int | None = None
     kept_share: float | None = None
     covered: bool = True
-
-    def limits(
-        self, n_points: int, n_classes: int, *, usual_share: float, goes_by_cut: bool
-    ) -> tuple[int, float]:
-        """Return the last time and the share to keep: those given, or the usual ones."""
-        rule, size = ("auto", n_points * n_classes) if goes_by_cut else ("margin", n_points)
-        usual_time = last_time(size, rule)
-        return (
-            usual_time if self.max_time is None else self.max_time,
-            usual_share if self.kept_share is None else float(self.kept_share),
-        )
 
 
 Tau: TypeAlias = str | int | StoppingRule
@@ -172,12 +162,15 @@ class DiffusionRules:
 
     Attributes
     ----------
-    label_mode : {"auto", "absorbing", "summed", "free", "free-l1"}
+    label_mode : {"absorbing", "summed", "free", "free-l1"}
+        Of the first walk.
+    tries_sum : bool
+        Whether the map of a long sum is tried after it.
     tau : int or StoppingRule
+    kept_share : float
+        Share of the largest margin that tau has to keep, unless the rule states another.
     sizes : ClassSizes or None
         Least and most shares of the classes.
-    per_class : float
-        Median number of observations per class.
     is_large : bool
         Whether looks take long, so that they begin once the labels cover the graph.
     kept_classes : int or None
@@ -189,14 +182,15 @@ class DiffusionRules:
 
     >>> from diffclass.label_diffusion import DiffusionRules, Labels
     >>> rules = DiffusionRules.of(Labels.of(["soy", -1, -1, "corn"]))
-    >>> rules.first_mode, rules.may_sum, rules.tau
-    ('absorbing', True, StoppingRule(by='auto', max_time=None, kept_share=None, covered=True))
+    >>> rules.label_mode, rules.tries_sum, rules.kept_share
+    ('absorbing', True, 0.4)
     """
 
     label_mode: str
+    tries_sum: bool
     tau: int | StoppingRule
+    kept_share: float
     sizes: ClassSizes | None
-    per_class: float
     is_large: bool
     kept_classes: int | None = None
 
@@ -220,36 +214,29 @@ class DiffusionRules:
         """
         check_choice(label_mode, "label_mode", tuple(LABEL_MODES))
         check_kept_classes(kept_classes, label_mode)
+        tau, per_class = checked_tau(tau), labels.per_class
+        is_large = labels.n_points > LONG_WALK_POINTS
+        first_mode = LABEL_MODES[label_mode].first.name
+        last = tau.max_time if isinstance(tau, StoppingRule) else None
+        is_short = is_large or kept_classes is not None
+        may_sum = label_mode == AUTO.name and per_class < 2 and not is_short
         return cls(
-            label_mode,
-            checked_tau(tau),
-            ClassSizes.of(class_prior, labels.n_classes),
-            labels.per_class,
-            labels.n_points > LONG_WALK_POINTS,
-            kept_classes if kept_classes is None else int(kept_classes),
+            label_mode=first_mode,
+            tries_sum=may_sum and (last is None or last >= SUMMED_TAU),
+            tau=tau,
+            kept_share=kept_share(first_mode, per_class),
+            sizes=None if class_prior is None else ClassSizes.of(class_prior, labels.n_classes),
+            is_large=is_large,
+            kept_classes=None if kept_classes is None else int(kept_classes),
         )
 
-    @property
-    def first_mode(self) -> str:
-        """How labels count in the first walk: with "auto" they absorb."""
-        return LABEL_MODES[self.label_mode].first.name
 
-    @property
-    def may_sum(self) -> bool:
-        """Whether summed labels are tried after absorbing ones, at a time that is allowed."""
-        last = self.tau.max_time if isinstance(self.tau, StoppingRule) else None
-        is_allowed = last is None or last >= SUMMED_TAU
-        is_short = self.is_large or self.kept_classes is not None
-        return is_allowed and self.label_mode == AUTO.name and self.per_class < 2 and not is_short
-
-    @property
-    def usual_share(self) -> float:
-        """Share of the largest margin that tau has to keep, unless the rule states another."""
-        return kept_share(self.first_mode, self.per_class)
-
-
-COVERED = 0.999
-_SETTLED_SHARE = 0.001  # of the points
+COVERED = 0.999  # share of what the labels can reach
+_SETTLED_SHARE = 0.001  # of the points: fewer that change their class do not change the map
+_OVER = 0.85  # of the margin that has to be kept
+# Balanced weights are taken if they cut the graph less by half the error of the difference: they
+# assume more than equal ones.
+_BALANCING_ERRORS = 0.5
 
 
 @dataclass(frozen=True)
@@ -297,98 +284,48 @@ class MarginCurve:
     @classmethod
     def empty(cls) -> MarginCurve:
         """Return the curve of a diffusion that was not followed through time."""
-        none = np.zeros(0)
-        return cls(np.zeros(0, int), none, none, none, kept_share=0.0)
+        return cls.of([], 0.0)
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[float, ...]], kept_share: float) -> MarginCurve:
+        """Return the curve of rows of time, margin, coverage and cut."""
+        times, margin, coverage, cut = np.array(rows, dtype=float).reshape(-1, 4).T
+        return cls(times.astype(int), margin, coverage, cut, kept_share)
 
     @property
     def is_covered(self) -> bool:
         """Whether the labels covered the graph by the last time."""
-        return bool(len(self.coverage) and is_covered(self.coverage[-1]))
+        return bool(len(self.coverage) and self.coverage[-1] >= COVERED)
 
 
-class MarginChoice:
-    """Choice of tau by the margin while the diffusion runs, so that one pass is enough.
+class BestTime:
+    """The best time so far, chosen while the labels diffuse, so that one pass is enough.
 
     tau has to keep the share ``kept_share`` of the largest margin, of times at which the labels
-    cover the graph if it has to be ``covered``. Once the margin is below
-    the share ``over_below`` of that, it is not expected to rise again: no later time is worth
-    walking to, and the choice ``is_over``. It ``is_about_over`` also if the margin would be too
-    small once it fell as far again.
+    cover the graph if it has to be ``covered``; until then the latest time is best, since its
+    coverage is greatest. The choice ``is_over`` once no later time is worth walking to: the margin
+    is below a share of what it has to keep, from which it is not expected to rise again or, with
+    ``foresees``, would be too small once it fell as far again. ``cut`` is that of the best time.
     """
 
-    def __init__(self, kept_share: float, *, covered: bool = True, over_below: float = 0.85):
-        self._kept_share, self._needs_coverage = kept_share, covered
-        self._over_below = over_below
+    def __init__(self, kept_share: float, *, covered: bool = True, foresees: bool = False):
+        self._kept_share, self._covered, self._foresees = kept_share, covered, foresees
         self._largest, self._last = 0.0, -np.inf
-        self.is_over = self.is_about_over = False
-
-    def see(self, margin: float, coverage: float) -> bool:
-        """Look at the next time and return whether it is the best choice so far.
-
-        Until the graph is covered, if it has to be, the latest time is best, because its coverage
-        is greatest.
-        """
-        if self._needs_coverage and coverage < COVERED:
-            return True
-        self._largest = max(self._largest, margin)
-        least = self._kept_share * self._largest
-        foreseen = margin - max(self._last - margin, 0.0)
-        self._last = margin
-        self.is_over = margin < self._over_below * least
-        self.is_about_over = self.is_over or foreseen < least
-        return not margin < least
-
-
-class AutoChoice:
-    """Choice of tau by the margin, with the cut of the map at that time; see `MarginChoice`."""
-
-    def __init__(self, kept_share: float, *, covered: bool = True):
-        self._by_margin = MarginChoice(kept_share, covered=covered, over_below=1)
         self.cut = Cut(np.inf, 0.0)
+        self.is_over = False
 
-    def see(self, margin: float, cut: Cut, coverage: float) -> bool:
-        """Look at the next time and return whether it is the best choice so far."""
-        is_best = self._by_margin.see(margin, coverage)
-        self.cut = cut if is_best else self.cut
+    def see(self, margin: float, coverage: float, cut: Cut | None = None) -> bool:
+        """Look at the next time and return whether it is the best so far."""
+        is_best = True
+        if not self._covered or coverage >= COVERED:
+            self._largest = max(self._largest, margin)
+            least = self._kept_share * self._largest
+            fall, self._last = max(self._last - margin, 0.0), margin
+            is_best = not margin < least
+            self.is_over = margin - fall < least if self._foresees else margin < _OVER * least
+        if is_best and cut is not None:
+            self.cut = cut
         return is_best
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the margin is below the share it has to keep, or will be at the next time."""
-        return self._by_margin.is_about_over
-
-
-def is_covered(coverage: float) -> bool:
-    """Say whether labels cover the graph, all points of it or nearly all."""
-    return coverage >= COVERED
-
-
-def is_settled(changed: float) -> bool:
-    """Say whether maps hardly change any more, by the share of points that did."""
-    return changed < _SETTLED_SHARE
-
-
-class CurveRecord:
-    """The rows of a margin curve while the diffusion runs."""
-
-    def __init__(self, kept_share: float):
-        self._kept_share = kept_share
-        self._rows: list[tuple[float, ...]] = []
-
-    def add(self, time: int, margin: float, coverage: float, cut: float = np.nan) -> None:
-        """Add the next time."""
-        self._rows.append((time, margin, coverage, cut))
-
-    @property
-    def curve(self) -> MarginCurve:
-        """The curve so far."""
-        times, margin, coverage, cut = np.array(self._rows, dtype=float).reshape(-1, 4).T
-        return MarginCurve(times.astype(int), margin, coverage, cut, self._kept_share)
-
-
-# Balanced weights are taken if they cut the graph less by half the error of the difference: they
-# assume more than equal ones.
-_BALANCING_ERRORS = 0.5
 
 
 @dataclass(frozen=True)
@@ -410,23 +347,21 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
     ConvergenceWarning
         If the labels do not cover the graph by the rule's last time.
     """
-    tau, usual_share = rules.tau, rules.usual_share
-    if not isinstance(tau, StoppingRule):
-        curve = walk_along_curve(walk, tau, usual_share)
+    rule = rules.tau
+    if not isinstance(rule, StoppingRule):
+        curve = walk_along_curve(walk, rule, rules.kept_share)
         return EarlyStop(walk.restore("kept"), curve, n_steps=walk.time)
-    by_cut = tau.by == "auto" and walk.goes_by_cut
-    max_time, kept_share = tau.limits(
-        walk.n_points, walk.n_classes, usual_share=usual_share, goes_by_cut=by_cut
-    )
+    share = rules.kept_share if rule.kept_share is None else float(rule.kept_share)
+    by_cut = rule.by == "auto" and walk.goes_by_cut
+    size = walk.n_points * walk.n_classes if by_cut else walk.n_points
+    max_time = rule.max_time or last_time(size, "auto" if by_cut else "margin")
     if by_cut:
-        curve, weighting = _walk_to_best(
-            walk, max_time, kept_share, covered=tau.covered, is_large=rules.is_large
-        )
+        curve, weighting = _walk_by_cut(walk, max_time, share, rule.covered, rules.is_large)
         stopped = EarlyStop(walk.restore(weighting), curve, weighting, is_by_cut=True)
     else:
-        curve = _walk_to_best_margin(walk, max_time, kept_share, covered=tau.covered)
+        curve = _walk_by_margin(walk, max_time, share, rule.covered)
         stopped = EarlyStop(walk.restore("kept"), curve)
-    if tau.covered and not curve.is_covered:
+    if rule.covered and curve.coverage[-1] < COVERED:
         warn_user(
             f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
             "could; the rest, more edges away than that, takes the class of its neighbours; raise "
@@ -438,85 +373,59 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
 
 def walk_along_curve(walk: LabelWalk, tau: int, kept_share: float) -> MarginCurve:
     """Walk from time 0 to tau, save that state as "kept", and return the margin curve up to it."""
-    record = CurveRecord(kept_share)
-    for time, coverage in _covered_times(walk, curve_times(tau)):
+    rows = []
+    for time, coverage in _looks(walk, curve_times(tau)):
         walk.advance(time)
-        record.add(time, walk.mean_margin(), coverage)
+        rows.append((time, walk.mean_margin(), coverage, np.nan))
     walk.checkpoint("kept")
-    return record.curve
+    return MarginCurve.of(rows, kept_share)
 
 
-def _walk_to_best_margin(
-    walk: LabelWalk, max_time: int, kept_share: float, *, covered: bool
+def _walk_by_margin(
+    walk: LabelWalk, max_time: int, kept_share: float, covered: bool
 ) -> MarginCurve:
-    choice, record = MarginChoice(kept_share, covered=covered), CurveRecord(kept_share)
-    for time, coverage in _covered_times(walk, curve_times(max_time)):
+    """Walk until no better time is to come, and save the state at the best one as "kept"."""
+    best, rows = BestTime(kept_share, covered=covered), []
+    for time, coverage in _looks(walk, curve_times(max_time)):
         walk.advance(time)
-        record.add(time, margin := walk.mean_margin(), coverage)
-        if choice.see(margin, coverage):
+        rows.append((time, margin := walk.mean_margin(), coverage, np.nan))
+        if best.see(margin, coverage):
             walk.checkpoint("kept")
-        if choice.is_over:
+        if best.is_over:
             break
-    return record.curve
+    return MarginCurve.of(rows, kept_share)
 
 
-def _walk_to_best(
-    walk: LabelWalk, max_time: int, kept_share: float, *, covered: bool, is_large: bool
+def _walk_by_cut(
+    walk: LabelWalk, max_time: int, kept_share: float, covered: bool, is_large: bool
 ) -> tuple[MarginCurve, str]:
-    """Walk until no weighting has a better time to come; checkpoint the best ones, and choose."""
-    weightings = "equal", "balanced"
-    choices = {weighting: AutoChoice(kept_share, covered=covered) for weighting in weightings}
-    record = CurveRecord(kept_share)
-    times = _covered_times(walk, cut_times(max_time))
+    """Walk until no weighting has a better time to come; checkpoint the best ones, and choose.
+
+    Each weighting has a best time of its own, and is saved under its own name: which of the two
+    counts is known at the end only, when the cuts at these times are.
+    """
+    best = {name: BestTime(kept_share, covered=covered, foresees=True) for name in WEIGHTINGS}
+    rows, looks = [], _looks(walk, cut_times(max_time))
     if is_large and covered:  # until the labels cover the graph, no time is better than the next
-        times = [look for look in times if is_covered(look[1])] or times[-1:]
-    for time, coverage in times:
+        looks = [look for look in looks if look[1] >= COVERED] or looks[-1:]
+    for time, coverage in looks:
         walk.advance(time)
-        seen = walk.criteria(weightings, is_covered=is_covered(coverage))
-        record.add(time, seen.margin["equal"], coverage, seen.cut["equal"].mean)
-        walk.checkpoint(*(
-            weighting for weighting, choice in choices.items()
-            if choice.see(seen.margin[weighting], seen.cut[weighting], coverage)
-        ))  # fmt: skip
-        is_over = all(choice.is_over for choice in choices.values())
-        if is_over or is_settled(seen.changed):
+        seen = walk.criteria(is_covered=coverage >= COVERED)
+        rows.append((time, seen.margin["equal"], coverage, seen.cut["equal"].mean))
+        better = [
+            name
+            for name, choice in best.items()
+            if choice.see(seen.margin[name], coverage, seen.cut[name])
+        ]
+        walk.checkpoint(*better)
+        if all(choice.is_over for choice in best.values()) or seen.changed < _SETTLED_SHARE:
             break
-    is_balanced = choices["balanced"].cut.is_below(choices["equal"].cut, n_errors=_BALANCING_ERRORS)
-    return record.curve, "balanced" if is_balanced else "equal"
+    is_balanced = best["balanced"].cut.is_below(best["equal"].cut, n_errors=_BALANCING_ERRORS)
+    return MarginCurve.of(rows, kept_share), "balanced" if is_balanced else "equal"
 
 
-def _covered_times(walk: LabelWalk, times: np.ndarray) -> list[tuple[int, float]]:
+def _looks(walk: LabelWalk, times: np.ndarray) -> list[tuple[int, float]]:
     """Return each time with the coverage of the labels at that time."""
     coverage = walk.coverage()
     farthest = len(coverage) - 1
     return [(int(time), float(coverage[min(time, farthest)])) for time in times]
-
-
-@dataclass(frozen=True, eq=False)
-class MapAtTau:
-    """What is read off a walk at the time tau."""
-
-    tau: int
-    curve: MarginCurve
-    is_by_cut: bool  # as of `EarlyStop`
-    weighting: str  # how the weights were chosen, as of `LabelDiffusion`
-    class_weight: np.ndarray
-    values: Any  # as of `LabelWalk.values`
-    decision: Any  # a `Decision`; None if it is on files
-
-
-def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapAtTau:
-    """Choose the weights of the classes and find the class of each point, wherever columns lie."""
-    values, weighting = walk.values(), stopped.weighting
-    if weighting == "balanced":
-        weight = balanced_weights(walk.mass_of(values))
-    else:
-        weight = equal_weights(walk.n_classes)
-    if rules.sizes is not None:
-        sized = with_sizes(walk, values, weight, rules.sizes)
-        values, weight = sized.values, sized.class_weight
-        weighting = sized.weighting or weighting
-    decision = walk.decide(values, weight, stopped.n_steps)
-    return MapAtTau(
-        stopped.tau, stopped.curve, stopped.is_by_cut, weighting, weight, values, decision
-    )

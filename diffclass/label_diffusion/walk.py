@@ -19,7 +19,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.long_walk import LongWalk, Product, is_late, is_long, walk_by_series
+from diffclass.label_diffusion.long_walk import (
+    LONGEST_SERIES,
+    LongWalk,
+    Product,
+    is_late,
+    walk_by_series,
+)
 from diffclass.label_diffusion.maps import (
     Cut,
     Decision,
@@ -36,6 +42,7 @@ from diffclass.operators.absorbing import AbsorbingLabels, AbsorbingSteps
 from diffclass.operators.markov import MarkovOperator
 
 _Map = TypeVar("_Map")
+WEIGHTINGS = "equal", "balanced"  # of the classes, among which the cut chooses
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,8 @@ class MapSums:
         """
         classes = [class_sums(affinity, degrees, codes, n_classes, mass=mass) for codes in maps]
         own = maps[0][: len(degrees)]
-        changed = 0 if before is None else count_of(own != before, mass)
+        weight = np.ones(len(own), dtype=int) if mass is None else mass
+        changed = 0 if before is None else int(weight[own != before].sum())
         return cls(np.asarray(margin), np.array(classes), changed)
 
     def __add__(self, other: MapSums) -> MapSums:
@@ -92,10 +100,9 @@ class LabelWalk(ABC, Generic[_Map]):
     n_points: int
     n_classes: int
     time: int
-    goes_by_cut = False
-
-    def __init__(self) -> None:
-        self._past_maps: list[_Map] = []
+    goes_by_cut = False  # whether tau and the weights of the classes may be chosen by the cut
+    labels_shield = False  # whether the walk stops at labels, so that those behind are not seen
+    _past_maps: Sequence[_Map] = ()  # the last two that `criteria` has looked at
 
     @abstractmethod
     def advance(self, time: int) -> None:
@@ -178,23 +185,19 @@ class LabelWalk(ABC, Generic[_Map]):
     def restore(self, name: str) -> int:
         """Go back to a checkpoint, drop all and return its time, tau."""
 
-    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
-        """Return what early stopping goes by, for "equal" and perhaps "balanced" weights.
+    def criteria(self, *, is_covered: bool) -> Criteria:
+        """Return what early stopping goes by.
 
         Once the labels cover the graph, the map is compared with the one two looks before; until
         then there are at most two maps to keep.
         """
-        weights = {"equal": equal_weights(self.n_classes)}
-        if "balanced" in weightings:
-            weights["balanced"] = balanced_weights(self.mass())
-        stacked = np.stack([weights[weighting] for weighting in weightings])
+        weights = np.stack([equal_weights(self.n_classes), balanced_weights(self.mass())])
         is_compared = is_covered and len(self._past_maps) >= 2
-        before = self._past_maps[0] if is_compared else None
-        sums, first = self.map_sums(stacked, before)
+        sums, first = self.map_sums(weights, self._past_maps[0] if is_compared else None)
         self._past_maps = [*self._past_maps[int(is_compared) :], first]
         return Criteria(
-            dict(zip(weightings, (sums.margin / self.n_points).tolist(), strict=True)),
-            dict(zip(weightings, map(cut_of_sums, sums.classes), strict=True)),
+            dict(zip(WEIGHTINGS, (sums.margin / self.n_points).tolist(), strict=True)),
+            dict(zip(WEIGHTINGS, map(cut_of_sums, sums.classes), strict=True)),
             sums.changed / self.n_points if is_compared else 1.0,
         )
 
@@ -215,26 +218,8 @@ def cut_times(max_time: int) -> np.ndarray:
     return times[times <= max_time]
 
 
-def count_of(which: np.ndarray, mass: np.ndarray | None) -> int:
-    """Return how many points are marked, with the number of equal points at each; both (n,)."""
-    return int(np.count_nonzero(which) if mass is None else mass[which].sum())
-
-
-def hop_coverage(hops: np.ndarray, mass: np.ndarray | None = None) -> np.ndarray:
-    """Return, for t = 0, 1, ..., the share of the reachable entries that lie within t hops.
-
-    Hops are negative where unreachable; at least one has to be 0. The last share is 1. A row counts
-    as many times as there are equal points.
-    """
-    reachable = hops >= 0
-    if mass is None:
-        return coverage_of(np.bincount(hops[reachable]))
-    times = np.broadcast_to(mass[:, None], hops.shape)[reachable]
-    return coverage_of(np.bincount(hops[reachable], times))
-
-
 def coverage_of(counts: np.ndarray) -> np.ndarray:
-    """Return `hop_coverage` from the number of entries at 0, 1, ... hops."""
+    """Return, for t = 0, 1, ..., the share of entries within t hops, by the number at each."""
     return np.cumsum(counts) / counts.sum()
 
 
@@ -287,7 +272,6 @@ class Walk(LabelWalk[np.ndarray]):
     """
 
     def __init__(self, operator: MarkovOperator, labels: Labels, *, state: Any = None):
-        super().__init__()
         self.n_points, self.n_classes = operator.n_points, labels.n_classes
         self.operator, self.labels = operator, labels
         self.least = least_arrived(operator.dtype)
@@ -322,8 +306,16 @@ class Walk(LabelWalk[np.ndarray]):
         )
 
     def coverage(self) -> np.ndarray:
-        """Return, for t = 0, 1, ..., the share of what labels can reach within t hops."""
-        return hop_coverage(self._hops_to_cover(), self.operator.mass)
+        """Return, for t = 0, 1, ..., the share of what labels can reach within t hops.
+
+        Each free label counts for its class; labels that stop the walk shield one another, so that
+        for them the nearest of any class counts. Equal points count one by one.
+        """
+        hops = self._hops(0 if self.labels_shield else self.labels.codes)
+        reachable, mass = hops >= 0, self.operator.mass
+        if mass is not None:
+            mass = np.broadcast_to(mass[:, None], hops.shape)[reachable]
+        return coverage_of(np.bincount(hops[reachable], mass))
 
     def mean_margin(self) -> float:
         """Return the mean margin over the points, with equal weights of the classes."""
@@ -381,6 +373,9 @@ class Walk(LabelWalk[np.ndarray]):
 
     def decide(self, values: np.ndarray, class_weight: np.ndarray, n_steps: int | None) -> Decision:
         """Fill unreached points in place, and find the class of each point; see `Reach`."""
+        decision = decide(values, class_weight, dtype=self.operator.dtype)
+        if (decision.codes >= 0).all():
+            return decision
         reach = Reach(self.operator, self.labels.points[self.labels.counted])
         return reach.decide(values, class_weight, n_steps=n_steps, dtype=self.operator.dtype)
 
@@ -397,10 +392,6 @@ class Walk(LabelWalk[np.ndarray]):
         sums = MapSums.of(K, degrees, maps, margins, before, self.n_classes, mass=mass)
         return sums, maps[0]
 
-    def _hops_to_cover(self) -> np.ndarray:
-        """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
-        return self._hops(self.labels.codes)
-
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""
         if names:
@@ -414,21 +405,18 @@ class Walk(LabelWalk[np.ndarray]):
         return self.time
 
     def _hops(self, group_of_label: ArrayLike) -> np.ndarray:
+        """Return the edges from each point to each group of labels; -1 if unreachable."""
         points = self.labels.points
         of_label = np.broadcast_to(np.asarray(group_of_label), points.shape)
+        hops = np.full((len(self.operator), int(of_label.max()) + 1), -1, dtype=np.int32)
         rank = np.arange(len(points)) - np.searchsorted(points, points)  # of the labels of a point
-        hops = self._hops_from(points[rank == 0], of_label[rank == 0], of_label.max())
-        for r in range(1, rank.max() + 1):
-            more = self._hops_from(points[rank == r], of_label[rank == r], of_label.max())
-            hops = np.where((more >= 0) & ((hops < 0) | (more < hops)), more, hops)
+        for r in range(rank.max() + 1):  # a search starts from one group at each point
+            groups = np.full(len(hops), -1)
+            groups[points[rank == r]] = of_label[rank == r]
+            more = self.operator.hops(groups)
+            known = hops[:, : more.shape[1]]
+            np.copyto(known, more, where=(more >= 0) & ((known < 0) | (more < known)))
         return hops
-
-    def _hops_from(self, points: np.ndarray, of_point: np.ndarray, last: int) -> np.ndarray:
-        groups = np.full(len(self.operator), -1)
-        groups[points] = of_point
-        hops = self.operator.hops(groups)
-        missing = last + 1 - hops.shape[1]
-        return np.pad(hops, ((0, 0), (0, missing)), constant_values=-1) if missing else hops
 
     def _walk_on(self, n_steps: int) -> None:
         raise NotImplementedError
@@ -441,6 +429,7 @@ class AbsorbingWalk(Walk):
     """The walk stops at a label."""
 
     goes_by_cut = True
+    labels_shield = True
 
     def __init__(self, operator: MarkovOperator, labels: Labels):
         super().__init__(operator, labels)
@@ -456,10 +445,6 @@ class AbsorbingWalk(Walk):
         self._stops.start(self.state)
         self._steps = AbsorbingSteps(operator, self._stops)
         self._spare = self.state[:0]  # where the next step is written, once it has the same shape
-
-    def _hops_to_cover(self) -> np.ndarray:
-        """Count the edges to the nearest label of any class, since labels shield one another."""
-        return self._hops(0)
 
     def _walk_on(self, n_steps: int) -> None:
         if is_late(self, n_steps):
@@ -500,7 +485,7 @@ class AbsorbingWalk(Walk):
 
 def takes_long_walk(time: int, n_steps: int) -> bool:
     """Say whether to take steps by a `LongWalk`, which ends where nothing changes any more."""
-    return is_long(time + n_steps) and n_steps > _FEW
+    return time + n_steps > LONGEST_SERIES and n_steps > _FEW
 
 
 def long_steps(

@@ -7,7 +7,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion.label_modes import LabelMode
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.long_walk import LongWalk, is_long
+from diffclass.label_diffusion.long_walk import LONGEST_SERIES, LongWalk
 from diffclass.label_diffusion.maps import Decision, decide
 from diffclass.label_diffusion.walk import Walk, counted_points, long_steps, takes_long_walk
 from diffclass.operators.absorbing import AbsorbingLabels
@@ -25,6 +25,7 @@ class WarpedWalk(Walk):
         self.warped = warped
         _check_labels(warped, labels)
         self._stops = self._absorbing_labels() if mode.absorbs else None
+        self.labels_shield = mode.absorbs
         if self._stops is None:
             self._start_free(is_counted=mode.is_counted)
         else:
@@ -63,9 +64,6 @@ class WarpedWalk(Walk):
         height = labels.weight * (total / mass)[labels.codes]
         self.state[at] = (height * self.warped.scores[at]).astype(self.state.dtype)
 
-    def _hops_to_cover(self) -> np.ndarray:
-        return super()._hops_to_cover() if self._stops is None else self._hops(0)
-
     def _walk_on(self, n_steps: int) -> None:
         if self._stops is None:
             self._walk_free(n_steps)
@@ -79,7 +77,7 @@ class WarpedWalk(Walk):
                 self._stops.set_again(self.state)
 
     def _walk_free(self, n_steps: int) -> None:
-        if is_long(n_steps):
+        if n_steps > LONGEST_SERIES:
             product = self.warped.in_double_precision().product
             walk = LongWalk(product, self._hops(self.labels.codes))
             self.state = walk.free(self.state.astype(np.float64), n_steps)

@@ -29,7 +29,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from diffclass import MarkovOperator, StoppingRule, diffuse_labels, markov_operator
 from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import stopping
-from diffclass.label_diffusion.stopping import AutoChoice
+from diffclass.label_diffusion.stopping import BestTime
 from diffclass_hyperspectral import SceneFeatures, open_scene
 from experiments.datasets import make_hyperspectral_scene
 from experiments.few_labels.draws import draw_labels
@@ -87,10 +87,16 @@ CHOOSING = (*list(PROBLEMS)[:5], "jasper", "mnist")
 
 def run(operator: MarkovOperator, y: np.ndarray, *, foreseeing: bool) -> tuple[np.ndarray, int]:
     """Return the class of each point, and the last time that was looked at."""
-    is_over = property(lambda choice: choice._by_margin.is_over)
-    late = mock.patch.object(AutoChoice, "is_over", AutoChoice.is_over if foreseeing else is_over)
+    choice = partial(BestTime, foresees=True)
+    if not foreseeing:  # it then ends once the margin is below the share that it has to keep
+
+        def choice(share: float, *, covered: bool, **_: bool) -> BestTime:
+            return BestTime(share, covered=covered)
+
+    late = mock.patch.object(stopping, "BestTime", choice)
+    share = mock.patch.object(stopping, "_OVER", 1.0)
     large = mock.patch.object(stopping, "LONG_WALK_POINTS", 0)
-    with late, large, warnings.catch_warnings():
+    with late, share, large, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = diffuse_labels(
             operator, y, label_mode="absorbing", tau=StoppingRule(max_time=LONGEST)

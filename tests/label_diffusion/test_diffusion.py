@@ -18,8 +18,8 @@ from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.diffusion import start_walk
 from diffclass.label_diffusion.maps import Cut, balanced_weights, cut_of
-from diffclass.label_diffusion.stopping import AutoChoice, MarginChoice, last_time
-from diffclass.label_diffusion.walk import curve_times, cut_times, hop_coverage
+from diffclass.label_diffusion.stopping import BestTime, last_time
+from diffclass.label_diffusion.walk import coverage_of, curve_times, cut_times
 from diffclass.targets import encode_labels
 from tests import naive
 
@@ -326,8 +326,7 @@ def test_coverage_counts_hops_within_components(problem):
         expected = [naive.coverage(hops, t) for t in curve.times]
         np.testing.assert_allclose(curve.coverage, expected, rtol=1e-12)
         assert curve.is_covered
-    hops = np.array([[0, 3], [-1, 1]])
-    np.testing.assert_allclose(hop_coverage(hops), [1 / 3, 2 / 3, 2 / 3, 1])
+    np.testing.assert_allclose(coverage_of(np.array([1, 1, 0, 1])), [1 / 3, 2 / 3, 2 / 3, 1])
 
 
 @ALL
@@ -500,7 +499,7 @@ def test_times_of_curve_and_cut(times, last, expected):
 
 
 def test_the_choice_by_margin_by_hand():
-    choice = MarginChoice(0.8)
+    choice = BestTime(0.8)
     assert choice.see(0.9, 0.5)  # not covered: the latest
     assert choice.see(0.5, 0.9995)
     assert choice.see(0.6, 1.0)
@@ -512,18 +511,18 @@ def test_the_choice_by_margin_by_hand():
 
 
 def test_the_default_choice_by_hand():
-    choice = AutoChoice(0.5)
-    assert choice.see(0.9, Cut(0.1, 0.0), 0.5)  # not covered: the latest
-    assert choice.see(0.8, Cut(0.5, 0.04), 1.0)
+    choice = BestTime(0.5, foresees=True)
+    assert choice.see(0.9, 0.5, Cut(0.1, 0.0))  # not covered: the latest
+    assert choice.see(0.8, 1.0, Cut(0.5, 0.04))
     assert not choice.is_over
-    assert choice.see(0.65, Cut(0.5, 0.04), 1.0)
-    assert choice.see(0.55, Cut(0.4, 0.04), 1.0)
+    assert choice.see(0.65, 1.0, Cut(0.5, 0.04))
+    assert choice.see(0.55, 1.0, Cut(0.4, 0.04))
     assert not choice.is_over
-    assert choice.see(0.46, Cut(0.45, 0.04), 1.0)
+    assert choice.see(0.46, 1.0, Cut(0.45, 0.04))
     assert choice.is_over  # another fall of 0.09 would be below 0.4
-    assert choice.see(0.47, Cut(0.4, 0.04), 1.0)
+    assert choice.see(0.47, 1.0, Cut(0.4, 0.04))
     assert not choice.is_over
-    assert not choice.see(0.3, Cut(0.1, 0.04), 1.0)
+    assert not choice.see(0.3, 1.0, Cut(0.1, 0.04))
     assert choice.is_over  # by the margin, whatever the cut may do
     assert choice.cut == Cut(0.4, 0.04)
     assert Cut(0.1, 0.03).is_below(Cut(0.16, 0.04), n_errors=1)
