@@ -21,7 +21,7 @@ from diffclass._validation import (
     validate_points,
     warn_of_scales,
 )
-from diffclass.exceptions import DataError, ParameterError, UnreachedWarning, warn_user
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.graph import Neighborhood, PointGraph, find_neighbors, graph_parameters
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
@@ -37,7 +37,8 @@ from diffclass.label_diffusion.diffusion import diffuse
 from diffclass.label_diffusion.label_modes import ABSORBING, LABEL_MODES
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.maps import dense_rows, with_rows
-from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
+from diffclass.label_diffusion.reach import warn_of_unreached
+from diffclass.label_diffusion.score_prior import ALONE, Hinted, ScorePrior
 from diffclass.label_diffusion.stopping import (
     DiffusionRules,
     Tau,
@@ -343,69 +344,59 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         _refuse(others)
         self.check_parameters()
         X = self._checked(X, reset=True)
-        hints = None
-        if score_prior is not None:
-            self._check_hints()
-            y = np.full(X.shape[0], UNLABELLED) if y is None else y
-            hints = ScorePrior(score_prior, y)
-        given = None
-        if hints is not None and hints.is_alone and not (label_weight is None and groups is None):
-            raise ParameterError(
-                "groups and label_weight are those of labels, and y has none; leave them out"
-            )
-        if hints is None or not hints.is_alone:
-            given = self._labels(y, X.shape[0], label_weight, groups)
-        labels = hints.labels(given, ALONE) if hints is not None else cast(Labels, given)
         if self.affinity is None:
             warn_of_scales(X)
-        self.classes_ = labels.classes
-        rules = self._rules(labels)
+
+        # labels: those given, None where there are hints alone, and hints beside them
+        labels, hints = self._labels(y, X.shape[0], label_weight, groups, score_prior)
+        seeds = cast(Labels, labels) if hints is None else hints.labels(labels, ALONE)
+        self.classes_ = seeds.classes
+        rules = self._rules(seeds)
+
+        # graph: neighbours, affinities, the operator A; equal points are one node
         processor = processor_of(self.device)
         if graph is None:
-            graph = self._graph(X, y, labels, rules, processor)
+            graph = self._graph(X, y, seeds, rules, processor)
         else:
             self._check_graph(graph, X)
-        self.graph_ = graph
-        self.operator_ = self.graph_.operator.on(processor)
+        self.graph_, self.operator_ = graph, graph.operator.on(processor)
         nodes = self.operator_.nodes
-        X_of_nodes = X if nodes is None else X[nodes.first]
-        given = None if given is None else given.at_nodes(nodes)
+        points = X if nodes is None else X[nodes.first]
+        labels = None if labels is None else labels.at_nodes(nodes)
+
+        # diffuse: A^t chi_i up to the time tau, perhaps warped and joined with the features
         if hints is None:
-            labels = cast(Labels, given)
-            rules = self._rules(labels)
+            seeds = cast(Labels, labels)
+            found = Hinted(seeds, diffuse(self.operator_, seeds, self._rules(seeds)))
         else:
-            hints = hints.at_nodes(nodes)
-        self.hint_weight_: float | None = None
-        calibration = None
-        if hints is None:
-            walked = diffuse(self.operator_, labels, rules)
-        else:
-            hinted = hints.diffused(self.operator_, given, self._rules)
-            labels, self.hint_weight_ = hinted.labels, hinted.eta
-            walked, calibration = hinted.diffusion, hinted.calibration
-        self._walked = self._warped_rounds(walked, labels, rules)
-        joined, found = self._with_features(X_of_nodes, labels, calibration)
+            found = hints.at_nodes(nodes).diffused(self.operator_, labels, self._rules)
+        self.hint_weight_ = found.eta
+        walked = self._warped_rounds(found)
+        joined, calibration = self._with_features(points, found, walked)
+
+        # keep: what each point got, and what new points and calibration need
         self.diffusion_ = joined.at_points(nodes)
         opinion = self.feature_opinion_
-        nearest = (labels if given is None else labels.only(labels.given)).strongest
+        seeds = found.labels if labels is None else found.labels.only(found.labels.given)
+        nearest = seeds.strongest
         self._new_points = NewPoints(
             steps=self.graph_.steps,
-            values=self.walk_.for_new_points(self._walked.values),
-            class_weight=self._walked.class_weight,
+            values=self.walk_.for_new_points(walked.values),
+            class_weight=walked.class_weight,
             feature_opinion=opinion if opinion is not None and opinion.counts else None,
-            labelled=None if self.affinity else X_of_nodes[nearest.points],
+            labelled=None if self.affinity else points[nearest.points],
             labelled_codes=nearest.codes,
             dtype=self.operator_.dtype,
         )
         self._read_off(X)
-        warn_of_lost_classes(labels, self.diffusion_.codes)
+        warn_of_lost_classes(found.labels, self.diffusion_.codes)
         self._fitted: _Fitted | _Restored = _Fitted(
             self.walk_,
-            labels,
+            found.labels,
             joined,
             self.raw_label_distributions_,
             self.diffusion_.reached,
-            found,
+            calibration,
         )
         return self
 
@@ -639,8 +630,26 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _labels(
-        self, y: Any, n_points: int, label_weight: ArrayLike | None, groups: ArrayLike | None
-    ) -> Labels:
+        self,
+        y: Any,
+        n_points: int,
+        label_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        score_prior: Any,
+    ) -> tuple[Labels | None, ScorePrior | None]:
+        """Return the labels of y, None where scores stand alone, and the hints of the scores."""
+        hints = None
+        if score_prior is not None:
+            self._check_hints()
+            y = np.full(n_points, UNLABELLED) if y is None else y
+            hints = ScorePrior(score_prior, y)
+            if not (hints.y_codes >= 0).any():
+                if label_weight is not None or groups is not None:
+                    raise ParameterError(
+                        "groups and label_weight are those of labels, and y has none; leave them "
+                        "out"
+                    )
+                return None, hints
         if y is None:
             raise DataError(
                 "DiffusionClassifier requires y to be passed, but the target y is None; "
@@ -650,7 +659,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if labels.classes.dtype.kind == "f":
             _refuse_continuous(labels.classes)
         labels.check_number(n_points, of="X")
-        return labels
+        return labels, hints
 
     def _checked_kernel(self) -> Kernel:
         return SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
@@ -701,12 +710,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         found = find_neighbors(X, kernel, how, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
 
-    def _warped_rounds(
-        self, diffused: LabelDiffusion, labels: Labels, rules: DiffusionRules
-    ) -> LabelDiffusion:
+    def _warped_rounds(self, found: Hinted) -> LabelDiffusion:
         self.walk_: Operator = self.operator_
-        self.n_rounds_ = 0
-        warp = self.warp
+        self.n_rounds_, warp = 0, self.warp
+        labels, diffused = found.labels, found.diffusion
         while warp is not None and self.n_rounds_ < warp.rounds:
             self.walk_ = warped_operator(
                 self.operator_,
@@ -716,21 +723,21 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 forward_exponent=warp.forward_exponent,
             )
             before = diffused.codes
-            diffused = diffuse(self.walk_, labels, rules)
+            diffused = diffuse(self.walk_, labels, self._rules(labels))
             self.n_rounds_ += 1
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break
         return diffused
 
     def _with_features(
-        self, X: Any, labels: Labels, calibration: Calibration | None
+        self, X: Any, found: Hinted, walked: LabelDiffusion
     ) -> tuple[LabelDiffusion, Calibration | None]:
         """Return the map, joined with what the features say, and its calibration if found."""
         self.feature_opinion_: FeatureOpinion | None = None
         if not self.join_features:
-            return self._walked, calibration
+            return walked, found.calibration
         self.feature_opinion_, joined, calibration = join_features(
-            self.walk_, X, labels, self._walked
+            self.walk_, X, found.labels, walked
         )
         return joined, calibration
 
@@ -741,34 +748,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.tau_ = diffused.tau
         self.margin_curve_ = diffused.curve
         self.transduction_ = decode_labels(self.classes_, diffused.codes)
-        unreached = ~diffused.reached
+        unreached = diffused.codes < 0
         if unreached.any():
-            self._mark_unreached(unreached, X)
-
-    def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
-        warn_user(self._why_unreached(unreached), UnreachedWarning)
-        kept = self._new_points
-        rows = kept.hinted(kept.nearest_codes(X[unreached]))
-        self.raw_label_distributions_ = with_rows(self.raw_label_distributions_, unreached, rows)
-
-    def _why_unreached(self, unreached: np.ndarray) -> str:
-        component = self.operator_.at_points(self.operator_.components)
-        too_far = unreached & np.isin(component, component[~unreached])
-        n_apart, n_far = np.count_nonzero(unreached & ~too_far), np.count_nonzero(too_far)
-        causes = []
-        if n_apart:
-            n_components = len(np.unique(component[unreached & ~too_far]))
-            causes.append(
-                f"{n_apart} of {len(unreached)} points lie in {n_components} connected "
-                f"component{'s' * (n_components > 1)} of the graph without a label; label a point "
-                "in each, or raise n_neighbors"
-            )
-        if n_far:
-            causes.append(
-                f"{n_far} of {len(unreached)} points have a path to a label that is longer than "
-                f"the walk by step {self.tau_}; raise n_neighbors or tau"
-            )
-        return "; ".join(["no label reaches some points", *causes])
+            warn_of_unreached(self.operator_, unreached, tau=self.tau_)
+            rows = self._new_points.nearest_rows(X[unreached])
+            self.raw_label_distributions_ = with_rows(diffused.posteriors, unreached, rows)
 
 
 def _refuse(others: dict[str, Any]) -> None:

@@ -51,7 +51,7 @@ class NewPoints:
             posteriors = calibration.apply(posteriors)
         unreached = values.sum(axis=1) <= 0
         if unreached.any():
-            posteriors[unreached] = self.hinted(self.nearest_codes(X[unreached]))
+            posteriors[unreached] = self.nearest_rows(X[unreached])
         far = (novelty > REACH) & ~unreached
         posteriors[far] = self.hinted(posteriors[far].argmax(axis=1))
         return posteriors, novelty
@@ -62,6 +62,10 @@ class NewPoints:
         uniform = np.full((len(codes), n_classes), 1 / n_classes)
         uniform[np.arange(len(codes)), codes] += 4 * np.finfo(self.dtype).eps
         return uniform
+
+    def nearest_rows(self, X: np.ndarray) -> np.ndarray:
+        """Return the posteriors of points that no label reaches: a hint at that of the nearest."""
+        return self.hinted(self.nearest_codes(X))
 
     def nearest_codes(self, X: np.ndarray) -> np.ndarray:
         """Return the class of the nearest label, or the class with most labels for an affinity.

@@ -76,10 +76,6 @@ from diffclass.operators.warped import Operator, WarpedOperator
 from diffclass.system.progress import stage
 from diffclass.system.sizes import LOCAL_ORDER_POINTS
 
-# Summed labels are taken, with one label per class, if they cut the graph less by half the error of
-# the difference.
-_SUMMING_ERRORS = 0.5
-
 
 @dataclass(frozen=True, eq=False)
 class LabelDiffusion:
@@ -433,4 +429,4 @@ def _cuts_less(operator: MarkovOperator, summed: MapAtTau, found: MapAtTau) -> b
     if ((others >= 0) & (codes < 0)).any():
         return False
     cut, other = (cut_of(operator, of, len(found.class_weight)) for of in (codes, others))
-    return cut.is_below(other, n_errors=_SUMMING_ERRORS)
+    return cut.is_clearly_below(other)

@@ -40,6 +40,7 @@ from diffclass.label_diffusion.class_sizes import SIZED
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
+from diffclass.label_diffusion.maps import is_clear_gain
 from diffclass.operators.warped import Operator
 from diffclass.system.progress import stage
 
@@ -70,6 +71,8 @@ class FeatureOpinion:
         Standard error of the gain.
     n_held_out : int
         Number of labels that were held out.
+    counts : bool
+        Whether the features count: the gain is above its error.
     """
 
     labelled: np.ndarray
@@ -79,11 +82,7 @@ class FeatureOpinion:
     gain: float
     error: float
     n_held_out: int
-
-    @property
-    def counts(self) -> bool:
-        """Whether the features count: the gain is above its error."""
-        return bool(self.gain > self.error)
+    counts: bool
 
     def values(self, X: np.ndarray) -> np.ndarray:
         """Return v at any points.
@@ -201,9 +200,16 @@ def _opinion(
         residuals = np.linalg.solve(inverse[np.ix_(block, block)], coefficients[block])
         residual = residuals[np.searchsorted(block, label)]
         without[row] = centred[label] - residual + 1 / n_classes
-    gain, error = _gain(left, without, calibration.temperature)
+    gains, m = _gains(left, without, calibration.temperature), len(left.points)
     opinion = FeatureOpinion(
-        labelled, coefficients, width, calibration.temperature, gain, error, len(left.points)
+        labelled,
+        coefficients,
+        width,
+        calibration.temperature,
+        gain=float(gains.mean()) if m > 1 else np.nan,
+        error=float(gains.std(ddof=1) / np.sqrt(m)) if m > 1 else np.nan,
+        n_held_out=m,
+        counts=is_clear_gain(gains),
     )
     return opinion, without
 
@@ -231,17 +237,13 @@ def _kernel(X: np.ndarray, labelled: np.ndarray, width: float) -> np.ndarray:
     return np.exp(-cdist(X / width, labelled / width, "sqeuclidean") / 2)
 
 
-def _gain(left: HeldOutLabels, without: np.ndarray, temperature: float) -> tuple[float, float]:
-    """Return by how much the features' Brier score is below the graph's, and its error."""
-    m, n_classes = without.shape
-    if m < 2:
-        return np.nan, np.nan
-    truth = np.eye(n_classes)[left.codes]
+def _gains(left: HeldOutLabels, without: np.ndarray, temperature: float) -> np.ndarray:
+    """Return by how much the features' Brier score is below the graph's at each label; (m,)."""
+    truth = np.eye(without.shape[1])[left.codes]
     by_graph = sharpened(left.posteriors, 1 / temperature)
     by_features = _joined(np.ones_like(without), without, 1.0)
     scores = [((q - truth) ** 2).sum(axis=1) for q in (by_graph, by_features)]
-    gains = scores[0] - scores[1]
-    return float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(m))
+    return scores[0] - scores[1]
 
 
 def _joined(posteriors: np.ndarray, values: np.ndarray, temperature: float) -> np.ndarray:

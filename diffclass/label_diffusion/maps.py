@@ -23,6 +23,12 @@ borders run between clusters, and large where they cross one or where a class ha
 labels. Every class counts alike, and no truth is needed. The points of a class are a sample, so q_i
 has the standard error sqrt(q_i (1 - q_i) / n_i), with n_i points in the class.
 
+*Which of two maps is taken* is decided by what is known of them. Held-out labels say it best
+(`is_clear_gain`). Where labels are too few to hold some out, the graph says it: a map that assumes
+more is taken if its cut is clearly smaller (`Cut.is_clearly_below`). Sizes of the classes are
+judged by the crossing of the whole map and not by the cut, in which the smallest class, on few
+points, would decide (`diffclass.label_diffusion.class_sizes`).
+
 *Scores* of a map say how sure the neighbourhood of a point is of its class; they shape kernels:
 
     S = A^3 H,   H(x, i) = 1 if the map gives x the class i, 0 if another
@@ -198,6 +204,9 @@ def dense_rows(posteriors: np.ndarray | sp.csr_array, which: np.ndarray | slice)
     return dense
 
 
+# Errors of the difference of two cuts. Half of one is enough: the other map needs more assumptions,
+# a mass of the classes or a long sum, and is as good where both cut alike (DECISIONS).
+_CLEAR_ERRORS = 0.5
 _MOST_COUNTED = 50_000  # points on which shares are counted: to 0.2 %
 
 
@@ -224,9 +233,31 @@ class Cut:
     mean: float
     error: float
 
-    def is_below(self, other: Cut, *, n_errors: float) -> bool:
-        """Whether this cut is lower by more than so many errors of the difference."""
-        return self.mean < other.mean - n_errors * float(np.hypot(self.error, other.error))
+    def is_clearly_below(self, other: Cut) -> bool:
+        """Whether the map of this cut is taken before another that assumes less."""
+        clear = _CLEAR_ERRORS * float(np.hypot(self.error, other.error))
+        return self.mean < other.mean - clear
+
+
+def is_clear_gain(gains: np.ndarray) -> bool:
+    """Say whether one map names held-out labels better than another, by the gain at each, (m,).
+
+    The mean gain is above its standard error. In terms of sums,
+
+        sum g > sqrt(sum g^2),
+
+    which for gains of 1, 0 and -1 (right where the other is wrong, both alike, the other way round)
+    is one standard error of Q. McNemar, Note on the sampling error of the difference between
+    correlated proportions or percentages, 1947.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.label_diffusion.maps import is_clear_gain
+    >>> is_clear_gain(np.array([1, 1, 1, -1])), is_clear_gain(np.array([1, 1, 1, 0]))
+    (False, True)
+    """
+    return bool(np.sum(gains) > np.sqrt(np.sum(gains**2)))
 
 
 def cut_of(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> Cut:

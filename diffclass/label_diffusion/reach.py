@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from diffclass import _compiled
+from diffclass.exceptions import UnreachedWarning, warn_user
 from diffclass.label_diffusion.maps import Decision, decide
 from diffclass.operators.markov import MarkovOperator
 
@@ -122,3 +123,24 @@ class Reach:
         if empty.any() and self.fill(values, empty, n_steps=n_steps).any():
             return decide(values, class_weight, dtype=dtype)
         return decision
+
+
+def warn_of_unreached(operator: MarkovOperator, unreached: np.ndarray, *, tau: int) -> None:
+    """Warn of points that no label reaches by tau, bool (n_points,), and say why."""
+    component = operator.at_points(operator.components)
+    too_far = unreached & np.isin(component, component[~unreached])
+    apart = unreached & ~too_far
+    causes, n_points = [], len(unreached)
+    if apart.any():
+        n_components = len(np.unique(component[apart]))
+        causes.append(
+            f"{np.count_nonzero(apart)} of {n_points} points lie in {n_components} connected "
+            f"component{'s' * (n_components > 1)} of the graph without a label; label a point "
+            "in each, or raise n_neighbors"
+        )
+    if too_far.any():
+        causes.append(
+            f"{np.count_nonzero(too_far)} of {n_points} points have a path to a label that is "
+            f"longer than the walk by step {tau}; raise n_neighbors or tau"
+        )
+    warn_user("; ".join(["no label reaches some points", *causes]), UnreachedWarning)

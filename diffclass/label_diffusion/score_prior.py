@@ -24,11 +24,10 @@ wrong at b of these where that of the labels alone is right, the other way round
 
     b - c > sqrt(b + c),
 
-one standard error of the difference (Q. McNemar, Note on the sampling error of the difference
-between correlated proportions or percentages, 1947). Else a few labels do not tell which map is
-best, and it is the geometric mean of calibrated probabilities that counts (a logarithmic opinion
-pool: C. Genest and J. Zidek, Combining probability distributions, 1986): p_L by the labels alone,
-p_H by the hints alone and p_B by both,
+one standard error of the difference (`diffclass.label_diffusion.maps.is_clear_gain`). Else a few
+labels do not tell which map is best, and it is the geometric mean of calibrated probabilities that
+counts (a logarithmic opinion pool: C. Genest and J. Zidek, Combining probability distributions,
+1986): p_L by the labels alone, p_H by the hints alone and p_B by both,
 
     p ~ (p_L h p_B)^(1/3),    h = a p_H + (1 - a) (1 - p_H) / (n_classes - 1).
 
@@ -55,7 +54,7 @@ from diffclass.label_diffusion.calibration import Calibration, calibrate_by, flo
 from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffuse
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.maps import posteriors_of
+from diffclass.label_diffusion.maps import is_clear_gain, posteriors_of
 from diffclass.label_diffusion.stopping import DiffusionRules
 from diffclass.names import is_mark, near_name, same_names
 from diffclass.neighbors import Nodes
@@ -70,13 +69,13 @@ _SHOWN = 8  # names in a message
 
 
 @dataclass(frozen=True, eq=False)
-class HintedDiffusion:
-    """What labels and hints say together."""
+class Hinted:
+    """Labels, hints among them if they count, and the map that they make."""
 
-    labels: Labels  # and hints, if they count
-    eta: float
+    labels: Labels
     diffusion: LabelDiffusion
-    calibration: Calibration | None  # where it was found on the way
+    eta: float | None = None  # weight of the hints, 0 if they do not count; None without any
+    calibration: Calibration | None = None  # where it was found on the way
 
 
 class ScorePrior:
@@ -161,11 +160,6 @@ class ScorePrior:
         np.maximum.at(found.y_codes, nodes.of_points, self.y_codes)
         return found
 
-    @property
-    def is_alone(self) -> bool:
-        """Whether there is no label."""
-        return not (self.y_codes >= 0).any()
-
     def labels(self, labels: Labels | None, eta: float) -> Labels:
         """Return hints of a weight beside labels; where both are, the label counts."""
         hinted = np.flatnonzero((self.hints >= 0) & (self.y_codes < 0))
@@ -193,48 +187,80 @@ class ScorePrior:
         operator: MarkovOperator,
         labels: Labels | None,
         rules_of: Callable[[Labels], DiffusionRules],
-    ) -> HintedDiffusion:
+    ) -> Hinted:
         """Return the map of labels and hints; each diffusion has the rules of its labels."""
-
-        def unsized(of: Labels) -> LabelDiffusion:
-            return diffuse(operator, of, replace(rules_of(of), sizes=None))
-
-        def alone(of: Labels, eta: float) -> HintedDiffusion:
-            return HintedDiffusion(of, eta, diffuse(operator, of, rules_of(of)), None)
-
+        maps = _Maps(operator, rules_of)
         hints = self.labels(None, ALONE)
         if labels is None:
-            return alone(hints, ALONE)
-        n_classes, rules = len(self.classes), rules_of(hints)
-        all_labelled = len(labels.classes) == n_classes
-        by_hints = unsized(hints)
+            return maps.of_one(hints, ALONE)
+        by_hints = maps.unsized(hints)
+        a = self._share_right(by_hints, labels)
+        has_all_classes = len(labels.classes) == len(self.classes)
+        if has_all_classes and a < _LEAST_RIGHT:
+            return maps.of_one(labels, 0.0)
+        eta = _labels_worth(a, labels.per_class) * len(self.classes) / len(self.hints)
+        both, eta = self.labels(labels, min(eta, MOST)), min(eta, MOST)
+        can_hold_out = has_all_classes and labels.per_class >= _LEAST_LABELS
+        if not can_hold_out or rules_of(both).kept_classes is not None:
+            return maps.of_one(both, eta)
+        by_labels = maps.calibrated(labels)
+        if by_labels.is_better(by_hints.codes) and by_labels.diffusion.reached.all():
+            return maps.of_one(labels, 0.0, known=by_labels)
+        others = maps.calibrated(hints, by_hints), maps.calibrated(both)
+        return maps.mixed(both, eta, by_labels, *others, a)
+
+    def _share_right(self, by_hints: LabelDiffusion, labels: Labels) -> float:
+        """Return a, the share of the labels that the map of the hints alone gets right."""
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
         n_right = int(np.count_nonzero(by_hints.codes[labels.points] == own))
-        a = (n_right + 1) / (len(labels.points) + 2)
-        if all_labelled and a < _LEAST_RIGHT:
-            return alone(labels, 0.0)
-        eta = min(_labels_worth(a, labels.per_class) * n_classes / len(self.hints), MOST)
-        both = self.labels(labels, eta)
-        few = labels.per_class < _LEAST_LABELS
-        if not all_labelled or few or rules.kept_classes is not None:
-            return alone(both, eta)
-        L = _CalibratedMap.of(operator, labels, unsized(labels))
-        if L.is_better(by_hints.codes) and L.diffusion.reached.all():
-            if rules.sizes is not None:
-                return alone(labels, 0.0)
-            return HintedDiffusion(labels, 0.0, L.diffusion, L.calibration)
-        H = _CalibratedMap.of(operator, hints, by_hints)
-        B = _CalibratedMap.of(operator, both, unsized(both))
-        found = B.diffusion.with_posteriors(
-            _mean(L.probabilities, H.probabilities, B.probabilities, a)
+        return (n_right + 1) / (len(labels.points) + 2)
+
+
+@dataclass(frozen=True, eq=False)
+class _Maps:
+    """The maps of sets of labels over one operator, and their mixture."""
+
+    operator: MarkovOperator
+    rules_of: Callable[[Labels], DiffusionRules]
+
+    def unsized(self, labels: Labels) -> LabelDiffusion:
+        return diffuse(self.operator, labels, replace(self.rules_of(labels), sizes=None))
+
+    def calibrated(self, labels: Labels, found: LabelDiffusion | None = None) -> _CalibratedMap:
+        found = self.unsized(labels) if found is None else found
+        left = hold_out_labels(self.operator, labels, found)
+        return _CalibratedMap(found, left, calibrate_by(self.operator, found, left))
+
+    def of_one(self, labels: Labels, eta: float, known: _CalibratedMap | None = None) -> Hinted:
+        """Return the map of one set of labels, at the sizes of its rules."""
+        rules = self.rules_of(labels)
+        if known is not None and rules.sizes is None:
+            return Hinted(labels, known.diffusion, eta, known.calibration)
+        return Hinted(labels, diffuse(self.operator, labels, rules), eta)
+
+    def mixed(
+        self,
+        labels: Labels,
+        eta: float,
+        by_labels: _CalibratedMap,
+        by_hints: _CalibratedMap,
+        by_both: _CalibratedMap,
+        a: float,
+    ) -> Hinted:
+        """Return the mean of three maps, brought to the sizes; ``labels`` are those of both."""
+        found = by_both.diffusion.with_posteriors(
+            _mean(by_labels.probabilities, by_hints.probabilities, by_both.probabilities, a)
         )
-        if rules.sizes is not None:
-            found = at_sizes(operator, both, found, rules.sizes)
-        points = B.left.points
-        left = _mean(L.without(points), H.probabilities[points], B.without(points), a)
+        sizes = self.rules_of(labels).sizes
+        if sizes is not None:
+            found = at_sizes(self.operator, labels, found, sizes)
+        # the same mean at the labels left out, none of which has a say there
+        points = by_both.left.points
+        hinted = by_hints.probabilities[points]
+        left = _mean(by_labels.without(points), hinted, by_both.without(points), a)
         left = posteriors_of(left, found.class_weight)
-        calibration = calibrate_by(operator, found, replace(B.left, posteriors=left))
-        return HintedDiffusion(both, eta, found, calibration)
+        calibration = calibrate_by(self.operator, found, replace(by_both.left, posteriors=left))
+        return Hinted(labels, found, eta, calibration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,13 +270,6 @@ class _CalibratedMap:
     diffusion: LabelDiffusion
     left: HeldOutLabels
     calibration: Calibration
-
-    @classmethod
-    def of(
-        cls, operator: MarkovOperator, labels: Labels, diffusion: LabelDiffusion
-    ) -> _CalibratedMap:
-        left = hold_out_labels(operator, labels, diffusion)
-        return cls(diffusion, left, calibrate_by(operator, diffusion, left))
 
     @cached_property
     def probabilities(self) -> np.ndarray:
@@ -266,11 +285,9 @@ class _CalibratedMap:
 
     def is_better(self, others: np.ndarray) -> bool:
         """Whether it is clearly better than a map of codes, at the labels left out of it."""
-        right = self.left.posteriors.argmax(axis=1) == self.left.codes
+        is_right = self.left.posteriors.argmax(axis=1) == self.left.codes
         others_right = others[self.left.points] == self.left.codes
-        won = int(np.count_nonzero(right & ~others_right))
-        lost = int(np.count_nonzero(others_right & ~right))
-        return bool(won - lost > np.sqrt(won + lost))
+        return is_clear_gain(is_right.astype(int) - others_right)
 
 
 def _mean(by_labels: np.ndarray, by_hints: np.ndarray, by_both: np.ndarray, a: float) -> np.ndarray:

@@ -234,9 +234,6 @@ class DiffusionRules:
 COVERED = 0.999  # share of what the labels can reach
 _SETTLED_SHARE = 0.001  # of the points: fewer that change their class do not change the map
 _OVER = 0.85  # of the margin that has to be kept
-# Balanced weights are taken if they cut the graph less by half the error of the difference: they
-# assume more than equal ones.
-_BALANCING_ERRORS = 0.5
 
 
 @dataclass(frozen=True)
@@ -420,7 +417,7 @@ def _walk_by_cut(
         walk.checkpoint(*better)
         if all(choice.is_over for choice in best.values()) or seen.changed < _SETTLED_SHARE:
             break
-    is_balanced = best["balanced"].cut.is_below(best["equal"].cut, n_errors=_BALANCING_ERRORS)
+    is_balanced = best["balanced"].cut.is_clearly_below(best["equal"].cut)
     return MarginCurve.of(rows, kept_share), "balanced" if is_balanced else "equal"
 
 

@@ -78,7 +78,7 @@ _STEPS = Record(StepsToPoints, {
 _FEATURE_OPINION = Record(FeatureOpinion, {
     "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")), "width": Number(),
     "temperature": Number(), "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
-    "n_held_out": Whole(),
+    "n_held_out": Whole(), "counts": Flag(),
 })  # fmt: skip
 
 _NEW_POINTS = Record(NewPoints, {

@@ -525,9 +525,8 @@ def test_the_default_choice_by_hand():
     assert not choice.see(0.3, 1.0, Cut(0.1, 0.04))
     assert choice.is_over  # by the margin, whatever the cut may do
     assert choice.cut == Cut(0.4, 0.04)
-    assert Cut(0.1, 0.03).is_below(Cut(0.16, 0.04), n_errors=1)
-    assert not Cut(0.1, 0.03).is_below(Cut(0.14, 0.04), n_errors=1)
-    assert Cut(0.1, 0.03).is_below(Cut(0.14, 0.04), n_errors=0.5)
+    assert Cut(0.1, 0.03).is_clearly_below(Cut(0.126, 0.04))
+    assert not Cut(0.1, 0.03).is_clearly_below(Cut(0.124, 0.04))
 
 
 @settings(max_examples=20, deadline=None)
