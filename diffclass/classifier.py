@@ -260,17 +260,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         n_features: int,
         **parameters: Any,
     ) -> DiffusionClassifier:
-        """Return a classifier that answers new points, as one that was fitted, and nothing else.
+        """Return a classifier that answers new points, and knows nothing of fitted ones.
 
-        Parameters
-        ----------
-        new_points : NewPoints
-        calibration : Calibration
-        classes : ndarray of shape (n_classes,)
-        n_features : int
-            Of the points.
-        **parameters
-            Those of the constructor.
+        It is what a file of a model holds; parameters are those of the constructor.
         """
         model = cls(**parameters)
         model.classes_, model.n_features_in_ = classes, n_features
@@ -371,13 +363,23 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         else:
             found = hints.at_nodes(nodes).diffused(self.operator_, labels, self._rules)
         self.hint_weight_ = found.eta
-        walked = self._warped_rounds(found)
-        joined, calibration = self._with_features(points, found, walked)
+        self.walk_: Operator = self.operator_
+        self.n_rounds_, walked = 0, found.diffusion
+        if self.warp is not None:
+            walked = self._warped_rounds(found.labels, walked, self.warp)
+        joined, calibration = walked, found.calibration
+        self.feature_opinion_: FeatureOpinion | None = None
+        if self.join_features:
+            self.feature_opinion_, joined, calibration = join_features(
+                self.walk_, points, found.labels, walked
+            )
 
         # keep: what each point got, and what new points and calibration need
         self.diffusion_ = joined.at_points(nodes)
         opinion = self.feature_opinion_
-        seeds = found.labels if labels is None else found.labels.only(found.labels.given)
+        seeds = found.labels
+        if hints is not None and labels is not None:  # a hint is no label, where there are labels
+            seeds = seeds.only(seeds.given)
         nearest = seeds.strongest
         self._new_points = NewPoints(
             steps=self.graph_.steps,
@@ -395,7 +397,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             found.labels,
             joined,
             self.raw_label_distributions_,
-            self.diffusion_.reached,
+            self.diffusion_.codes >= 0,
             calibration,
         )
         return self
@@ -415,12 +417,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                     "join_features=True needs features, and a precomputed affinity has none; leave "
                     "it out"
                 )
-        check_kept_classes(self.kept_classes, self.label_mode)
-        if self.kept_classes is not None and (self.warp is not None or self.join_features):
-            raise ParameterError(
-                "kept_classes goes with neither warp nor join_features, which need all classes; "
-                "choose one"
-            )
+        if self.kept_classes is not None:
+            check_kept_classes(self.kept_classes, self.label_mode)
+            if self.warp is not None or self.join_features:
+                raise ParameterError(
+                    "kept_classes goes with neither warp nor join_features, which need all "
+                    "classes; choose one"
+                )
 
     def _check_hints(self) -> None:
         """Raise `ParameterError` for parameters that do not go with scores."""
@@ -452,25 +455,24 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m,)
-            From ``classes_``, never -1. Where `predict_proba` is uniform but for a hint, that of
-            the hint.
+            From ``classes_``, never -1.
         """
         codes = self.raw_predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of the classes of new points, calibrated.
+        """Return the calibrated probabilities of the classes of new points.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
-            New points; with ``affinity="precomputed"`` their (m, n) affinities.
+            As in `predict`.
 
         Returns
         -------
         ndarray of shape (m, n_classes)
-            `raw_predict_proba` at the temperature of ``calibration_``, and uniform where that is;
-            rows sum to 1.
+            `raw_predict_proba` at the temperature of ``calibration_``, and uniform where that is; rows
+            sum to 1.
         """
         check_is_fitted(self)
         return self._new_points.posteriors(self._checked(X, reset=False), self.calibration_)[0]
@@ -516,42 +518,28 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (m, d)
-            New points; with ``affinity="precomputed"`` their (m, n) affinities.
+            As in `predict`.
 
         Returns
         -------
         ndarray of shape (m, n_classes)
-            Rows sum to 1. They are uniform, except for a very slight preference that hints at a
-            class, where no label can be reached (the class of the nearest label), and at points far
-            outside the data (the class where the step leads): more than 5 times as far from each of
-            their neighbours as that is from its own, see `diffclass.graph`.
+            Rows sum to 1. They are uniform, but for a very slight preference, where no label can be
+            reached (for the class of the nearest label), and far outside the data (for the class where
+            the step leads), where `novelty` is above 5.
         """
         return self.raw_predict_with_novelty(X)[0]
 
     def raw_predict_with_novelty(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return `raw_predict_proba`, and how far new points lie outside the data.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            As in `raw_predict_proba`.
-
-        Returns
-        -------
-        posteriors : ndarray of shape (m, n_classes)
-        novelty : ndarray of shape (m,)
-            Distance to a fitted point in units of its own distance to its seventh neighbour, the
-            least among the neighbours of the new point. Above 5 nothing is known. 0 with
-            ``affinity="precomputed"``.
-        """
+        """Return `raw_predict_proba` and `novelty`, (m, n_classes) and (m,), in one search."""
         check_is_fitted(self)
         return self._new_points.posteriors(self._checked(X, reset=False))
 
     def novelty(self, X: Any) -> np.ndarray:
         """Return how far new points lie outside the data, of shape (m,).
 
-        It is that of `raw_predict_with_novelty`; above 5 nothing is known, and `predict_proba` is
-        uniform.
+        It is the distance to a fitted point in units of that point's distance to its seventh neighbour,
+        the least among the neighbours of the new point; above 5 nothing is known
+        (`diffclass.graph`). 0 with ``affinity="precomputed"``.
         """
         return self.raw_predict_with_novelty(X)[1]
 
@@ -710,11 +698,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         found = find_neighbors(X, kernel, how, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
 
-    def _warped_rounds(self, found: Hinted) -> LabelDiffusion:
-        self.walk_: Operator = self.operator_
-        self.n_rounds_, warp = 0, self.warp
-        labels, diffused = found.labels, found.diffusion
-        while warp is not None and self.n_rounds_ < warp.rounds:
+    def _warped_rounds(
+        self, labels: Labels, diffused: LabelDiffusion, warp: Warp
+    ) -> LabelDiffusion:
+        rules = self._rules(labels)
+        while self.n_rounds_ < warp.rounds:
             self.walk_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
@@ -723,23 +711,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 forward_exponent=warp.forward_exponent,
             )
             before = diffused.codes
-            diffused = diffuse(self.walk_, labels, self._rules(labels))
+            diffused = diffuse(self.walk_, labels, rules)
             self.n_rounds_ += 1
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break
         return diffused
-
-    def _with_features(
-        self, X: Any, found: Hinted, walked: LabelDiffusion
-    ) -> tuple[LabelDiffusion, Calibration | None]:
-        """Return the map, joined with what the features say, and its calibration if found."""
-        self.feature_opinion_: FeatureOpinion | None = None
-        if not self.join_features:
-            return walked, found.calibration
-        self.feature_opinion_, joined, calibration = join_features(
-            self.walk_, X, found.labels, walked
-        )
-        return joined, calibration
 
     def _read_off(self, X: Any) -> None:
         diffused = self.diffusion_

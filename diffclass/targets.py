@@ -49,7 +49,8 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise DataError(f"y has shape {values.shape}; labels are one value per point")
     labelled = ~marks(values)
     values = np.ma.getdata(values)
-    _refuse_wrapped(values[labelled])
+    if values.dtype.kind == "u":
+        _refuse_wrapped(values[labelled])
     codes = np.full(len(values), UNLABELLED, dtype=np.int64)
     kinds = set(map(type, values[labelled])) if values.dtype == object else set()
     try:
@@ -59,8 +60,10 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     except TypeError:
         named = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise DataError(f"y mixes {named}; use one kind of label") from None
-    _refuse_blanks(classes)
-    return _plain_numbers(classes), codes
+    if classes.dtype.kind in "USO":
+        _refuse_blanks(classes)
+        classes = _plain_numbers(classes)
+    return classes, codes
 
 
 def decode_labels(classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -129,10 +132,8 @@ def labels_per_class(codes: np.ndarray, groups: np.ndarray | None = None) -> flo
 
 def _refuse_wrapped(values: np.ndarray) -> None:
     """Refuse unsigned labels in which -1, unlabelled, has silently become a class."""
-    if values.dtype.kind != "u" or not len(values):
-        return
     largest = np.iinfo(values.dtype).max
-    if values.max() == largest:
+    if (values == largest).any():
         raise DataError(
             f"y is {values.dtype} and holds {largest}, which -1 turns into there; "
             "use y.astype(int) before marking unlabelled points"
@@ -141,8 +142,6 @@ def _refuse_wrapped(values: np.ndarray) -> None:
 
 def _refuse_blanks(classes: np.ndarray) -> None:
     """Refuse classes that differ by the blanks around them alone: they are mistyped."""
-    if classes.dtype.kind not in "USTO":
-        return
     first: dict[Any, Any] = {}
     for name in classes.tolist():
         stripped = name.strip() if isinstance(name, str | bytes) else name

@@ -98,36 +98,20 @@ class Calibration:
     conformity: np.ndarray
 
     def apply(self, posteriors: Any) -> Any:
-        """Return calibrated probabilities.
+        """Return calibrated probabilities of posteriors, in the same order at each point.
 
-        Parameters
-        ----------
-        posteriors : ndarray of shape (..., n_classes), or csr_array
-            With a positive entry in each row; rows of NaN, and empty ones of a csr_array, stay so.
-
-        Returns
-        -------
-        ndarray or csr_array of the same shape and type
-            In the same order at each point; they sum to 1.
+        Posteriors are an ndarray (..., n_classes) with a positive entry in each row, or a csr_array. Rows
+        of NaN, and empty ones, stay so.
         """
         if isinstance(posteriors, sp.csr_array):
             return _sharpened_rows(posteriors, 1 / self.temperature)
         return sharpened(posteriors, 1 / self.temperature)
 
     def sets(self, probabilities: Any, *, level: float) -> Any:
-        """Return which classes are in the prediction set of each point.
+        """Return which classes are in the prediction set of each point, as bool of the same shape.
 
-        Parameters
-        ----------
-        probabilities : ndarray of shape (..., n_classes), or csr_array
-            Calibrated. Of a csr_array, only classes of its stored values can be in a set.
-        level : float
-            Share of the sets, between 0 and 1, that are to hold the true class;
-            see `diffclass.label_diffusion.calibration`.
-
-        Returns
-        -------
-        ndarray or csr_array of bool of the same shape
+        Of a csr_array of calibrated probabilities only classes of its stored values can be in a set. Sets
+        hold the true class at the stated level, 0 to 1; see `diffclass.label_diffusion.calibration`.
         """
         if isinstance(probabilities, sp.csr_array):
             return _sets_of_rows(probabilities, self.conformity, level=level)

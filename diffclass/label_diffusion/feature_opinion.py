@@ -85,17 +85,7 @@ class FeatureOpinion:
     counts: bool
 
     def values(self, X: np.ndarray) -> np.ndarray:
-        """Return v at any points.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64 of shape (n, n_classes)
-            Rows sum to 1; single values may be below 0 or above 1. Costs n m (d + n_classes).
-        """
+        """Return v at any points X (n, d): (n, n_classes), rows of sum 1, single values beyond 0 and 1."""
         m, n_classes = self.coefficients.shape
         values = np.empty((len(X), n_classes))
         n_rows = max(1, _MOST_VALUES // m)
@@ -105,20 +95,7 @@ class FeatureOpinion:
         return values + 1 / n_classes
 
     def joined(self, posteriors: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """Return q, the posteriors of the walk joined with what the features say.
-
-        Parameters
-        ----------
-        posteriors : ndarray of shape (n, n_classes)
-            p; rows sum to 1.
-        X : ndarray of shape (n, d)
-            The same points.
-
-        Returns
-        -------
-        ndarray of the same shape and type
-            Rows sum to 1.
-        """
+        """Return q: posteriors p (n, n_classes) of the walk, joined with what the features X (n, d) say."""
         return _joined(posteriors, self.values(X), self.temperature)
 
 

@@ -164,7 +164,7 @@ class ChosenLabels:
         There is no batch if a group is larger, or all of them are too many to have a column each or
         to be multiplied in pairs, or if a point has labels of several classes.
         """
-        if not self.labels.are_single:
+        if (self.labels.points[1:] == self.labels.points[:-1]).any():
             return []
         groups = self.labels.groups
         held = np.flatnonzero(self.labels.counted & np.isin(groups, groups[self.chosen]))

@@ -143,37 +143,20 @@ class Labels:
 
     def only(self, which: np.ndarray | slice) -> Labels:
         """Return some of the labels, as an index of an array of shape (m,)."""
-        parts = [
-            "points",
-            "codes",
-            "weight",
-            "groups",
-            *(["hints"] if self.hints is not None else []),
-        ]
+        parts = ["points", "codes", "weight", "groups"]
+        parts += [] if self.hints is None else ["hints"]
         return replace(self, **{part: getattr(self, part)[which] for part in parts})
 
     def moved(self, places: np.ndarray) -> Labels:
-        """Return the labels of the same points in another order.
-
-        Parameters
-        ----------
-        places : ndarray of int of shape (n,)
-            New number of each point.
-        """
+        """Return the labels of the same points in another order; places (n,) are their new numbers."""
         moved = replace(self, points=places[self.points])
         return moved.only(np.argsort(moved.points, kind="stable"))
 
     @property
-    def are_single(self) -> bool:
-        """Whether no point has labels of several classes."""
-        return not (self.points[1:] == self.points[:-1]).any()
-
-    @property
     def strongest(self) -> Labels:
-        """The labels without those beside a stronger one at the same point."""
-        if self.are_single:
-            return self
-        return self.only(np.append(self.points[1:] != self.points[:-1], True))
+        """The labels without those beside a stronger one at the same point, which come before."""
+        last = np.append(self.points[1:] != self.points[:-1], True)
+        return self if last.all() else self.only(last)
 
     def at_nodes(self, nodes: Nodes | None) -> Labels:
         """Return the labels of the nodes of these points.

@@ -36,10 +36,8 @@ points, would decide (`diffclass.label_diffusion.class_sizes`).
 is the probability that the walk from x is in class i of the map after three steps. Posteriors of
 absorbing labels do not serve: they are 1 at a label and much lower next to it. To a kernel that
 sees such scores, labels are unlike their neighbours, and the walk that it shapes hardly ever meets
-them. (On digits with one label per class, `diffclass.kernels.Directed` left one of twelve steps
-into the labels.) S knows labels only by the map, and its scale does not depend on the time or on
-how labels count. Three steps were as good as 8 and better than 20 on digits, Jasper Ridge and the
-tissue scene.
+them. S knows labels only by the map, and its scale does not depend on the time or on how labels
+count.
 
 Sources: Coifman et al. 2005, section 3 (posteriors and margin); J. Shi and J. Malik, Normalized
 cuts and image segmentation, 2000; M. Meila and J. Shi, A random walks view of spectral
@@ -62,16 +60,14 @@ _Rows = TypeVar("_Rows", np.ndarray, sp.csr_array)
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Each point's class and how sure it is.
+    """Each point's class.
 
     Attributes
     ----------
     codes : ndarray of int of shape (n,)
-        Index of the class, -1 where nothing has arrived.
-    probability : ndarray of shape (n,)
-        The largest posterior p_(1), 0 where nothing has arrived.
-    margin : ndarray of shape (n,)
-        The margin p_(1) - p_(2), 0 to 1; 0 where nothing has arrived.
+        Index of the class of the largest posterior, -1 where nothing has arrived.
+    probability, margin : ndarray of shape (n,)
+        p_(1), and p_(1) - p_(2), 0 to 1; 0 where nothing has arrived.
     """
 
     codes: np.ndarray
@@ -95,12 +91,10 @@ def decide(
         N_i, or N_i minus the limits. Sums below 0 count as 0. Sparse rows have no limits.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i.
-    limits : ndarray of shape (n_components, n_classes), optional
-        Limits of each component, added to the values in double precision.
-    components : ndarray of int of shape (n,), optional
-        Component of each point; needed with ``limits``.
+    limits, components : ndarray of shape (n_components, n_classes) and (n,), optional
+        Limits of each component, added in double precision, and the component of each point.
     dtype : dtype, default=float64
-        Type of probability and margin.
+        Of probability and margin.
 
     Returns
     -------
@@ -110,7 +104,6 @@ def decide(
     See Also
     --------
     posteriors_of : The probabilities of all classes.
-    Reach : Decides too, after it fills points whose values have underflowed.
 
     Examples
     --------
@@ -140,27 +133,22 @@ def posteriors_of(values: _Rows, class_weight: np.ndarray) -> _Rows:
     Parameters
     ----------
     values : ndarray or csr_array of shape (n, n_classes)
-        The values N_i, at least 0.
+        N_i, at least 0.
     class_weight : ndarray of shape (n_classes,)
-        The weights w_i.
+        w_i.
 
     Returns
     -------
     ndarray or csr_array of shape (n, n_classes)
         Rows sum to 1. Where all values are 0, they are uniform; sparse rows are empty there.
 
-    See Also
-    --------
-    decide : Only the class, its probability and the margin, in one pass.
-
     Examples
     --------
     >>> import numpy as np
     >>> from diffclass.label_diffusion import posteriors_of
-    >>> posteriors_of(np.array([[3.0, 1.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0.5, 1.5]))
-    array([[0.5 , 0.5 ],
-           [0.25, 0.75],
-           [0.5 , 0.5 ]])
+    >>> posteriors_of(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([0.5, 1.5]))
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
     """
     if isinstance(values, sp.csr_array):
         posteriors = values.astype(np.float64)

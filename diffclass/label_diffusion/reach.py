@@ -32,10 +32,6 @@ class Reach:
     labelled : ndarray of int
         Numbers of the labelled points.
 
-    See Also
-    --------
-    decide : Where no value can have underflowed.
-
     Examples
     --------
     A line of five points whose first and last are labelled; the values in the middle were lost:
@@ -44,11 +40,8 @@ class Reach:
     >>> from diffclass import MarkovOperator
     >>> from diffclass.label_diffusion import Reach
     >>> A = MarkovOperator.from_affinity(np.eye(5) + np.eye(5, k=1) + np.eye(5, k=-1))
-    >>> reach = Reach(A, np.array([0, 4]))
-    >>> reach.hops
-    array([0, 1, 2, 1, 0], dtype=int32)
     >>> values = np.array([[4.0, 1], [0, 0], [0, 0], [0, 0], [1, 4]])
-    >>> reach.fill(values, ~values.any(axis=1))
+    >>> Reach(A, np.array([0, 4])).fill(values, ~values.any(axis=1))
     array([False,  True,  True,  True, False])
     >>> values.tolist()
     [[4.0, 1.0], [4.0, 1.0], [2.5, 2.5], [1.0, 4.0], [1.0, 4.0]]
@@ -76,23 +69,10 @@ class Reach:
     def fill(
         self, values: np.ndarray, empty: np.ndarray, *, n_steps: int | None = None
     ) -> np.ndarray:
-        """Fill empty rows of values that are within reach, in place.
+        """Fill empty rows of values (n, n_classes) that are within reach, in place; return which.
 
-        Parameters
-        ----------
-        values : ndarray of float64 of shape (n, n_classes)
-            N_i, at least 0.
-        empty : ndarray of bool of shape (n,)
-            The rows of zeros.
-        n_steps : int, optional
-            Only points within so many edges of a label are filled; by default all that share a
-            connected component with one.
-
-        Returns
-        -------
-        ndarray of bool of shape (n,)
-            Which rows were to be filled. Costs one multiplication for each of their edges and
-            classes, and a breadth-first search.
+        With ``n_steps`` only points within so many edges of a label are filled, else all that share a
+        connected component with one.
         """
         lost = self.lost(empty, n_steps=n_steps)
         if lost.any():
@@ -108,15 +88,7 @@ class Reach:
         n_steps: int | None = None,
         dtype: type | np.dtype = np.float64,
     ) -> Decision:
-        """Find the class of each point, and fill empty rows of values first, in place.
-
-        Parameters
-        ----------
-        values, n_steps
-            As in `fill`.
-        class_weight, dtype
-            As in `decide`.
-        """
+        """Find the class of each point as `decide`, after empty rows are filled as by `fill`."""
         decision = decide(values, class_weight, dtype=dtype)
         empty = decision.codes < 0
         empty[empty] = ~values[empty].any(axis=1)  # a prior may also weigh a class with 0

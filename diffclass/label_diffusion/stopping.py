@@ -84,10 +84,9 @@ Tau: TypeAlias = str | int | StoppingRule
 def last_time(size: int, rule: str = "margin") -> int:
     """Return the last time that a rule looks at by default, in steps.
 
-    With "auto", where ``size`` is the number of points times that of classes, it is 16,384 up to a
-    size of 32,768; few labels in large clusters need so many steps, elsewhere the walk ends with
-    the margin. By the margin alone, where ``size`` is the number of points, it is 1,024 up to
-    65,536. From there on it falls as 1 / size, so that the walk takes no longer, until it is 256.
+    It is 16,384 with "auto", where few labels in large clusters need so many and elsewhere the walk
+    ends with the margin, and 1,024 by the margin alone. From a size on (of n_points n_classes, or of
+    n_points) it falls as 1 / size, down to 256, so that the walk takes no longer.
     """
     longest = {"auto": 16_384, "margin": 1024}[rule]
     return int(np.clip(_LONGEST_WALK[rule] // size, 256, longest))
@@ -97,10 +96,9 @@ def kept_share(label_mode: str, n_labels: float) -> float:
     """Return the share of the largest margin, 0 to 1, that tau has to keep.
 
     With n labels per class it is 1 - 0.35 / sqrt(n) for free and summed labels, at most 0.8: one or
-    two labels find their class only by the shape of its cluster, which takes time. (More than 0.8
-    would suit many labels at random places, but not strokes, which are many labels in few places.)
-    The margin of absorbing labels falls far more slowly: 1 - 0.6 / sqrt(n), at most 0.65. See
-    experiments/few_labels/tau.py.
+    two labels find their class only by the shape of its cluster, which takes time; strokes, which are
+    many labels in few places, too. The margin of absorbing labels falls far more slowly:
+    1 - 0.6 / sqrt(n), at most 0.65 (experiments/few_labels/tau.py).
     """
     if LABEL_MODES[label_mode].absorbs:
         return min(0.65, float(1 - 0.6 / np.sqrt(n_labels)))
@@ -140,10 +138,8 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
 SUMMED_TAU = 256
 
 
-def check_kept_classes(kept_classes: int | None, label_mode: str) -> None:
+def check_kept_classes(kept_classes: int, label_mode: str) -> None:
     """Raise `ParameterError` for less than two classes, and labels that do not absorb the walk."""
-    if kept_classes is None:
-        return
     check_positive(kept_classes, "kept_classes", integer=True)
     if kept_classes < 2:
         raise ParameterError("kept_classes = 1 leaves no margin; keep at least 2")
@@ -158,24 +154,6 @@ def check_kept_classes(kept_classes: int | None, label_mode: str) -> None:
 class DiffusionRules:
     """How labels count, and how the time and the weights of the classes are chosen.
 
-    They are the same wherever the columns lie.
-
-    Attributes
-    ----------
-    label_mode : {"absorbing", "summed", "free", "free-l1"}
-        Of the first walk.
-    tries_sum : bool
-        Whether the map of a long sum is tried after it.
-    tau : int or StoppingRule
-    kept_share : float
-        Share of the largest margin that tau has to keep, unless the rule states another.
-    sizes : ClassSizes or None
-        Least and most shares of the classes.
-    is_large : bool
-        Whether looks take long, so that they begin once the labels cover the graph.
-    kept_classes : int or None
-        Number of classes whose values each point keeps, the largest; None: of all.
-
     Examples
     --------
     With one label per class, a long sum is tried after the labels absorbed:
@@ -186,13 +164,13 @@ class DiffusionRules:
     ('absorbing', True, 0.4)
     """
 
-    label_mode: str
-    tries_sum: bool
+    label_mode: str  # of the first walk, so never "auto"
+    tries_sum: bool  # whether the map of a long sum is tried after it
     tau: int | StoppingRule
-    kept_share: float
+    kept_share: float  # of the largest margin, unless the rule states another
     sizes: ClassSizes | None
-    is_large: bool
-    kept_classes: int | None = None
+    is_large: bool  # whether looks take long, so that they begin once the labels cover the graph
+    kept_classes: int | None = None  # whose values each point keeps, the largest; None: of all
 
     @classmethod
     def of(
@@ -204,16 +182,10 @@ class DiffusionRules:
         class_prior: ArrayLike | None = None,
         kept_classes: int | None = None,
     ) -> DiffusionRules:
-        """Check the parameters of a diffusion; see `diffclass.diffuse_labels`.
-
-        Raises
-        ------
-        ParameterError
-            If a name is unknown, a time below 1, sizes are of the wrong number or out of range, or
-            labels that do not absorb the walk are to keep some classes only.
-        """
+        """Check the parameters of a diffusion, with the errors of `diffclass.diffuse_labels`."""
         check_choice(label_mode, "label_mode", tuple(LABEL_MODES))
-        check_kept_classes(kept_classes, label_mode)
+        if kept_classes is not None:
+            check_kept_classes(kept_classes, label_mode)
         tau, per_class = checked_tau(tau), labels.per_class
         is_large = labels.n_points > LONG_WALK_POINTS
         first_mode = LABEL_MODES[label_mode].first.name
