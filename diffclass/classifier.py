@@ -471,8 +471,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, n_classes)
-            `raw_predict_proba` at the temperature of ``calibration_``, and uniform where that is; rows
-            sum to 1.
+            `raw_predict_proba` at the temperature of ``calibration_``, and uniform where that is;
+            rows sum to 1.
         """
         check_is_fitted(self)
         return self._new_points.posteriors(self._checked(X, reset=False), self.calibration_)[0]
@@ -524,8 +524,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (m, n_classes)
             Rows sum to 1. They are uniform, but for a very slight preference, where no label can be
-            reached (for the class of the nearest label), and far outside the data (for the class where
-            the step leads), where `novelty` is above 5.
+            reached (for the class of the nearest label), and far outside the data (for the class
+            where the step leads), where `novelty` is above 5.
         """
         return self.raw_predict_with_novelty(X)[0]
 
@@ -537,8 +537,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def novelty(self, X: Any) -> np.ndarray:
         """Return how far new points lie outside the data, of shape (m,).
 
-        It is the distance to a fitted point in units of that point's distance to its seventh neighbour,
-        the least among the neighbours of the new point; above 5 nothing is known
+        It is the distance to a fitted point in units of that point's distance to its seventh
+        neighbour, the least among the neighbours of the new point; above 5 nothing is known
         (`diffclass.graph`). 0 with ``affinity="precomputed"``.
         """
         return self.raw_predict_with_novelty(X)[1]

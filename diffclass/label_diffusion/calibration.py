@@ -100,8 +100,8 @@ class Calibration:
     def apply(self, posteriors: Any) -> Any:
         """Return calibrated probabilities of posteriors, in the same order at each point.
 
-        Posteriors are an ndarray (..., n_classes) with a positive entry in each row, or a csr_array. Rows
-        of NaN, and empty ones, stay so.
+        Posteriors are an ndarray (..., n_classes) with a positive entry in each row, or a
+        csr_array. Rows of NaN, and empty ones, stay so.
         """
         if isinstance(posteriors, sp.csr_array):
             return _sharpened_rows(posteriors, 1 / self.temperature)
@@ -110,8 +110,9 @@ class Calibration:
     def sets(self, probabilities: Any, *, level: float) -> Any:
         """Return which classes are in the prediction set of each point, as bool of the same shape.
 
-        Of a csr_array of calibrated probabilities only classes of its stored values can be in a set. Sets
-        hold the true class at the stated level, 0 to 1; see `diffclass.label_diffusion.calibration`.
+        Of a csr_array of calibrated probabilities only classes of its stored values can be in a
+        set. Sets hold the true class at the stated level, 0 to 1; see
+        `diffclass.label_diffusion.calibration`.
         """
         if isinstance(probabilities, sp.csr_array):
             return _sets_of_rows(probabilities, self.conformity, level=level)

@@ -85,7 +85,7 @@ class FeatureOpinion:
     counts: bool
 
     def values(self, X: np.ndarray) -> np.ndarray:
-        """Return v at any points X (n, d): (n, n_classes), rows of sum 1, single values beyond 0 and 1."""
+        """Return v at points X (n, d): rows of sum 1, with single values below 0 and above 1."""
         m, n_classes = self.coefficients.shape
         values = np.empty((len(X), n_classes))
         n_rows = max(1, _MOST_VALUES // m)
@@ -95,7 +95,7 @@ class FeatureOpinion:
         return values + 1 / n_classes
 
     def joined(self, posteriors: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """Return q: posteriors p (n, n_classes) of the walk, joined with what the features X (n, d) say."""
+        """Return q: posteriors p (n, n_classes) joined with what the features X (n, d) say."""
         return _joined(posteriors, self.values(X), self.temperature)
 
 

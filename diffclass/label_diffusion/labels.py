@@ -148,7 +148,7 @@ class Labels:
         return replace(self, **{part: getattr(self, part)[which] for part in parts})
 
     def moved(self, places: np.ndarray) -> Labels:
-        """Return the labels of the same points in another order; places (n,) are their new numbers."""
+        """Return the labels of points in another order; places (n,) are their new numbers."""
         moved = replace(self, points=places[self.points])
         return moved.only(np.argsort(moved.points, kind="stable"))
 

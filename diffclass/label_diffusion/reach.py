@@ -71,8 +71,8 @@ class Reach:
     ) -> np.ndarray:
         """Fill empty rows of values (n, n_classes) that are within reach, in place; return which.
 
-        With ``n_steps`` only points within so many edges of a label are filled, else all that share a
-        connected component with one.
+        With ``n_steps`` only points within so many edges of a label are filled, else all that share
+        a connected component with one.
         """
         lost = self.lost(empty, n_steps=n_steps)
         if lost.any():

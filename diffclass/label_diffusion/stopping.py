@@ -85,8 +85,8 @@ def last_time(size: int, rule: str = "margin") -> int:
     """Return the last time that a rule looks at by default, in steps.
 
     It is 16,384 with "auto", where few labels in large clusters need so many and elsewhere the walk
-    ends with the margin, and 1,024 by the margin alone. From a size on (of n_points n_classes, or of
-    n_points) it falls as 1 / size, down to 256, so that the walk takes no longer.
+    ends with the margin, and 1,024 by the margin alone. From a size on (of n_points n_classes, or
+    of n_points) it falls as 1 / size, down to 256, so that the walk takes no longer.
     """
     longest = {"auto": 16_384, "margin": 1024}[rule]
     return int(np.clip(_LONGEST_WALK[rule] // size, 256, longest))
@@ -96,9 +96,9 @@ def kept_share(label_mode: str, n_labels: float) -> float:
     """Return the share of the largest margin, 0 to 1, that tau has to keep.
 
     With n labels per class it is 1 - 0.35 / sqrt(n) for free and summed labels, at most 0.8: one or
-    two labels find their class only by the shape of its cluster, which takes time; strokes, which are
-    many labels in few places, too. The margin of absorbing labels falls far more slowly:
-    1 - 0.6 / sqrt(n), at most 0.65 (experiments/few_labels/tau.py).
+    two labels find their class only by the shape of its cluster, which takes time; strokes, which
+    are many labels in few places, too. The margin of absorbing labels falls far more slowly: 1 -
+    0.6 / sqrt(n), at most 0.65 (experiments/few_labels/tau.py).
     """
     if LABEL_MODES[label_mode].absorbs:
         return min(0.65, float(1 - 0.6 / np.sqrt(n_labels)))
