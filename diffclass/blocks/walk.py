@@ -23,9 +23,16 @@ from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.reach import LabelDistance, fill_unreached
 from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.long_walk import is_late, walk_by_series
 from diffclass.label_diffusion.maps import counted_every, crossing_of_sums, equal_weights
-from diffclass.label_diffusion.walk import HEIGHT, LabelWalk, MapSums, least_arrived, values_of
+from diffclass.label_diffusion.walk import (
+    HEIGHT,
+    LabelWalk,
+    MapSums,
+    is_late,
+    least_arrived,
+    values_of,
+    walk_by_series,
+)
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
 _Found = TypeVar("_Found")

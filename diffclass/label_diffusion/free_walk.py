@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from diffclass.label_diffusion import long_walk
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.long_walk import LONGEST_SERIES, LongWalk
+from diffclass.label_diffusion.long_walk import LongWalk
 from diffclass.label_diffusion.walk import HEIGHT, Walk, counted_points, curve_times
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import labels_per_class
@@ -116,7 +117,7 @@ class FreeColumns:
         walking = which & ~self._is_limit
         if n_steps <= 0 or not walking.any():
             return
-        far = n_steps > LONGEST_SERIES
+        far = n_steps > long_walk.LONGEST_SERIES
         if far:
             self._walker = self._walker.in_double_precision()
             self.state = self.state.astype(np.float64, copy=False)

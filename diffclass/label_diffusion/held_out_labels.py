@@ -46,11 +46,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import _compiled
+from diffclass.label_diffusion import long_walk
 from diffclass.label_diffusion.class_sizes import weighed_again
 from diffclass.label_diffusion.diffusion import LabelDiffusion, in_local_order, start_walk
 from diffclass.label_diffusion.label_modes import LABEL_MODES
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.long_walk import LONGEST_SERIES
 from diffclass.label_diffusion.maps import posteriors_of
 from diffclass.operators.chebyshev import SERIES_TOLERANCE, sum_coefficients
 from diffclass.operators.markov import MarkovOperator
@@ -270,7 +270,7 @@ def return_probabilities(
     groups = labels.groups[chosen]
     local, _, places = in_local_order(operator, labels)
     operator = local.unwarped
-    operator = operator.in_double_precision() if time > LONGEST_SERIES else operator
+    operator = operator.in_double_precision() if time > long_walk.LONGEST_SERIES else operator
     labels = labels if places is None else replace(labels, points=places[labels.points])
     points = labels.points[chosen]
     pairs = np.nonzero(np.triu(groups[:, None] == groups))

@@ -12,19 +12,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from diffclass.label_diffusion import long_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import (
-    LONGEST_SERIES,
     LongWalk,
     Product,
-    is_late,
-    walk_by_series,
 )
 from diffclass.label_diffusion.maps import (
     Cut,
@@ -39,6 +37,7 @@ from diffclass.label_diffusion.maps import (
 )
 from diffclass.label_diffusion.reach import Reach
 from diffclass.operators.absorbing import AbsorbingLabels, AbsorbingSteps
+from diffclass.operators.chebyshev import sum_coefficients
 from diffclass.operators.markov import MarkovOperator
 
 _Map = TypeVar("_Map")
@@ -423,6 +422,9 @@ class Walk(LabelWalk[np.ndarray]):
 
 
 _FEW = 256  # steps that are not worth a `LongWalk`
+_LEAST_SERIES = 32  # steps that are worth a series
+_LATE = 1e-3  # probability of having stopped
+_NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 
 
 class AbsorbingWalk(Walk):
@@ -485,7 +487,7 @@ class AbsorbingWalk(Walk):
 
 def takes_long_walk(time: int, n_steps: int) -> bool:
     """Say whether to take steps by a `LongWalk`, which ends where nothing changes any more."""
-    return time + n_steps > LONGEST_SERIES and n_steps > _FEW
+    return time + n_steps > long_walk.LONGEST_SERIES and n_steps > _FEW
 
 
 def long_steps(
@@ -503,3 +505,43 @@ def long_steps(
     stopped = np.zeros(state.shape)
     labels.start(stopped)
     return LongWalk(killed, hops).absorbing(state.astype(np.float64), stopped, n_steps)
+
+
+class SeriesWalk(Protocol):
+    """What a walk of absorbing labels has to do for a series, wherever its columns lie."""
+
+    def least_stopped(self) -> float:
+        """Return the least probability of having stopped, over the points whose walk can stop."""
+
+    def step_and_change(self) -> float:
+        """Take a step, keep its change r, and return the largest change of a probability."""
+
+    def add_series(self, coefficients: np.ndarray) -> None:
+        """Add the sum of c_k T_k(B) r to the values; what comes out below 0 is 0."""
+
+
+def is_late(walk: SeriesWalk, n_steps: int) -> bool:
+    """Say whether so many steps are worth a series, and the walk is late enough for one."""
+    return n_steps > _LEAST_SERIES and walk.least_stopped() >= _LATE
+
+
+def walk_by_series(walk: SeriesWalk, n_steps: int, dtype: np.dtype) -> None:
+    """Take late steps, of values of some type, by Chebyshev series.
+
+    With r the change of a step and B the walk that ends at the labels,
+
+        N(t + s) = N(t) + r + B r + ... + B^(s - 1) r.
+
+    The series blurs small values, so it waits until every walk that can stop has stopped with a
+    probability that is far above its error. It ends where no probability changes any more.
+    """
+    tolerance = _NO_CHANGE[dtype.char]
+    while n_steps:
+        largest = walk.step_and_change()
+        if n_steps * largest <= tolerance:
+            return
+        piece = min(n_steps, long_walk.LONGEST_SERIES)
+        walk.add_series(
+            sum_coefficients(piece - 1, tolerance / largest) if piece > 1 else np.zeros(1)
+        )
+        n_steps -= piece

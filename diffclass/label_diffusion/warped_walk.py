@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.label_diffusion import long_walk
 from diffclass.label_diffusion.label_modes import LabelMode
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.long_walk import LONGEST_SERIES, LongWalk
+from diffclass.label_diffusion.long_walk import LongWalk
 from diffclass.label_diffusion.maps import Decision, decide
 from diffclass.label_diffusion.walk import Walk, counted_points, long_steps, takes_long_walk
 from diffclass.operators.absorbing import AbsorbingLabels
@@ -77,7 +78,7 @@ class WarpedWalk(Walk):
                 self._stops.set_again(self.state)
 
     def _walk_free(self, n_steps: int) -> None:
-        if n_steps > LONGEST_SERIES:
+        if n_steps > long_walk.LONGEST_SERIES:
             product = self.warped.in_double_precision().product
             walk = LongWalk(product, self._hops(self.labels.codes))
             self.state = walk.free(self.state.astype(np.float64), n_steps)
