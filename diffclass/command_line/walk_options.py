@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from diffclass.command_line.option_groups import option, refuse_without_effect
 from diffclass.options import COUNT, OneOf, Whole
@@ -15,23 +16,31 @@ if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.jobs import Prior
 
-# `diffclass.kernels.NAMED`, which is too heavy to import for --help; the first is the default.
-KERNEL_NAMES = (
-    "shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant",
-)  # fmt: skip
+_DEFAULT_KERNEL = "shared"
 
 
-class KernelName(click.Choice):
-    """The name of a kernel, also of one that another package adds."""
+class KernelName(click.ParamType):
+    """The name of a kernel of diffclass or of another package; they are too heavy for --help."""
 
-    def __init__(self) -> None:
-        super().__init__(KERNEL_NAMES)
+    name = "kernel"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name, or say which ones exist."""
-        if value in extension_names(KERNELS):
-            return value
-        return super().convert(value, param, ctx)
+        if value != _DEFAULT_KERNEL and value not in (known := _kernel_names()):
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, known))}", param, ctx)
+        return value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return [CompletionItem(name) for name in _kernel_names() if name.startswith(incomplete)]
+
+
+def _kernel_names() -> list[str]:
+    from diffclass.kernels import NAMED  # imports SciPy
+
+    return [*NAMED, *extension_names(KERNELS)]
 
 
 @dataclass(frozen=True)
@@ -42,10 +51,11 @@ class WalkOptions:
     neighbors: int | None = option("Neighbours of a point in the graph.", of=COUNT)
     kernel: str = option(
         "gaussian: by distance alone; all others by shared neighbours too. covariance: by "
-        "overlap of local Gaussians. directed, discriminant: shaped by the posteriors of a first "
-        "diffusion, along their level sets or along the boundaries of the classes.",
+        "overlap of local Gaussians. directed, discriminant, directed-discriminant: shaped by the "
+        "posteriors of a first diffusion, along their level sets, along the boundaries of the "
+        "classes, or both.",
         type=KernelName(),
-        default="shared",
+        default=_DEFAULT_KERNEL,
     )
     label_mode: str | None = option(
         "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
@@ -102,7 +112,7 @@ class WalkOptions:
             "class_prior": class_prior,
         }
         return DiffusionClassifier(
-            kernel=None if self.kernel == KERNEL_NAMES[0] else kernel_named(self.kernel),
+            kernel=None if self.kernel == _DEFAULT_KERNEL else kernel_named(self.kernel),
             warp=Warp(self.rounds) if self.rounds else None,
             join_features=self.join_features,
             random_state=random_state,

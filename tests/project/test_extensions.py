@@ -12,9 +12,8 @@ import pytest
 
 from diffclass import DiffusionClassifier
 from diffclass.command_line import main as cli
-from diffclass.command_line.walk_options import KERNEL_NAMES
 from diffclass.datasets import make_tissue_scene
-from diffclass.kernels import NAMED, Gaussian
+from diffclass.kernels import Gaussian
 from diffclass.system import extensions
 from diffclass_qgis import added
 
@@ -187,7 +186,3 @@ def test_the_doctor_lists_all(diffclass):
     assert code == 0, err
     assert "brightness, broken, info, number (diffclass.commands)" in out
     assert "'.gone' (diffclass.readers) of acme cannot be loaded" in out
-
-
-def test_kernels_of_the_command_are_those_of_the_core():
-    assert list(NAMED) == list(KERNEL_NAMES)

@@ -60,12 +60,15 @@ def test_parameters_are_those_of_the_command(algorithm, parameter):
 
 def test_choices_that_are_found_late_are_those_of_the_core():
     from diffclass.acquisition import RULES
+    from diffclass.kernels import NAMED
     from diffclass.label_diffusion.label_modes import LABEL_MODES
     from diffclass.relabel import SESSION_MODES
 
     for algorithm, parameter in PARAMETERS:
         if parameter.name == "RULE":
             assert set(parameter.choices) == set(RULES)
+        if parameter.name == "KERNEL":
+            assert list(parameter.choices) == list(NAMED)
         if parameter.name == "LABEL_MODE":
             taken = SESSION_MODES if algorithm.id == "relabel" else LABEL_MODES
             assert set(parameter.choices) == set(taken)
