@@ -104,11 +104,6 @@ def reliability_curve(
     level : float, default=0.95
         Confidence of the intervals.
 
-    Returns
-    -------
-    ReliabilityCurve
-        Of at most ``n_bins`` bins.
-
     Raises
     ------
     DataError

@@ -119,19 +119,8 @@ class Scores:
         """Return confidence intervals of all scores, as values that JSON can hold.
 
         Wilson's for the overall accuracy, precisions and recalls, the square-and-add rule for the
-        average accuracy, kappa -+ z standard errors for kappa. See `diffclass.evaluation.intervals`
-        for what they assume.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Confidence, between 0 and 1.
-
-        Returns
-        -------
-        dict
-            ``level``; ``overall_accuracy``, ``average_accuracy``, ``kappa`` and, for each class in
-            ``per_class``, ``precision`` and ``recall``: [lower, upper], or None without points.
+        average accuracy, kappa -+ z standard errors for kappa: [lower, upper], or None without
+        points.
         """
         correct = self.confusion.diagonal()
         overall = wilson_interval(correct.sum(), self.confusion.sum(), level=level)
@@ -152,13 +141,7 @@ class Scores:
         }
 
     def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
-        """Return everything as values that JSON can hold; NaN becomes None.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Confidence of the intervals.
-        """
+        """Return everything as values that JSON can hold; NaN becomes None."""
         return {
             "overall_accuracy": self.overall_accuracy,
             "average_accuracy": self.average_accuracy,
@@ -198,11 +181,6 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
         Class of each point. Points whose true class is a mark of `diffclass.names`, such as -1,
         None or a masked entry, are left out. A prediction that is one, or does not occur in the
         truth, such as "unknown", counts as wrong; marks are the class -1, among texts "".
-
-    Returns
-    -------
-    Scores
-        Overall and average accuracy, kappa and the confusion matrix.
 
     Raises
     ------
@@ -273,8 +251,8 @@ def _uncovered(values: ArrayLike) -> ArrayLike:
 def kappa_standard_error(confusion: np.ndarray) -> float:
     """Return the large-sample standard error of Cohen's kappa, NaN where kappa is NaN.
 
-    The delta method on the multinomial shares p_ij of the confusion matrix: with
-    g_ij = d kappa / d p_ij, the variance is (sum p g^2 - (sum p g)^2) / n (Fleiss et al. 1969).
+    The delta method on the shares p_ij (Fleiss et al. 1969): g_ij = d kappa / d p_ij, and the
+    variance is (sum p g^2 - (sum p g)^2) / n.
     """
     n = confusion.sum()
     p = confusion / n

@@ -78,7 +78,6 @@ class ReliabilityDisplay(Display):
         self.probability = probability
 
     def _draw(self, legend: bool) -> None:
-        """Draw points at the bins' means, and bars for their extent and their intervals."""
         curve = self.curve
         heights = np.vstack([curve.accuracy - curve.lower, curve.upper - curve.accuracy])
         widths = np.abs(curve.edges.T - curve.certainty)
@@ -100,7 +99,7 @@ class ReliabilityDisplay(Display):
         self.legend_ = self._legend_above(handles, columns=2) if legend else None
 
     def _write_summary(self) -> None:
-        """Write the numbers that sum up the curve into the corner that it leaves free."""
+        """Write the numbers into the corner that the curve leaves free."""
         text = f"{self.curve.counts.sum():,} points"
         if self.probability:
             text += f"\ncalibration error {self.curve.expected_calibration_error:.3f}"
@@ -148,7 +147,6 @@ class ThresholdDisplay(Display):
         self.table = table
 
     def _draw(self, legend: bool) -> None:
-        """Draw accuracy against the share that keeps a class, and write the thresholds."""
         table = self.table
         (self.line_,) = self.ax_.plot(
             table.share, table.accuracy, color=BLUE, marker="o", markersize=4,
@@ -212,7 +210,6 @@ class DetectionDisplay(Display):
         self.curves = dict(curves)
 
     def _draw(self, legend: bool) -> None:
-        """Draw the curves, with the area under each in the legend."""
         least = min((1 / curve.n_others for curve in self.curves.values()), default=1e-4)
         self.lines_ = [
             self.ax_.step(
@@ -333,16 +330,6 @@ def plot_evaluation(
         Accuracy against the margin and against the probability of the class given.
     thresholds : ThresholdTable, optional
         Accuracy against the share that keeps a class.
-
-    Returns
-    -------
-    matplotlib Figure
-        Ready for ``savefig``.
-
-    Raises
-    ------
-    ParameterError
-        If matplotlib is missing.
 
     See Also
     --------

@@ -114,21 +114,9 @@ class EmbeddingDisplay(Display):
     def from_estimator(
         cls, diffusion_map: DiffusionMap, *, ax: Axes | None = None, **options: Any
     ) -> EmbeddingDisplay:
-        """Draw the embedding of a fitted diffusion map.
+        """Draw the embedding of a diffusion map; `ParameterError` if it is not fitted.
 
-        Parameters
-        ----------
-        diffusion_map : DiffusionMap
-            Fitted; ``embedding_`` of shape (n, n_components).
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options
-            As in the class.
-
-        Raises
-        ------
-        DataError, ParameterError
-            If the map is not fitted, or as in the class and in `plot`.
+        ``options`` are those of the class.
         """
         return cls(fitted(diffusion_map, "embedding_"), **options).plot(ax)
 
@@ -151,7 +139,6 @@ class EmbeddingDisplay(Display):
             self._add_key()
 
     def _columns(self, components: Sequence[int] | None) -> list[int]:
-        """Return the columns to draw."""
         n_columns = self.coordinates.shape[1]
         if components is None:
             return list(range(n_columns if n_columns <= 3 else 2))
@@ -186,10 +173,7 @@ class EmbeddingDisplay(Display):
         return np.tile(to_rgba(BLUE), (n, 1)), np.ones(n, dtype=bool)
 
     def _scatter(self) -> None:
-        """Draw the points without a colour, then all others in the order given.
-
-        All classes are one collection: the last of several would hide the others.
-        """
+        """Draw the points without a colour, then all others as one collection."""
         places = self._positions()
         drawn = np.isfinite(places).all(axis=1)
         colors, known = self._colors()
@@ -233,7 +217,6 @@ class EmbeddingDisplay(Display):
             axis.set_major_locator(MaxNLocator(5))
 
     def _add_key(self) -> None:
-        """Draw a legend of the classes, or a colour bar of the values."""
         if self.codes is not None:
             self.legend_ = self._legend_at_right(self._class_marks())
         elif self.points_.get_array() is not None:
@@ -244,7 +227,6 @@ class EmbeddingDisplay(Display):
             )  # fmt: skip
 
     def _class_marks(self) -> list[Any]:
-        """Return one mark per class, and one for the unlabelled if any are drawn."""
         from matplotlib.lines import Line2D
 
         colors: list[Any] = list(class_palette(range(len(self.class_names))).values())
@@ -288,5 +270,4 @@ def _coded(
 
 
 def _dot_area(n: int) -> float:
-    """Return the area of a dot in square points: the more dots, the smaller."""
     return 1.0 if n > _MANY_POINTS else float(np.clip(12000.0 / n, 4.0, 24.0))

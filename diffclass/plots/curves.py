@@ -83,20 +83,7 @@ class MarginCurveDisplay(Display):
     def from_estimator(
         cls, clf: DiffusionClassifier, *, ax: Axes | None = None
     ) -> MarginCurveDisplay:
-        """Draw the curve of a fitted classifier.
-
-        Parameters
-        ----------
-        clf : DiffusionClassifier
-            Fitted; ``margin_curve_`` with ``times``, ``margin``, ``coverage``, and ``tau_``.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Raises
-        ------
-        ParameterError
-            If the classifier has no ``margin_curve_``.
-        """
+        """Draw the curve of a fitted classifier; `ParameterError` if it is not fitted."""
         curve = fitted(clf, "margin_curve_", how=", with tau='margin'")
         return cls(curve.times, curve.margin, curve.coverage, clf.tau_).plot(ax=ax)
 
@@ -119,7 +106,6 @@ class MarginCurveDisplay(Display):
         self.legend_ = self._legend_above(lines, columns=3) if legend else None
 
     def _plot_coverage(self) -> None:
-        """Draw the coverage on an axis of its own at the right."""
         self.coverage_ax_ = self.coverage_line_ = None
         if self.coverage is None:
             return
@@ -289,21 +275,7 @@ class EigenvaluesDisplay(Display):
     ) -> EigenvaluesDisplay:
         """Draw the eigenvalues of a fitted diffusion map, the trivial one first.
 
-        Parameters
-        ----------
-        diffusion_map : DiffusionMap
-            Fitted; with ``eigenvalues_`` and ``time_``.
-        times : sequence of float above 0, optional
-            Diffusion times in steps; the map's own time by default.
-        threshold : float, 0 to 1, optional
-            As in the class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Raises
-        ------
-        ParameterError
-            If the map is not fitted, or as in the class and in `plot`.
+        ``times`` are the map's own by default; `ParameterError` if the map is not fitted.
         """
         found = fitted(diffusion_map, "eigenvalues_")
         if diffusion_map.kind == "weighted":
@@ -312,7 +284,7 @@ class EigenvaluesDisplay(Display):
         return cls(found, times=chosen, threshold=threshold).plot(ax)
 
     def _draw(self, legend: bool) -> None:
-        """Draw one line of markers per time, hollow where the eigenvalue of A is negative."""
+        """Draw markers for each time, hollow where the eigenvalue of A is negative."""
         self.lines_: list[Any] = []
         self.negative_lines_: list[Any] = []
         for t, color in zip(self.times, _time_colors(len(self.times)), strict=True):
@@ -326,7 +298,6 @@ class EigenvaluesDisplay(Display):
         self.legend_ = self._legend() if legend else None
 
     def _plot_time(self, t: float, color: Any) -> None:
-        """Draw the powers of all eigenvalues, with hollow markers for negative ones."""
         sizes = np.minimum(np.abs(self.eigenvalues), 1.0) ** t
         index = np.arange(len(sizes))
         negative = self.eigenvalues < 0
@@ -347,7 +318,6 @@ class EigenvaluesDisplay(Display):
             )  # fmt: skip
 
     def _label_axes(self) -> None:
-        """Label the axes; the limits leave room for half a marker at 0 and 1."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax_.set_ylim(-0.03, 1.03)
@@ -356,7 +326,6 @@ class EigenvaluesDisplay(Display):
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
 
     def _legend(self) -> Any:
-        """List the times, the threshold and, if there are any, the hollow markers."""
         from matplotlib.lines import Line2D
 
         handles = [*self.lines_, self.threshold_line_]
@@ -369,7 +338,6 @@ class EigenvaluesDisplay(Display):
 
 
 def _eigenvalues(values: ArrayLike) -> NDArray[Any]:
-    """Return eigenvalues of a Markov operator, or raise a `DataError` if they are not."""
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
         raise DataError(

@@ -66,21 +66,14 @@ class Display(ABC):
     def plot(
         self, ax: Axes | None = None, *, legend: bool = True, title: str | None = None
     ) -> Self:
-        """Draw on given axes, or on those of a new figure.
+        """Draw on given axes, or on those of a new figure, which belongs to no window.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default, which belongs to no window.
         legend : bool, default=True
             Whether to draw the legend or the colour bar, if the display has one.
         title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        Display
-            This object, with the attributes that its class lists.
 
         Raises
         ------
@@ -112,7 +105,7 @@ class Display(ABC):
         self.ax_.set_title(title)
 
     def _legend_at_right(self, handles: list[Any]) -> Legend:
-        """List the handles at the right; the layout of an own figure makes room for them."""
+        """List the handles at the right; an own figure makes room for them."""
         if self.figure_is_own:
             return self.figure_.legend(handles=handles, loc="outside right upper", frameon=False)
         return self.ax_.legend(
@@ -124,7 +117,7 @@ class Display(ABC):
         )
 
     def _legend_above(self, handles: list[Any], *, columns: int) -> Legend:
-        """List the handles that are not None above the axes, where they cannot hide a curve."""
+        """List the handles that are not None above the axes, where they hide no curve."""
         return self.ax_.legend(
             handles=[handle for handle in handles if handle is not None],
             loc="lower center",
@@ -143,10 +136,7 @@ def fitted(estimator: Any, name: str, *, how: str = "") -> Any:
 
 
 def lay_out(figure: Any) -> None:
-    """Lay out a new figure once, so that the next drawing cuts off no label.
-
-    The first pass measures labels before pictures have their proportions; the second is right.
-    """
+    """Lay out a new figure once: labels are measured before pictures have their proportions."""
     figure.draw_without_rendering()
 
 
@@ -194,13 +184,12 @@ def class_palette(
 ) -> dict[int, tuple[float, float, float, float]]:
     """Give every class id a colour.
 
-    Given colours win; ids without one take the default palette, which is safe for the
-    colour-blind, by their index in ``class_ids``.
+    Ids without a given one take the default palette, which is safe for the colour-blind, by their
+    index.
 
     Parameters
     ----------
     class_ids : sequence of int, shape (n_classes,)
-        Ids of the map.
     class_colors : mapping of id to colour, or sequence of n_classes colours, optional
         Any colour that matplotlib reads.
 

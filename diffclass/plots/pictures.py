@@ -115,7 +115,7 @@ class ClassMapDisplay(Display):
         self.legend_ = self._legend_at_right(self.legend_patches()) if legend else None
 
     def _places(self) -> np.ma.MaskedArray:
-        """Replace each id by its index in ``class_ids``; pixels without a class are masked."""
+        """Replace each id by its index in ``class_ids``; others are masked."""
         order = np.argsort(self.class_ids)
         ids = np.asarray(self.class_ids)[order]
         if not len(ids):
@@ -133,19 +133,10 @@ class ClassMapDisplay(Display):
         return cmap, BoundaryNorm(np.arange(n + 1) - 0.5, n)
 
     def legend_patches(self, *, counts: bool = True, empty: bool = True) -> list[Any]:
-        """Return one coloured patch per class, and one for pixels without a class if any.
+        """Return a coloured patch per class, and one without a colour for pixels without a class.
 
-        Parameters
-        ----------
-        counts : bool, default=True
-            Whether the labels include the number of pixels.
-        empty : bool, default=True
-            Whether pixels without a class are listed too, last and without a colour.
-
-        Returns
-        -------
-        list of matplotlib Patch
-            In the order of ``class_ids``.
+        ``counts``: whether labels include the number of pixels; ``empty``: whether pixels without a
+        class are listed, last.
         """
         from matplotlib.patches import Patch
 
@@ -324,7 +315,6 @@ class CompositeDisplay(Display):
 
 
 def _composite_bands(n_bands: int, bands: Sequence[int] | None) -> list[int]:
-    """Return the indices shown as red, green and blue."""
     if bands is None:
         return [round(share * (n_bands - 1)) for share in (0.8, 0.45, 0.15)]
     chosen = [int(b) for b in bands]
@@ -347,19 +337,12 @@ def _shades(composite: NDArray[Any]) -> NDArray[np.float32]:
 def stretch_contrast(channels: NDArray[Any]) -> NDArray[Any]:
     """Stretch each channel linearly from its 2nd to its 98th percentile.
 
-        (x - q_2) / (q_98 - q_2), clipped to 0 and 1
-
-    A few bright or dark pixels then do not take the contrast of all others.
+        (x - q_2) / (q_98 - q_2), clipped to 0 and 1; 0.5 in a channel without contrast
 
     Parameters
     ----------
     channels : ndarray of shape (n,) or (n, n_channels)
         Finite numbers in any unit.
-
-    Returns
-    -------
-    ndarray of the same shape
-        0 to 1; 0.5 in a channel without contrast, which would show blown-up noise otherwise.
 
     Examples
     --------
@@ -408,11 +391,6 @@ def plot_side_by_side(
         As in `ClassMapDisplay`; sequences follow the sorted ids of all maps and strokes.
     bands : sequence of 3 ints, optional
         As in `CompositeDisplay`.
-
-    Returns
-    -------
-    matplotlib Figure
-        Ready for ``savefig``.
 
     Raises
     ------
@@ -477,7 +455,6 @@ def _row_of_axes(shape: tuple[int, ...], n: int) -> tuple[Figure, list[Axes]]:
 
 
 def _shared_legend(figure: Figure, patches: Mapping[str, Any]) -> None:
-    """Put one legend below all pictures, where the layout makes room for it."""
     if patches:
         figure.legend(
             handles=list(patches.values()), loc="outside lower center",

@@ -55,9 +55,8 @@ class Attributes:
     def unused(self, stated: Mapping[str, Any]) -> tuple[str, ...]:
         """Return what a file states that is left out, or unknown and about the values' meaning.
 
-        Empty attributes, scales of 1 and offsets of 0 state nothing.
-
-        - `stated`: names, written as declared, with values
+        ``stated`` has the values by names as declared. Empty attributes, scales of 1 and offsets of
+        0 state nothing.
         """
         return tuple(
             name
@@ -89,16 +88,7 @@ def _says_nothing(name: str, value: Any) -> bool:
 
 
 def say_unused(place: object, form: str, unused: Sequence[str]) -> None:
-    """Warn in one line of attributes that a file states and its reader does not use.
-
-    Parameters
-    ----------
-    place : path-like
-        What messages call the file.
-    form : str
-        Its format.
-    unused : sequence of str
-        Names; none: nothing is said.
+    """Warn in one line of attributes that a file states and its reader, of ``form``, does not use.
 
     Examples
     --------

@@ -2,13 +2,11 @@
 
 Each chapter says in one function what its stages cost, next to their code: `search_cost`,
 `Kernel.cost`, `graph_costs`, `diffusion_costs`, `eigenpairs_cost`, `painting_cost`. A run is a
-mapping from stages, in their order, to their costs. `Forecast.of` adds up what a stage holds and
-what earlier ones have left, and refuses what cannot fit; `seconds_of` tells the time.
+mapping from stages, in their order, to their costs.
 
 Bytes count the arrays that a stage holds. They are right within about a quarter for 100,000 points
 and more. Seconds are those of two quiet processor cores. Not known in advance are the number of
-steps of a walk, how hard the points make the search for neighbours, and the load of the machine:
-runs measure their progress to say how long the rest will take.
+steps of a walk, how hard the points make the search for neighbours, and the load of the machine.
 """
 
 from __future__ import annotations
@@ -50,15 +48,12 @@ class Size:
 
     @property
     def edges(self) -> float:
-        """The expected number of edges, before it is known which of them points share.
-
-        For n points with k neighbours each it is n (1 + 1.6 k), as measured on synthetic scenes.
-        """
+        """The expected number of edges: n (1 + 1.6 k), as measured on synthetic scenes."""
         return self.points * (1 + 1.6 * self.neighbors)
 
     @property
     def millions(self) -> float:
-        """The points in millions: more of them are harder to tell apart."""
+        """The points in millions."""
         return self.points / 1e6
 
 
@@ -91,14 +86,7 @@ def seconds_of(
 ) -> dict[str, float]:
     """Return the seconds of the stages whose time is known.
 
-    Parameters
-    ----------
-    costs : mapping of str to Cost
-        Of the stages.
-    n_fits : int, default=1
-        To the same points, with other labels.
-    once : collection of str, optional
-        Stages that another fit does not repeat.
+    ``n_fits`` fits have the same points and other labels; stages in ``once`` are not repeated.
     """
     return {
         name: cost.seconds * (1 if name in once else n_fits)
@@ -134,14 +122,9 @@ class Forecast:
 
     @classmethod
     def of(cls, costs: Mapping[str, Cost], *, kept: float = 0.0) -> Forecast:
-        """Return the forecast of stages.
+        """Return the forecast of stages, in their order.
 
-        Parameters
-        ----------
-        costs : mapping of str to Cost
-            In the order of the stages.
-        kept : float, default=0
-            Bytes that are held from before the first stage to the end.
+        ``kept`` bytes are held from before the first stage to the end.
         """
         kept, stages = kept + base_bytes(), {}
         for name, cost in costs.items():
@@ -160,15 +143,10 @@ class Forecast:
         return self.available is not None and self.peak - self.held > self.available
 
     def refuse_beyond(self, advice: str) -> None:
-        """Raise `ParameterError` if the run needs far more memory than there is.
+        """Raise `ParameterError` with advice if the run needs far more memory than there is.
 
         Forecasts are right within about a quarter, and systems swap: half as much again is left to
         the warning.
-
-        Parameters
-        ----------
-        advice : str
-            What to change.
         """
         if self.available is not None and self.peak - self.held > _BY_FAR * self.available:
             raise ParameterError(
@@ -177,17 +155,7 @@ class Forecast:
             )
 
     def warn(self, advice: str) -> None:
-        """Warn if there is less memory than the run needs.
-
-        Parameters
-        ----------
-        advice : str
-            What to change.
-
-        Warns
-        -----
-        UserWarning
-        """
+        """Warn, with advice, if there is less memory than the run needs."""
         if self.exceeds:
             warn_user(
                 f"this run needs about {_shown(self.peak)} of memory, most of it for "

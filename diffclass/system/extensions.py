@@ -53,20 +53,10 @@ def extension_names(group: str) -> list[str]:
 
 
 def load_extension(group: str, name: str, *, own: Collection[str] = ()) -> Any:
-    """Import what another distribution adds under a name.
+    """Import what another distribution adds to one of `GROUPS` under a name; None if none does.
 
-    Parameters
-    ----------
-    group : str
-        One of `GROUPS`.
-    name : str
-    own : collection of str
-        Names of diffclass's own. A distribution that adds one of them is named in a warning.
-
-    Returns
-    -------
-    object
-        None if no other distribution adds the name, or if it is diffclass's own.
+    ``own`` are names of diffclass's own, which nobody can replace: a distribution that adds one of
+    them is named in a warning.
 
     Raises
     ------

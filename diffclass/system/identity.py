@@ -2,8 +2,7 @@
 
 What is kept between two runs (a scratch folder, a session, a graph) is taken over only where the
 content of its inputs, its parameters and the sources that made it are still the same. Everything is
-hashed, nothing is sampled. SHA-256 takes about 0.7 seconds per gigabyte: 0.9 % of the processor
-time of 200,000 points of 20 features in blocks, 2.7 % of that of 20,000.
+hashed, nothing is sampled.
 """
 
 from __future__ import annotations
@@ -27,20 +26,10 @@ _DIGITS = 64  # of a hash
 
 
 def content_hash(*parts: Any) -> str:
-    """Return the SHA-256 of arrays and of values that JSON can hold.
+    """Return the SHA-256 of arrays and of values that JSON can hold, as 64 hexadecimal digits.
 
-    Arrays count with their shape and type; byte order, memory layout and file do not.
-
-    Parameters
-    ----------
-    *parts : array, sparse array, iterator of arrays, or value
-        Arrays are read by rows, and released if they lie on files. An iterator yields the values
-        of one array, by rows.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    Arrays count with their shape and type; byte order, memory layout and file do not. They are read
+    by rows, and released if they lie on files. An iterator yields the values of one array, by rows.
 
     Examples
     --------

@@ -20,22 +20,10 @@ _SHARED = ("r", "r+", "w+")
 
 
 def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return a new array in a file whose blocks are allocated.
+    """Return a new array of zeros in a ``.npy`` file, whose blocks are allocated.
 
-    Without allocated blocks, a full disk ends the process that writes to the map (SIGBUS).
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.npy`` file; it is overwritten.
-    shape : tuple of int
-        None of them 0.
-    dtype : dtype
-
-    Returns
-    -------
-    ndarray
-        A memory map, zero everywhere.
+    Without allocated blocks, a full disk ends the process that writes to the map (SIGBUS). A file
+    of that name is overwritten; no length of the shape may be 0.
 
     Raises
     ------
@@ -74,14 +62,10 @@ def _reserve(path: Path) -> None:
 def release_pages(array: object) -> None:
     """Release the pages of a memory map from this process, so that a scene may exceed memory.
 
-    Later reads fetch the pages again, from the system's cache as long as it holds them. Changes to
-    a map that is shared with its file stay in that cache until the system writes them. A
-    copy-on-write map would lose its changes, so it is left alone, like any other object.
-
-    Parameters
-    ----------
-    array : array-like
-        A view of a `numpy.memmap`, what has one as its ``points``, or anything else.
+    The array is a view of a `numpy.memmap`, has one as its ``points``, or is anything else, which
+    is left alone. Later reads fetch the pages again. Changes to a map that is shared with its file
+    stay in the system's cache until it writes them; a copy-on-write map would lose its changes, so
+    it is left alone too.
     """
     found = map_under(getattr(array, "points", array))
     if found is None or getattr(found, "mode", None) not in _SHARED:

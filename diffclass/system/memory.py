@@ -18,12 +18,7 @@ def available_memory_bytes(root: str | os.PathLike[str] = "/") -> int | None:
     """Return how many more bytes this process can have, or None if the system does not say.
 
     The least of what the system has free (caches that it would give up included) and what control
-    groups, as of containers and batch queues, still allow.
-
-    Parameters
-    ----------
-    root : path-like
-        Where ``proc`` and ``sys`` lie.
+    groups, as of containers and batch queues, still allow. ``proc`` and ``sys`` lie in ``root``.
     """
     rooms = [_system_room(Path(root)), *_group_rooms(Path(root))]
     known = [room for room in rooms if room is not None]
@@ -102,9 +97,8 @@ def _text(path: Path) -> str:
 def return_large_arrays() -> None:
     """Make glibc's malloc return freed arrays of a megabyte and more to the system.
 
-    By default glibc raises this threshold to the size of the largest array that was freed, up to
-    32 MB, and then keeps all smaller ones. In a server whose threads diffuse, read and draw, these
-    add up to hundreds of megabytes. Other C libraries are left alone.
+    By default it keeps arrays up to the size of the largest that was freed, at most 32 MB. In a
+    server whose threads diffuse, read and draw, these add up to hundreds of megabytes.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # another C library

@@ -37,18 +37,6 @@ def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -
 
     Call this before a long computation, so that an impossible output is refused at once.
 
-    Parameters
-    ----------
-    path : path-like
-        The file to be written.
-    overwrite : bool, default=False
-        Whether a file that exists may be replaced.
-
-    Returns
-    -------
-    Path
-        The same path.
-
     Raises
     ------
     ParameterError
@@ -109,22 +97,8 @@ def replacing(
 ) -> Iterator[Path]:
     """Yield a temporary name and rename it to ``path`` when the block succeeds.
 
-    The temporary file is in a hidden folder of its own, next to ``path``.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to be written.
-    overwrite : bool, default=False
-        Whether a file that exists may be replaced.
-    suffix : str, optional
-        Suffix of the temporary name, for writers that choose a format by it; that of ``path``
-        by default.
-
-    Yields
-    ------
-    Path
-        A name on the same file system that does not exist yet.
+    The temporary file is in a hidden folder of its own, next to ``path``. Its suffix is that of
+    ``path`` unless another is given, for writers that choose a format by it.
 
     Raises
     ------
@@ -146,26 +120,12 @@ def replacing_pair(
 ) -> Iterator[tuple[Path, Path]]:
     """As `replacing`, for a file and another that describes it, such as its header.
 
+    Both are in one folder; the second name begins as the first does, up to its ending. The new
+    files are to be written in this order; the second need not be written.
+
     No system renames two files at once. The old second file is moved away until both new ones have
     their names, so that an old file is never paired with a new one. If a process is killed in
     between, the next that writes there restores the pair, or `repair_pair` does.
-
-    Parameters
-    ----------
-    first, second : Path
-        In one folder; the second name begins as the first does, up to its ending.
-    overwrite : bool, default=False
-        Whether files that exist may be replaced.
-
-    Yields
-    ------
-    first, second : Path
-        Temporary names, to be written in this order; the second need not be written.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `replacing`, for both.
     """
     for target in (first, second):
         require_writable(target, overwrite=overwrite)
@@ -195,10 +155,7 @@ def _new_pair(folder: Path, first: Path, second: Path) -> tuple[Path, Path]:
 
 
 def _repair(folder: Path, first: Path, second: Path) -> None:
-    """Restore the missing second file from the folder of a process that was killed.
-
-    The first file was renamed before the second; a first file that changed since is left alone.
-    """
+    """Restore the missing second file from the folder of a process that was killed."""
     new_first, new_second = _new_pair(folder, first, second)
     if os.path.lexists(second) or not first.exists():
         return

@@ -1,11 +1,8 @@
 """Stages of long computations, which a listener may show or time, and cancellation.
 
-The library calls `stage` around its parts. This has no effect unless a listener is installed, as
-the command line does. Each context has its own listener: a listener of one thread does not receive
-the stages of another.
-
-Long loops call `checkpoint`, which ends them if they run within a `cancellable` block whose result
-is no longer wanted.
+The library calls `stage` around its parts, which has no effect without a listener, such as that of
+the command line. Each context has its own. Long loops call `checkpoint`, which ends them if they
+run within a `cancellable` block whose result is no longer wanted.
 """
 
 from __future__ import annotations
@@ -45,12 +42,7 @@ class Listener(Protocol):
 
 
 class Listeners:
-    """Several listeners as one.
-
-    Parameters
-    ----------
-    listeners : iterable of Listener
-    """
+    """Several listeners as one."""
 
     def __init__(self, listeners: Iterable[Listener]):
         self._listeners = tuple(listeners)
@@ -61,12 +53,12 @@ class Listeners:
             listener.begins(name)
 
     def advances(self, name: str, done: int, parts: int) -> None:
-        """Notify all listeners of how many of the parts of a stage are done."""
+        """Notify all listeners of the parts that are done."""
         for listener in self._listeners:
             listener.advances(name, done, parts)
 
     def ends(self, name: str, seconds: float) -> None:
-        """Notify all listeners of the end of a stage, and of how long it took."""
+        """Notify all listeners of the end of a stage."""
         for listener in self._listeners:
             listener.ends(name, seconds)
 
@@ -79,18 +71,9 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 def stage(name: str, *, parts: int = 0) -> Iterator[Callable[[], None]]:
     """Notify the listener that a stage begins and, when the block is left, that it has ended.
 
-    Parameters
-    ----------
-    name : str
-        Name of the stage, such as "neighbors". A part of a stage is called "features: smoothing";
-        the time of the stage around it includes its own.
-    parts : int, default=0
-        Number of parts of about the same size, if it is known.
-
-    Yields
-    ------
-    callable
-        Call it once for each part that is done.
+    A part of a stage is called "features: smoothing"; the time of the stage around it includes its
+    own. If the number of ``parts`` of about the same size is known, call what is yielded once for
+    each that is done.
     """
     listener = _listener.get()
     if listener is None:
@@ -112,15 +95,7 @@ def stage(name: str, *, parts: int = 0) -> Iterator[Callable[[], None]]:
 
 
 def in_parts(name: str, items: Iterable[_Item]) -> Iterator[_Item]:
-    """Yield items, and notify the listener of a stage of which the work on each item is a part.
-
-    Parameters
-    ----------
-    name : str
-        Name of the stage.
-    items : iterable
-        Short: all are taken before the first is yielded.
-    """
+    """Yield items, all taken first, whose work is a part of a stage each."""
     items = list(items)
     with stage(name, parts=len(items)) as part_done:
         for item in items:
@@ -149,11 +124,8 @@ _is_wanted: ContextVar[Callable[[], bool] | None] = ContextVar("is_wanted", defa
 def cancellable(is_wanted: Callable[[], bool]) -> Iterator[None]:
     """Cancel the computations within the block once their result is not wanted.
 
-    Parameters
-    ----------
-    is_wanted : callable
-        Called often, from the computing thread. Once it returns False, or that of an outer block
-        does, `CancelledError` is raised.
+    ``is_wanted`` is called often, from the computing thread. Once it, or that of an outer block,
+    returns False, `checkpoint` raises `CancelledError`.
     """
     outer = _is_wanted.get()
     both = is_wanted if outer is None else lambda: is_wanted() and outer()
@@ -165,20 +137,14 @@ def cancellable(is_wanted: Callable[[], bool]) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Continue, unless this runs within a `cancellable` block whose result is no longer wanted.
-
-    Raises
-    ------
-    CancelledError
-        If the result is no longer wanted. Drop what was computed so far.
-    """
+    """Raise `CancelledError` within a `cancellable` block whose result is not wanted."""
     is_wanted = _is_wanted.get()
     if is_wanted is not None and not is_wanted():
         raise CancelledError("cancelled: the result is no longer wanted")
 
 
 class _Seconds:
-    """Collects the seconds of each stage."""
+    """A listener that collects the seconds of each stage."""
 
     def __init__(self) -> None:
         self.by_stage: dict[str, float] = {}
@@ -196,13 +162,7 @@ class _Seconds:
 
 @contextmanager
 def stage_seconds() -> Iterator[dict[str, float]]:
-    """Yield a mapping that collects the seconds of each stage within the block.
-
-    Yields
-    ------
-    dict of str to float
-        Seconds by stage; repeated stages are added up.
-    """
+    """Yield a mapping that adds up the seconds of each stage within the block."""
     listener = _Seconds()
     with listening(listener):
         yield listener.by_stage

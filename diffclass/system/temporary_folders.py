@@ -27,28 +27,16 @@ _SEARCHED = 16  # numbers under which folders of killed processes are searched
 
 
 class TemporaryFolder:
-    """A new folder with access for its owner only.
+    """A new folder with access for its owner only, in ``parent`` or among temporary files.
 
-    It is removed with the object, at the end of a ``with`` block, or by `remove`.
-
-    Parameters
-    ----------
-    stem : str
-        The name is this stem, a number and ".part".
-    parent : Path, optional
-        The folder to make it in; that for the system's temporary files by default.
-    left : callable, optional
-        Called with each folder of the stem that a killed process left, before it is removed.
+    It is removed with the object, at the end of a ``with`` block, or by `remove`. Its name is the
+    stem, a number and ".part". ``left`` is called with each folder of the stem that a killed
+    process left, before it is removed.
 
     Attributes
     ----------
     path : Path
         Absolute: it stays the folder's name where the process changes its own.
-
-    Raises
-    ------
-    OSError
-        If no folder can be made there.
     """
 
     def __init__(
@@ -96,21 +84,9 @@ def sweep(stem: str, *, parent: Path, left: Callable[[Path], object] | None = No
 
 
 def lock(folder: Path) -> int | None:
-    """Lock a folder until its descriptor is closed or the process ends.
+    """Lock a folder until the descriptor that is returned is closed or the process ends.
 
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    int or None
-        The descriptor; None if the folder is locked or gone.
-
-    Raises
-    ------
-    OSError
-        If it is no folder, or folders cannot be locked there.
+    None if the folder is locked or gone; `OSError` if folders cannot be locked there.
     """
     if sys.platform == "win32":
         raise OSError(errno.ENOTSUP, "folders cannot be locked")

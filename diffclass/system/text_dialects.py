@@ -83,10 +83,7 @@ class TextDialect:
 def dialect_of(path: Path) -> TextDialect:
     r"""Tell how a text file is written, or raise `DataError` where that cannot be told.
 
-    Warns
-    -----
-    UserWarning
-        Once for a file, of what was assumed.
+    What was assumed is said in a warning, once for a file.
 
     Examples
     --------
@@ -134,13 +131,7 @@ def table_in(text: str) -> tuple[str, list[str]]:
 
 
 def cells_of(text: str, delimiter: str) -> Iterator[list[str]]:
-    r"""Yield the cells of each line of a text that are no empty ones.
-
-    Parameters
-    ----------
-    text : str
-    delimiter : str
-        `BLANKS` for any number of them.
+    r"""Yield the cells of each line of a text that is not empty; `BLANKS` are any number of them.
 
     Examples
     --------
@@ -174,20 +165,9 @@ def _encoding(path: Path) -> str:
 
 
 def read_text(path: Path, *, most: int | None = None, errors: str = "strict") -> str:
-    r"""Return a text, in UTF-8 or UTF-16, or its first lines.
+    r"""Return a text, in UTF-8 or UTF-16, or its first lines, of about ``most`` letters.
 
-    Parameters
-    ----------
-    path : Path
-    most : int, optional
-        Letters; the last line is whole.
-    errors : {"strict", "replace"}
-        What is done with bytes that are no text.
-
-    Raises
-    ------
-    DataError
-        Where there are such bytes.
+    Bytes that are no text are replaced with ``errors="replace"``, else a `DataError`.
 
     Examples
     --------
