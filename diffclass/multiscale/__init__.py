@@ -1,9 +1,4 @@
-"""Multiscale powers of a walk: A, A^2, A^4, ... on the few functions that they leave.
-
-`wavelets` holds the result, its bases and what is done with them; `levels` squares and splits, from
-one power to the next, in cells of functions that are close together; `splits` orthogonalises bumps,
-and `panels` holds a power.
-"""
+"""Multiscale powers of a walk: A, A^2, A^4, ... on the few functions that they leave."""
 
 from __future__ import annotations
 

@@ -2,9 +2,8 @@
 
     T_0 = S;    V_j = V_{j+1} + W_{j+1} by the bumps of T_j;    T_{j+1} = (Q_j' T_j Q_j)^2
 
-The first powers are sparse matrices on all points, since hardly a function is lost yet and fill is
-small. From the first split on they are panels; on the last thousand functions there is one cell,
-and the power is dense.
+Until the first split powers are sparse matrices on all points, then panels; the last thousand
+functions are one cell, on which the power is dense.
 
 Source: R. Coifman and M. Maggioni, Diffusion wavelets, 2006, section 4.
 """
@@ -39,10 +38,7 @@ def compressed_levels(
     max_entries: int,
     random_state: RandomState,
 ) -> tuple[Level, ...]:
-    """Return the powers S, S^2, S^4, ... on the spaces that they leave; see `diffusion_wavelets`.
-
-    They end where only the constants of the components are left, or after as many as asked for.
-    """
+    """Return S, S^2, S^4, ... until only constants of the components are left; see `Level`."""
     builder = _Builder(operator, accuracy, max_entries, random_state)
     levels = [builder.level()]
     while len(levels) < max_levels and builder.n_functions > operator.n_connected_components:
@@ -62,7 +58,7 @@ class Level:
     power : csr_array or Panels of shape (n_functions, n_functions)
         S^(2^j) on V_j.
     split : Split or None
-        V_j = V_{j+1} + W_{j+1}; None where nothing could be left out.
+        V_j = V_{j+1} + W_{j+1}; None where nothing was left out.
 
     Examples
     --------
@@ -93,12 +89,12 @@ class Level:
         return self.split.analyse(coefficients)
 
     def up(self, scaling: np.ndarray, wavelets: np.ndarray | None = None) -> np.ndarray:
-        """Return coefficients in V_j from those in V_{j+1} and W_{j+1}, or without the latter."""
+        """Return coefficients in V_j from those in V_{j+1} and W_{j+1}, the latter 0 by default."""
         return scaling if self.split is None else self.split.synthesise(scaling, wavelets)
 
 
 class _Builder:
-    """The power at hand, on its space: each level splits the space, then the power is squared."""
+    """The power at hand on its space, which each level splits before the power is squared."""
 
     def __init__(
         self,
@@ -167,6 +163,7 @@ class _Builder:
         if isinstance(self._power, Panels) or self._power.nnz > CELL_SIZE * self.n_functions:
             return True
         sample = [cells[c] for c in self._random.permutation(len(cells))[:_SAMPLED_CELLS]]
+        # a split makes rows dense: try it on some cells first
         split = self._split(sample)
         return split.n_scaling <= _WORTH_SPLITTING * sum(map(len, sample))
 
@@ -183,10 +180,7 @@ class _Builder:
 def restricted(
     matrix: sp.csr_array | Panels, split: Split, threshold: float, max_entries: int
 ) -> Panels:
-    """Return Q' T Q for the scaling functions Q of a split, small columns left out.
-
-    Raises `ParameterError` if it has more than ``max_entries`` entries.
-    """
+    """Return Q' T Q for the scaling functions Q of a split; `ParameterError` if it is too large."""
     cell_of, place_of, starts = split.numbering()
     panels, n_entries = [], 0
     for cell in split.cells:
@@ -198,18 +192,16 @@ def restricted(
             new_columns.append(starts[other] + np.arange(scaling.shape[1]))
             blocks.append(values[:, among] @ scaling[place_of[rows.columns[among]]])
         panel = Panel(np.concatenate(new_columns), np.concatenate(blocks, axis=1))
-        panels.append(panel.without_small(threshold))
+        panels.append(panel.without_small(threshold))  # columns near 0
         n_entries += panels[-1].values.size
         check_entries(n_entries, max_entries)
     return Panels(panels)
 
 
 def _with_exact_means(power: Panels, means: np.ndarray) -> Panels:
-    """Make the constants exact eigenvectors of a dense power, and the rest no longer than 1.
-
-    The constants are the first functions, the only ones whose means are not 0. Rounding could let
-    other functions, or the constants, grow from one squaring to the next.
-    """
+    """Make the constants exact eigenvectors of a dense power, and the rest no longer than 1."""
+    # the constants are the first functions, the only ones with a mean; else rounding could make
+    # functions grow from one squaring to the next
     n_constants = int(np.count_nonzero(np.abs(means) > ROUNDING))
     (panel,) = power.panels
     T = np.zeros((len(means), len(means)))
@@ -233,12 +225,11 @@ def voronoi_cells(
     size: int,
     random: np.random.RandomState,
 ) -> list[np.ndarray]:
-    """Group functions by the nearest of some centres, drawn at random; return their numbers.
+    """Return groups of functions, each of those nearest to one of some centres drawn at random.
 
-    Each edge of the graph counts as one hop; centers (m,) and components (m,) are the point and the
-    component of each function. Cells have ``size`` functions on average, and are within one
-    component, but up to four times as many functions are one cell together. Costs one search
-    through the graph.
+    Functions have a point (m,) and a component (m,) each; distances are in hops. Cells hold
+    ``size`` functions on average, of one component; up to four times as many functions are one cell
+    together.
     """
     m = len(centers)
     if m <= 4 * size:
@@ -255,10 +246,7 @@ def voronoi_cells(
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A group of b basis functions and its new basis.
-
-    Columns of scaling (b, r) go on to the next space, those of wavelets (b, b - r) stay.
-    """
+    """b basis functions and their new basis: scaling (b, r) goes on, wavelets (b, b - r) stay."""
 
     members: np.ndarray
     scaling: np.ndarray
@@ -267,10 +255,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """An orthogonal split of a space into scaling functions and wavelets, cell by cell.
-
-    Every function of the space is in one cell.
-    """
+    """An orthogonal split of a space into scaling functions and wavelets, cell by cell."""
 
     cells: tuple[Cell, ...]
 
@@ -292,7 +277,7 @@ class Split:
         return np.concatenate(scaling), np.concatenate(wavelets)
 
     def synthesise(self, scaling: np.ndarray, wavelets: np.ndarray | None = None) -> np.ndarray:
-        """Return functions (n, m) from their coefficients; no wavelets are zeros."""
+        """Return functions (n, m) from their coefficients, those of wavelets 0 by default."""
         out = np.empty((self.n_members, scaling.shape[1]))
         s = w = 0
         for cell in self.cells:
@@ -327,10 +312,10 @@ def split_cells(
     components: np.ndarray,
     accuracy: float,
 ) -> Split:
-    """Split a space of n functions by the bumps of an operator on it, in b^2 w operations per cell.
+    """Split a space of n functions by the bumps of an operator T on it.
 
     ``rows(members)`` returns T(B, :) without its columns of zeros, (b, w); means (n,) are the
-    coefficients of sqrt(pi), and |T Q_wavelets|_F of a cell is at most the accuracy.
+    coefficients of sqrt(pi). In each cell |T Q_wavelets|_F is at most the accuracy.
     """
     return Split(
         tuple(
@@ -353,6 +338,7 @@ def _split_cell(
         return Cell(members, constants, rest)
     bumps = rest.T @ rows
     Q, R, _ = qr(bumps, mode="full" if len(bumps) > rows.shape[1] else "economic", pivoting=True)
+    # |T Q|_F of all but the first r columns, for each r
     tails = np.sqrt(np.cumsum(np.sum(R**2, axis=1)[::-1])[::-1])
     rank = int(np.count_nonzero(tails > accuracy))
     scaling = np.concatenate([constants, rest @ Q[:, :rank]], axis=1)

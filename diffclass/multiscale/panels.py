@@ -2,8 +2,8 @@
 
     T = [T(B_1, :); T(B_2, :); ...],    T(B, :) stored on the columns where it is not nearly zero
 
-Functions of a cell are close together, so that their rows touch the same columns: a panel is nearly
-full, and one dense product of two panels does what a sparse product does entry by entry.
+Functions of a cell are close together and touch the same columns, so a dense product of two panels
+does what a sparse product does entry by entry.
 """
 
 from __future__ import annotations
@@ -63,10 +63,7 @@ class Panels:
         return Panel(columns, values)
 
     def squared(self, threshold: float, max_entries: int) -> Panels:
-        """Return the square, without the columns of panels whose norm is at most the threshold.
-
-        Raises `ParameterError` if it has more than ``max_entries`` entries.
-        """
+        """Return the square without small columns; `ParameterError` if it has too many entries."""
         panels, n_entries = [], 0
         for panel in self.panels:
             panels.append(self._times(panel).without_small(threshold))

@@ -5,17 +5,13 @@ With S = D^1/2 A D^-1/2, the symmetric conjugate of the walk, and V_0 all functi
     V_j = V_{j+1} + W_{j+1},    |S^(2^j) restricted to W_{j+1}| <= accuracy
     T_0 = S,    T_{j+1} = (Q_j' T_j Q_j)^2,    Q_j the scaling functions of V_{j+1} in V_j
 
-T_j is S^(2^j) on V_j. As time doubles fewer functions survive, so that T_j shrinks. A step of t is
-the product of the T_j of t's binary digits, each on the space of its level:
+T_j is S^(2^j) on V_j. A step of t is the product of the T_j of t's binary digits:
 
     A^t f  =  limit + pi^-1/2 Q_0 ... Q_{j-1} T_j Q_{j-1}' ... Q_0' pi^1/2 (f - limit),   t = 2^j
 
-where the limit, the mean of f on each component, is exact at all times. Functions phi with the
-coefficients pi^1/2 phi are orthonormal in the weights pi.
-
-What is neglected: wavelets, at most the accuracy in each cell of about 256 functions; and columns
-of a cell's rows whose norm is below a thousandth of it. The error that results is measured in
-experiments/multiscale.
+where the limit, the mean of f on each component, is exact. Functions phi with the coefficients
+pi^1/2 phi are orthonormal in the weights pi. What is neglected: wavelets, at most the accuracy in
+each cell of about 256 functions; and columns of a cell's rows below a thousandth of it.
 
 Source: R. Coifman and M. Maggioni, Diffusion wavelets, Applied and Computational Harmonic Analysis
 21 (2006), section 4; announced in Coifman et al. 2005, sections 2.1 and 5.
@@ -53,12 +49,10 @@ def diffusion_wavelets(
     operator : MarkovOperator
         Of n points.
     accuracy : float, default=1e-6
-        Of the powers, between 1e-12 and 0.1: a function of norm 1 in the weights pi that a power
-        shrinks to less is left out (of a cell, not of the whole). The error of A^t f is of this
-        order; see the experiments.
+        1e-12 to 0.1: functions of a cell that a power shrinks to less, of norm 1 in the weights pi,
+        are left out. The error of A^t f is of this order.
     max_levels : int, optional
-        Largest number of powers. By default as many as it takes until only constants are left, at
-        most 64.
+        Largest number of powers, at most 64. By default they end where only constants are left.
     max_entries : int, default=400_000_000
         Largest number of entries of one power, 8 bytes each.
     random_state : int, RandomState or None, default=0
@@ -73,11 +67,6 @@ def diffusion_wavelets(
     ------
     ParameterError
         If the accuracy is out of range, or if a power has too many entries.
-
-    See Also
-    --------
-    MarkovOperator.apply : For few functions, and for points of more than two dimensions.
-    leading_eigenpairs : For large times only: as many coordinates as are left then.
 
     Notes
     -----
@@ -183,8 +172,7 @@ class DiffusionWavelets:
         Returns
         -------
         ndarray of float64 of the shape of f, or (n_times, ...) for a sequence of times
-            A constant stays constant up to rounding. Costs one product with each power that t is
-            the sum of, and a pass through the bases down to the smallest of them.
+            A constant stays constant up to rounding.
 
         Raises
         ------
@@ -256,8 +244,7 @@ class DiffusionWavelets:
         level : int
             From 0 to the number of levels.
         which : array-like of int of shape (m,), optional
-            Numbers of the functions; all by default. In each cell the constant comes first, then
-            the bumps in the order in which they were taken.
+            Numbers of the functions, in each cell the constant first; all by default.
 
         Returns
         -------
@@ -270,17 +257,7 @@ class DiffusionWavelets:
     def wavelets(self, level: int, which: ArrayLike | None = None) -> np.ndarray:
         """Return wavelets: a basis of W_level, what V_{level - 1} has beyond V_level.
 
-        Parameters
-        ----------
-        level : int
-            From 1 to the number of levels.
-        which : array-like of int of shape (m,), optional
-            Numbers of the functions; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            Functions on the points, orthonormal in the weights pi.
+        The level is from 1; else as `scaling_functions`.
         """
         ranks = self.ranks
         units = _unit_columns(int(ranks[level - 1] - ranks[self._checked_level(level, 1)]), which)
@@ -312,9 +289,9 @@ class DiffusionWavelets:
         return np.sqrt(self.stationary_distribution)[:, None]
 
     def _power(self, coefficients: np.ndarray, t: int) -> np.ndarray:
-        """S^t on coefficients of V_0 that have no constant part."""
+        """Return S^t of coefficients of V_0 that have no constant part."""
         passed = 0
-        while t and passed < len(self.levels):
+        while t and passed < len(self.levels):  # t's binary digits, the lowest first
             level = self.levels[passed]
             if t & 1:
                 coefficients = level.power @ coefficients

@@ -4,26 +4,22 @@
     L_rw  = I - A = D^-1 L           random walk
     L_sym = I - S = D^-1/2 L D^-1/2  symmetric
 
-For points of density exp(-U) on a manifold and the kernel exp(-|x - y|^2 / epsilon),
+For points of density p = exp(-U) on a manifold and the kernel exp(-|x - y|^2 / epsilon),
 
     (I - A) / epsilon -> -(1/4) (Delta f - s grad U . grad f),   s = 2 (1 - alpha)
 
 as epsilon -> 0: alpha = 1 gives the Laplace-Beltrami operator for every density, 1/2 the
 Fokker-Planck operator of the potential U, 0 the normalised graph Laplacian with U counted twice.
-With alpha = 1, A^(t / epsilon) tends to the heat kernel exp(t Delta / 4).
-
-Functions have the energy
+With alpha = 1, A^(t / epsilon) tends to the heat kernel exp(t Delta / 4). Functions have the energy
 
     E(f) = <f, (I - A) f>_pi = sum_{x,y} pi(x) a(x, y) (f(x) - f(y))^2 / 2
-    (4 / epsilon) E(f)  ->  int |grad f|^2 p^s / int p^s,    p = exp(-U)
+    (4 / epsilon) E(f)  ->  int |grad f|^2 p^s / int p^s
 
-as epsilon -> 0: s > 0 penalises functions that change where points are dense. By Rayleigh and
-Ritz the eigenfunctions of A are the functions of least energy among those orthogonal to all before
-them, and 1 - lambda_l are their energies; in a space of trial functions the same rule gives the
-best approximations that the space has.
+The eigenfunctions of A are those of least energy, 1 - lambda_l, among all orthogonal to the ones
+before (Rayleigh and Ritz).
 
-Sources: Coifman et al. 2005, sections 2.2 to 2.4 (equations 2.6, 2.9 and 2.14);
-Socher 2008, sections 1.5.1 (graph Laplacians), 3.1 (s) and 3.3 (equations 20 to 23, energy).
+Sources: Coifman et al. 2005, sections 2.2 to 2.4 (equations 2.6, 2.9 and 2.14); Socher 2008,
+sections 1.5.1 (graph Laplacians), 3.1 (s) and 3.3 (equations 20 to 23, energy).
 """
 
 from __future__ import annotations
@@ -43,11 +39,6 @@ from diffclass.operators.markov import MarkovOperator
 def unnormalized_laplacian(operator: MarkovOperator) -> LinearOperator:
     """Return L = D - K_alpha, symmetric, of shape (n, n); rows sum to 0.
 
-    See Also
-    --------
-    random_walk_laplacian : Each row divided by its degree: what the walk does in a step.
-    symmetric_laplacian : Symmetric, with the eigenvalues of the random walk.
-
     Examples
     --------
     >>> import numpy as np
@@ -66,11 +57,6 @@ def unnormalized_laplacian(operator: MarkovOperator) -> LinearOperator:
 def random_walk_laplacian(operator: MarkovOperator) -> LinearOperator:
     """Return L_rw = I - A, of shape (n, n); its eigenvalues are 1 - lambda_l, in [0, 2].
 
-    See Also
-    --------
-    symmetric_laplacian : Symmetric, with the same eigenvalues, for solvers that need it.
-    generator : The same per squared unit of length, to compare with differential operators.
-
     Examples
     --------
     >>> import numpy as np
@@ -88,10 +74,6 @@ def random_walk_laplacian(operator: MarkovOperator) -> LinearOperator:
 
 def symmetric_laplacian(operator: MarkovOperator) -> LinearOperator:
     """Return L_sym = I - S, symmetric, of shape (n, n), with the eigenvalues of L_rw.
-
-    See Also
-    --------
-    random_walk_laplacian : Constants are its eigenfunctions, and a step of the walk is I - L_rw.
 
     Examples
     --------
@@ -121,13 +103,7 @@ def generator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
     Returns
     -------
     LinearOperator of shape (n, n)
-        It works in double precision.
-
-    See Also
-    --------
-    random_walk_laplacian : Without the bandwidth.
-    schroedinger_operator : With the drift turned into a potential.
-    generator_eigenvalues : From eigenvalues of A that are known already.
+        In double precision.
 
     Examples
     --------
@@ -151,30 +127,21 @@ def generator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
 def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
     """Return H = (4 / epsilon) W (I - A) W^-1, W = q^(1 - alpha), which tends to -Delta + V.
 
-    With the density p = exp(-U) and s = 2 (1 - alpha), H is the generator
-    -Delta + s grad U . grad seen by the functions p^(s / 2) f, and its potential is
+    q, the row sums of the affinity, stands for the density p = exp(-U). H is the generator -Delta +
+    s grad U . grad, s = 2 (1 - alpha), seen by the functions p^(s / 2) f, with the same spectrum
+    and the potential
 
         V = (s^2 / 4) |grad U|^2 - (s / 2) Delta U.
 
-    The spectrum is that of the generator; wells of U are wells of V. q, the row sums of the
-    affinity, stand for p.
-
     Parameters
     ----------
-    operator : MarkovOperator
-        Made with the kernel exp(-|x - y|^2 / epsilon).
-    epsilon : float
-        In squared units of the points.
+    operator, epsilon
+        As in `generator`.
 
     Returns
     -------
     LinearOperator of shape (n, n)
-        It works in double precision.
-
-    See Also
-    --------
-    generator : With the drift; its first eigenfunction is constant.
-    schroedinger_potential : The potential V alone.
+        In double precision.
 
     References
     ----------
@@ -213,8 +180,7 @@ def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarr
     Returns
     -------
     ndarray of shape (n,)
-        In inverse squared units of the points. It depends on the density's second derivatives and
-        is reliable only where many points weigh.
+        In inverse squared units of the points; reliable only where points are dense.
 
     Examples
     --------
@@ -240,18 +206,14 @@ def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray
     Parameters
     ----------
     eigenvalues : ndarray
-        The eigenvalues lambda_l of A.
+        lambda_l of A.
     epsilon : float
         In squared units of the points.
 
     Returns
     -------
     ndarray
-        At least 0. The equality holds to first order in epsilon.
-
-    See Also
-    --------
-    generator : The operator itself.
+        At least 0, and right to first order in epsilon.
 
     Examples
     --------
@@ -271,19 +233,14 @@ def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray
 
 
 def heat_steps(time: float, epsilon: float) -> int:
-    """Return 4 time / epsilon, the number of steps n for which A^n is closest to exp(time Delta).
+    """Return 4 time / epsilon, the whole number of steps n with A^n closest to exp(time Delta).
 
     Parameters
     ----------
     time : float
         In squared units of the points, at least 0.
     epsilon : float
-        The bandwidth of the kernel exp(-|x - y|^2 / epsilon).
-
-    Returns
-    -------
-    int
-        Rounded to the nearest step.
+        Of the kernel exp(-|x - y|^2 / epsilon).
 
     Examples
     --------
@@ -340,13 +297,12 @@ def dirichlet_energy(
     f : array-like of shape (n,) or (n, m)
         One function per column.
     epsilon : float, optional
-        Bandwidth of the kernel exp(-|x - y|^2 / epsilon), in squared units of the points. If given,
-        the energy is multiplied by 4 / epsilon and tends to int |grad f|^2 p^s / int p^s.
+        Of the kernel, in squared units of the points. If given, the energy is multiplied by 4 /
+        epsilon and tends to int |grad f|^2 p^s / int p^s.
 
     Returns
     -------
     float or ndarray of shape (m,)
-        Summed over edges, so that nothing cancels. Costs one multiplication per edge and column.
 
     Raises
     ------
@@ -354,10 +310,6 @@ def dirichlet_energy(
         If epsilon is not above 0.
     DataError
         If f is not finite or has another number of rows.
-
-    See Also
-    --------
-    rayleigh_ritz : The functions of least energy among the combinations of some.
 
     Examples
     --------
@@ -369,6 +321,7 @@ def dirichlet_energy(
     """
     scale = 1.0 if epsilon is None else 4 / check_positive(epsilon, "epsilon")
     columns = _functions(operator, f)
+    # over edges, where <f, f> - <f, A f> would cancel
     K = operator.affinity.tocoo()
     energies = [K.data @ (g[K.row] - g[K.col]) ** 2 for g in columns.T]
     found = scale * np.array(energies, dtype=np.float64) / (2 * operator.degrees.sum())
@@ -388,21 +341,14 @@ def rayleigh_ritz(operator: MarkovOperator, functions: ArrayLike) -> tuple[np.nd
     Returns
     -------
     energies : ndarray of shape (rank,)
-        E in increasing order; each is at least the 1 - lambda_l of the same place, and equal where
-        the span holds the eigenfunction.
+        E in increasing order, each at least the 1 - lambda_l of the same place.
     ritz_functions : ndarray of shape (n, rank)
-        Combinations of the trial functions, orthonormal in the weights pi. Costs a product with m
-        columns and n m^2.
+        Combinations of the trial functions, orthonormal in the weights pi.
 
     Raises
     ------
     DataError
         If a function is not finite, or all are 0.
-
-    See Also
-    --------
-    leading_eigenpairs : The functions of least energy of all.
-    dirichlet_energy : The energy of given functions.
 
     Examples
     --------

@@ -1,12 +1,8 @@
 """Large graphs in an order in which the points of an edge lie near each other in memory.
 
-A step of the walk reads the values of a point for every edge. Once all values are larger than the
-processor's cache and edges lead anywhere, it mostly waits for memory: with 16 columns a step on a
-million pixels takes half as long where neighbours lie together. Up to some hundred thousand points
-nothing is gained.
-
-The order is that of reverse Cuthill and McKee, from SciPy. The edges of a row keep their own order,
-so that a step gives the same bits.
+A step of the walk reads the values of a point for every edge, and waits for memory where neighbours
+lie far apart. The order is that of reverse Cuthill and McKee. The edges of a row keep their own
+order, so that a step gives the same bits.
 
 Source: A. George and J. W. Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981,
 chapter 4.
@@ -19,10 +15,7 @@ import scipy.sparse as sp
 
 
 def local_order(graph: sp.csr_array) -> np.ndarray:
-    """Return an order of the points of a symmetric graph in which those of an edge are near.
-
-    order(i) is the number of the point at place i. Costs about ten products with one column.
-    """
+    """Return the numbers of points in an order in which those of an edge are near."""
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     return reverse_cuthill_mckee(graph, symmetric_mode=True)

@@ -2,28 +2,21 @@
 
 With s_i(x) from 0 to 1 the score of class i at x, and K the affinity of the operator,
 
-    K_i(x, y) = s_i(x) K(x, y) s_i(y),   d_i = s_i (K s_i),   A_i = D_i^-1 K_i,
+    K_i(x, y) = s_i(x) K(x, y) s_i(y),   d_i = s_i (K s_i),   A_i = D_i^-1 K_i.
 
 The walk of class i moves easily between points that look like class i, and rarely to others. K_i is
 never stored: with w_i = s_i / (K s_i) a step of all classes is one product,
 
-    h_i <- w_i (K h_i),
+    h_i <- w_i (K h_i).
 
-Where d_i is 0, so is the row of K_i, and no division makes it one of a Markov matrix. It stays 0:
-that point is not part of class i's walk, from it nothing moves, and f_i and m_i are 0 there after a
-step. On all other points A_i is a Markov matrix.
-
-The result can be taken backward, f_i = h_i / s_i (A_i f is the mean of f after a step), or forward,
-m_i = (K s_i) h_i (A_i' m is where mass goes; its sum is kept). They differ by m_i = d_i f_i.
-
-Forward, m_i tends to d_i, about s_i^2, and so repeats the old scores. Backward, f_i tends to 1 for
-every class and so forgets the old scores; where scores are small it does so too soon, because the
-rows are divided by s_i. Values between the two tell the classes apart best: with the forward
-exponent beta from 0 to 1,
+Backward, f_i = h_i / s_i, and A_i f is the mean of f after a step; forward, m_i = (K s_i) h_i, and
+A_i' m is where mass goes. Forward m_i tends to d_i, about s_i^2, and repeats the old scores;
+backward f_i tends to 1 for every class and forgets them. Between the two, with the forward exponent
+beta from 0 to 1,
 
     N_i = m_i^beta f_i^(1 - beta) = d_i^beta f_i.
 
-Its default was measured in `experiments/coifman_2005/warping.py`.
+Points where d_i is 0 are not part of class i's walk: after a step f_i and m_i are 0 there.
 
 Source: Coifman et al. 2005, section 3 (the kernel k(x, y) s_i(x) s_i(y), "renormalized").
 """
@@ -58,8 +51,8 @@ class Warp:
     Parameters
     ----------
     rounds : int, default=1
-        Largest number of further diffusions, each by operators that are warped with the posteriors
-        before. They end early if one changes the class of fewer than a thousandth of the points.
+        Largest number of further diffusions, each warped with the posteriors before. They end early
+        if one changes the class of fewer than a thousandth of the points.
     floor, forward_exponent : float, default=0.4, 0.25
         As in `warped_operator`.
 
@@ -83,7 +76,7 @@ class Warp:
 
 @dataclass(frozen=True, eq=False)
 class WarpedValues:
-    """Values N_i of class-specific walks, for a step from new points; made by `for_new_points`.
+    """The N_i of fitted points for a step from new points; made by `WarpedOperator.for_new_points`.
 
     scores (n, n_classes) are the s_i, products the s_i f_i, values the N_i.
     """
@@ -98,11 +91,8 @@ class WarpedValues:
         return self.values[points]
 
     def at(self, weights: sp.csr_array) -> np.ndarray:
-        """Return N_i (m, n_classes) at new points, up to a factor per point: a step of each walk.
-
-        ``weights`` are those of `diffclass.PointGraph.step_weights`; where a row is empty, N_i is
-        0. The scores of a new point are the means of its neighbours' scores.
-        """
+        """Return N_i (m, n_classes) at new points, up to a factor each; 0 where a row is empty."""
+        # the scores of a new point are the means of its neighbours' scores
         smoothed_scores = weights @ self.scores
         total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
         empty = total <= 0
@@ -126,11 +116,6 @@ class WarpedOperator:
         The products K s_i.
     forward_exponent : float
         The exponent beta of `read`, 0 to 1: 0 is backward, 1 forward.
-
-    Notes
-    -----
-    Memory: four arrays of n x n_classes. A step costs as much as one of the plain operator and one
-    more multiplication per point and class.
 
     Examples
     --------
@@ -174,7 +159,7 @@ class WarpedOperator:
 
     @property
     def degrees(self) -> np.ndarray:
-        """Stationary mass d_i = s_i (K s_i) of each class, not scaled; shape (n, n_classes)."""
+        """Stationary mass d_i = s_i (K s_i), not scaled; shape (n, n_classes)."""
         return self.scores * self.smoothed_scores
 
     def apply(self, f: ArrayLike, n_steps: int = 1) -> np.ndarray:
@@ -203,27 +188,9 @@ class WarpedOperator:
         return _divided(self.advance(f * self.scores, n_steps), self.scores)
 
     def forward(self, mass: ArrayLike, n_steps: int = 1) -> np.ndarray:
-        """Move mass forward: column i is (A_i')^t m_i.
+        """Move mass forward: column i is (A_i')^t m_i; arguments as in `apply`.
 
-        The sum of each column is kept, but for mass where d_i is 0, which goes nowhere: the first
-        step loses it.
-
-        Parameters
-        ----------
-        mass : array-like of shape (n, n_classes)
-            One distribution per class.
-        n_steps : int, default=1
-            t, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the operator's dtype.
-
-        Raises
-        ------
-        ParameterError
-            As `apply`.
+        The first step loses mass where d_i is 0; else the sum of each column is kept.
         """
         mass = self._columns(mass)
         if not n_steps:
@@ -232,10 +199,7 @@ class WarpedOperator:
         return self.advance(_divided(moving, self.smoothed_scores), n_steps) * self.smoothed_scores
 
     def advance(self, h: np.ndarray, n_steps: int = 1) -> np.ndarray:
-        """Take t steps h_i <- w_i (K h_i) of h_i = s_i f_i = m_i / (K s_i), in a new array.
-
-        The columns h_i (n, n_classes) are in the operator's dtype; t is at least 0.
-        """
+        """Take t steps h_i <- w_i (K h_i) of columns (n, n_classes), in a new array."""
         check_positive(n_steps, "n_steps", integer=True, zero=True)
         h, spare = h.copy(), np.empty_like(h)
         for _ in range(n_steps):
@@ -250,20 +214,16 @@ class WarpedOperator:
         _compiled.columns.scaled_product(K.indptr, K.indices, K.data, self._weights, h, out)
 
     def in_double_precision(self) -> WarpedOperator:
-        """Return the same walks in double precision; the operator itself if it is so already."""
+        """Return the same walks in double precision."""
         if self.unwarped.dtype == np.float64:
             return self
         operator, scores = self.unwarped.in_double_precision(), self.scores.astype(np.float64)
         return WarpedOperator.of(operator, scores, self.forward_exponent)
 
     def with_classes(self, columns: Sequence[int]) -> WarpedOperator:
-        """Return the walks of other classes.
-
-        ``columns`` says where each class is among the present ones; -1 is a new class, whose score
-        is the default floor at all points.
-        """
+        """Return the walks of other classes, given the column of each here, -1 for a new one."""
         shape = len(self), len(columns)
-        scores = np.full(shape, WARP_FLOOR, dtype=self.scores.dtype)
+        scores = np.full(shape, WARP_FLOOR, dtype=self.scores.dtype)  # of new classes
         smoothed_scores = np.empty_like(scores)
         smoothed_scores[:] = (WARP_FLOOR * self.unwarped.degrees)[:, None]
         known = np.asarray(columns) >= 0
@@ -272,11 +232,7 @@ class WarpedOperator:
         return WarpedOperator(self.unwarped, scores, smoothed_scores, self.forward_exponent)
 
     def merged(self) -> MarkovOperator:
-        """Return one walk for all classes, that of the sum of the K_i.
-
-        Its affinity is K(x, y) sum_i s_i(x) s_i(y), so it moves easily between points of alike
-        scores. Costs one multiplication per edge and class.
-        """
+        """Return one walk for all classes, of the affinity sum_i K_i."""
         K = self.unwarped.affinity
         rows = np.repeat(np.arange(len(self)), np.diff(K.indptr))
         data = np.zeros(K.nnz, dtype=K.dtype)
@@ -342,14 +298,12 @@ def warped_operator(
         The walk on n points.
     scores : array-like of shape (n, n_classes)
         How likely each point is of each class, 0 to 1, such as earlier posteriors; classes in
-        sorted order. Rows may have any sum. Of equal points the first counts.
+        sorted order. Rows may have any sum.
     y : array-like of shape (n,), optional
-        Labels, -1 where unknown. They override the scores of their points. Every class has to
-        occur.
+        Labels, -1 where unknown, which override scores. Every class has to occur.
     floor : float, default=0.4
-        From 0 to 1: s_i = floor + (1 - floor) p_i. Above 0 every point stays within reach and new
-        labels can overturn old scores; 1 does not warp at all. 0, with ``forward_exponent=0``, is
-        the kernel of the paper: class i never walks where its score is 0.
+        0 to 1: s_i = floor + (1 - floor) p_i. Above 0 every point stays within reach and labels can
+        overturn scores; 1 does not warp. 0, with ``forward_exponent=0``, is the paper's kernel.
     forward_exponent : float, default=0.25
         The exponent beta, 0 to 1: 0 is backward, 1 forward; see the module.
 
@@ -363,8 +317,7 @@ def warped_operator(
     ParameterError
         If floor or forward_exponent is out of range.
     DataError
-        If scores have another shape, or are not from 0 to 1; if y has another length or another
-        number of classes.
+        If scores or y do not fit the points or each other, or scores are not from 0 to 1.
 
     See Also
     --------

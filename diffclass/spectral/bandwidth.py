@@ -1,23 +1,20 @@
 """One global bandwidth epsilon of exp(-|x - y|^2 / epsilon), chosen from the points.
 
-*Semigroup error.* Diffusing for 2t is the same as diffusing for t twice; `semigroup_bandwidth`
-takes the scale at which the kernel comes closest to that (see `diffclass.spectral.semigroup`).
+*Semigroup error.* `semigroup_bandwidth` takes the scale at which two steps of the kernel are most
+like one step of twice the time; see `diffclass.spectral.semigroup`.
 
-*Slope.* sum_xy exp(-|x - y|^2 / epsilon), over pairs x != y, grows like epsilon^(m/2) on a manifold
-of m dimensions: from the smallest scales on its logarithmic slope is m / 2. It leaves this plateau
-where the kernel reaches across from one sheet or turn to the next (it rises) or over the whole set
-(it falls). `slope_bandwidth` takes half the scale at which the plateau ends; twice the slope on the
-plateau is the dimension.
+*Slope.* On a manifold of m dimensions the sum of exp(-|x - y|^2 / epsilon) over pairs x != y grows
+like epsilon^(m/2). Its logarithmic slope is m / 2, a plateau, until the kernel reaches from one
+sheet of the manifold to the next or over the whole set. `slope_bandwidth` takes half the scale at
+which the plateau ends: half, since two steps of a walk are one step of the double scale.
 
-Half, since two steps are a step of the double scale. Beyond, the points are no longer the manifold:
-on a roll the error is small again, and the slope largest, where neighbouring sheets are one. A
-minimum of the error therefore counts only up to the scale at which the slope differs by a tenth
-from that of the plateau; without one, half the end of the plateau is taken, and said not to be
-found.
+The semigroup error has a second minimum at scales at which sheets merge. A minimum therefore counts
+only up to the scale at which the slope differs by a tenth from that of the plateau; where there is
+none, half the end of the plateau is taken, and ``is_found`` is False.
 
-Sources: Shan and Daubechies 2022, section 3.2 (the error); R. Coifman, Y. Shkolnisky, F. Sigworth
-and A. Singer, Graph Laplacian tomography from unknown random projections, 2008 (the slope); P.
-Grassberger and I. Procaccia, Measuring the strangeness of strange attractors, 1983 (the plateau).
+Sources: Shan and Daubechies 2022, section 3.2 (error); R. Coifman, Y. Shkolnisky, F. Sigworth and
+A. Singer, Graph Laplacian tomography from unknown random projections, 2008 (slope); P. Grassberger
+and I. Procaccia, Measuring the strangeness of strange attractors, 1983 (plateau).
 """
 
 from __future__ import annotations
@@ -70,25 +67,19 @@ class BandwidthCurve:
     n_useful : ndarray of shape (m,)
         Neighbours that count for the median point, measured by its kernel sum.
     in_reach : ndarray of bool of shape (m,)
-        Whether the graph reaches 3 sqrt(2 epsilon): the points beyond weigh less than exp(-9) at
-        epsilon and at 2 epsilon.
+        Whether the graph reaches 3 sqrt(2 epsilon), beyond which points weigh less than exp(-9).
     epsilon : float
         The chosen scale.
     is_found : bool
-        Whether the rule found it; otherwise it is the admissible scale closest to the rule.
+        Whether a scale satisfies the rule; otherwise epsilon is the closest to it.
     limit : float
-        The widest scale admitted, infinite where the slope has no plateau: for the slope half of
-        that at which the plateau ends, for the error that at which the slope has left it.
+        The widest scale admitted, infinite where the slope has no plateau.
     criterion : {"semigroup", "slope"}
         Name of the criterion.
     n_neighbors : int
-        Neighbours that a graph needs to reach 3 sqrt(epsilon) from 95 % of the points.
+        Neighbours with which a graph reaches 3 sqrt(epsilon) from 95 % of the points.
     dimension : float or None
-        Dimension of the points' manifold, for the slope; None where there is no plateau.
-
-    See Also
-    --------
-    diffclass.plots.BandwidthDisplay : Draws it.
+        Dimension of the manifold, by the slope; None where there is no plateau.
 
     Examples
     --------
@@ -130,18 +121,17 @@ def semigroup_bandwidth(
     X : array-like of shape (n, d)
         Points.
     epsilons : array-like of shape (m,), optional
-        Scales to try, in squared units of the points (see `semigroup_error`); by default 20 from
-        the median squared distance of nearest neighbours to the largest one.
+        Scales to try, in squared units of the points; by default 20 from the median squared
+        distance of nearest neighbours to the largest distance.
     alpha : float, default=1.0
         Density exponent.
     max_edges : int, default=30_000_000
-        Largest number of edges of the graph, which is as wide as the widest scale needs or as
-        this allows. An edge takes 16 bytes in single precision and 24 in double, at the peak
-        three times that. Scales that need a wider graph are out of reach.
+        Largest number of edges of the graph, 16 bytes each in single precision and 24 in double, at
+        the peak three times that. Scales that need a wider graph are out of reach.
     search : NeighborSearch, optional
-        Neighbour search with its own number of neighbours, which then sets the reach.
+        Its own number of neighbours then sets the reach.
     random_state : int, RandomState or None, default=0
-        Draws the sample of the points and the starts of iterations.
+        Draws the sample of points and the starts of iterations.
 
     Returns
     -------
@@ -162,8 +152,7 @@ def semigroup_bandwidth(
 
     Notes
     -----
-    Each scale costs about 30 to 60 products with one column. A scale is in reach if 95 % of the
-    sampled points have their farthest neighbour at 3 sqrt(2 epsilon) or beyond.
+    Each scale costs about 30 to 60 products with one column.
 
     Examples
     --------
@@ -224,28 +213,18 @@ def slope_bandwidth(
     epsilons : array-like of shape (m,), optional
         As in `semigroup_bandwidth`, 60 by default.
     random_state : int, RandomState or None, default=0
-        Draws the 128 to 512 points from which the sum is estimated.
+        Draws the 128 to 512 points whose distances to all points are computed.
 
     Returns
     -------
     BandwidthCurve
-        Its values are d log sum K / d log epsilon, over pairs of points that differ; its dimension
-        is twice the median value on the plateau.
+        Its values are d log sum K / d log epsilon; its dimension is twice their median on the
+        plateau.
 
     Raises
     ------
-    DataError
-        If all points are equal, or some are not finite.
-    ParameterError
-        If a scale is not positive.
-
-    See Also
-    --------
-    semigroup_bandwidth : The scale at which the walk is most like a diffusion.
-
-    Notes
-    -----
-    Needs no graph: it computes the distances of the drawn points to all points.
+    DataError, ParameterError
+        As `semigroup_bandwidth`.
 
     Examples
     --------
@@ -280,12 +259,8 @@ def slope_bandwidth(
 
 
 def plateau(scales: np.ndarray, slopes: np.ndarray, n_useful: np.ndarray) -> np.ndarray:
-    """Return the indices of the scales over whose widest range the slope is flat.
-
-    Flat means that the largest slope is at most 1.06 times the least. There is none where no range
-    from a kernel sum (of the median point) of 2.5 on spans a factor of 4 and has a kernel sum of 4
-    at half its end.
-    """
+    """Return the indices of the widest range of scales over which the slope is flat; maybe none."""
+    # flat: the largest slope of the range is at most 1.06 times the least
     best, widest = np.arange(0), _LEAST_WIDTH
     halfway = np.interp(np.log(scales / 2), np.log(scales), n_useful)
     for first in np.flatnonzero(n_useful >= _FIRST_SEEN):
@@ -306,16 +281,14 @@ def wide_gaussian(
     alpha: float = 1.0,
     random_state: RandomState = 0,
 ) -> tuple[Gaussian, int, BandwidthCurve | None]:
-    """Return an unfitted Gaussian of the bandwidth asked for, its neighbours, and its curve.
+    """Return an unfitted Gaussian of a bandwidth, the neighbours it needs, and how it was chosen.
 
-    "graph" is the widest that ``n_neighbors`` carry, "attached" nearly the same (see `Gaussian`),
-    "semigroup" and "slope" are chosen by this module, "self-tuning" is each point's own; a number
-    is epsilon. The neighbours are as many as given, or as reach 3 sqrt(epsilon), up to 30 million
-    edges. The curve is that by which the bandwidth was chosen, or None.
+    Bandwidths are those of `DiffusionMap`. The neighbours are as many as given, or as reach 3
+    sqrt(epsilon), up to 30 million edges. The curve is None if none was needed.
 
-    Raises `DataError` if all points are equal, `ParameterError` if the bandwidth is neither
-    positive nor one of the names, or reaches no neighbour of most points. Warns if the rule finds
-    no scale, or the scale needs a wider graph than is affordable.
+    Raises `DataError` if all points are equal, `ParameterError` for a bandwidth that is out of
+    range or reaches no neighbour of most points. Warns if no scale satisfies the rule, or the scale
+    needs a wider graph than is affordable.
     """
     check_spread(X)
     if isinstance(bandwidth, str):
@@ -362,10 +335,7 @@ def _chosen_curve(
 
 
 def _limits(sample: SampledDistances) -> tuple[float, float]:
-    """Return half the end of the plateau, and where the slope is no longer near to it.
-
-    Both are infinite where there is no plateau.
-    """
+    """Return half the end of the plateau, and where the slope has left it; infinite without one."""
     scales = sample.default_scales(_SLOPE_SCALES)
     slopes = sample.slopes(scales)
     flat = plateau(scales, slopes, sample.kernel_sums(scales))
@@ -384,17 +354,14 @@ def _wide_graph(
     search: NeighborSearch | None,
     random_state: RandomState,
 ) -> tuple[sp.csr_array, float]:
-    """Return a graph as wide as the widest scale needs or ``max_edges`` allows, and its reach.
-
-    In few dimensions it is the epsilon-ball graph, whose edges are where the points are dense. In
-    many dimensions balls cannot be searched fast: each point gets as many nearest neighbours as
-    the balls of 95 % of the points hold.
-    """
+    """Return a graph as wide as the widest scale needs or ``max_edges`` allows, and its reach."""
     if search is None and X.shape[1] <= _BALL_FEATURES:
+        # in few dimensions: balls, so that edges are spent where points are dense
         radii = [REACH * np.sqrt(2 * scale) for scale in scales]
         affordable = [r for r in radii if sample.mean_degree(r * r) * len(X) <= max_edges]
         radius = max(affordable, default=radii[0] / 2)
         return neighbors_graph(X, search=RadiusSearch(radius)), radius * (1 + 1e-9)
+    # in many dimensions balls cannot be searched fast: as many neighbours as 95 % of the balls hold
     needed = [sample.neighbors_needed(2 * scale) for scale in scales]
     affordable_degrees = [k for k in needed if k * len(X) <= max_edges]
     widest = min(max(affordable_degrees, default=2 * LEAST_USEFUL), len(X) - 1)

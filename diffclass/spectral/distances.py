@@ -7,26 +7,24 @@ The literature has three; the first is the default here.
     symmetric     the same of S^t:   sum_{l>=0} lambda_l^2t (phi_l(x) - phi_l(y))^2
     unweighted    D^2(x,y) = sum_z (a_t(x,z) - a_t(y,z))^2
 
-Each is the Euclidean distance between rows: either of *coordinates* from eigenpairs, to an accuracy
-that their number sets, or of *bumps* a_t(x, .), which are exact and move mass forward from x.
+Each is the Euclidean distance between rows: of *coordinates* from eigenpairs, to an accuracy that
+their number sets, or of *bumps* a_t(x, .), which are exact.
 
-How far a bump still is from the stationary distribution is
+The distance of a bump to the stationary distribution is
 
-    D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z) = sum_{l>=1} lambda_l^2t psi_l(x)^2
+    D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z) = sum_{l>=1} lambda_l^2t psi_l(x)^2.
 
-One more than this, inverted, is the share of the equilibrium over which the walk from x has spread.
-At t = 1 the sum runs over the edges and is exact. Later bumps would take n^2 numbers; instead they
-are projected on random signs g, as E (r . g)^2 = |r|^2 for any vector r:
+At t = 1 the sum over the edges is exact. At later times, where bumps would take n^2 numbers, they
+are projected on m vectors of random signs g, since E (r . g)^2 = |r|^2 for any vector r:
 
     D_t^2(x, pi) = E [A^t f (x)]^2,    f = g / pi^(1/2) less its mean,    g(z) = 1 or -1,
 
-m of which give D^2 to a relative standard error of at most (2 / m)^(1/2), and exactly where the
-walk never leaves x.
+to a relative standard error of at most (2 / m)^(1/2).
 
 Sources: weighted: the encyclopedia's article and Socher 2008, section 2.2 (equation 10); symmetric:
-Coifman et al. 2005, section 2.1 (D_m, defined after equation 2.4, at t = m / 2: its eigenvalues are
-written lambda^2, none is negative); unweighted: de la Porte et al. (equation 6); equilibrium: the
-encyclopedia's article, and D. Achlioptas, Database-friendly random projections, 2003 (signs).
+Coifman et al. 2005, section 2.1 (D_m, after equation 2.4, at t = m / 2: its eigenvalues are written
+lambda^2); unweighted: de la Porte et al. (equation 6); signs: D. Achlioptas, Database-friendly
+random projections, 2003.
 """
 
 from __future__ import annotations
@@ -55,11 +53,9 @@ def diffusion_coordinates(
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        Of n points, or n nodes where some are equal, which have a row each. With all pairs the
-        distances are exact.
+        Of n points, or n nodes where some are equal. With all pairs the distances are exact.
     time : float, default=1
-        t, at least 0. Coifman et al. 2005 write the eigenvalues lambda^2: their D_m and Phi_m are
-        symmetric, at t = m / 2.
+        t, at least 0; t = m / 2 for the D_m and Phi_m of Coifman et al. 2005.
     kind : {"weighted", "symmetric", "unweighted"}, default="weighted"
         Which distance; see the module.
 
@@ -73,11 +69,6 @@ def diffusion_coordinates(
     ------
     ParameterError
         If the kind is unknown or the time negative.
-
-    See Also
-    --------
-    DiffusionMap : Makes the graph too, and takes new points.
-    diffusion_distances : The distances themselves, between some points.
 
     Examples
     --------
@@ -96,7 +87,7 @@ def diffusion_coordinates(
     """
     check_choice(kind, "kind", KINDS)
     powers = eigenpairs.powers(time)
-    # of equal points, which are one node, each has its share of what is there
+    # a node of several equal points gives each of them its share of the mass
     nodes = eigenpairs.nodes
     share = 1.0 if nodes is None else 1 / np.sqrt(nodes.mass)[:, None]
     if kind == "symmetric":
@@ -123,10 +114,8 @@ def diffusion_distances(
     ----------
     eigenpairs : Eigenpairs
         Of n points.
-    sources : array-like of int of shape (p,)
-        Numbers of points.
-    targets : array-like of int of shape (q,), optional
-        Numbers of points; all by default.
+    sources, targets : array-like of int of shape (p,) and (q,)
+        Numbers of points; targets are all points by default.
     time, kind
         As in `diffusion_coordinates`.
 
@@ -139,7 +128,6 @@ def diffusion_distances(
     See Also
     --------
     bumps : The exact distributions after some steps; their Euclidean distances are these.
-    squared_distances_to_equilibrium : To the stationary distribution, without eigenpairs.
 
     Examples
     --------
@@ -170,17 +158,13 @@ def bumps(
     time : int, default=1
         t, at least 0.
     kind : {"weighted", "symmetric", "unweighted"}, default="unweighted"
-        "unweighted" returns rows of A^t, "symmetric" rows of S^t; "weighted" scales the rows of
-        A^t so that their Euclidean distance is the weighted diffusion distance.
+        "unweighted" returns rows of A^t, "symmetric" rows of S^t, "weighted" rows of A^t scaled so
+        that their Euclidean distance is the weighted diffusion distance.
 
     Returns
     -------
     ndarray of shape (p, n)
         In the precision of the operator. Costs ``time`` products with p columns.
-
-    See Also
-    --------
-    diffusion_distances : Between many points or at large times, by eigenpairs.
 
     Examples
     --------
@@ -205,12 +189,12 @@ def bumps(
 
 
 def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
-    """Count the eigenvalues of A^t above an accuracy, the trivial one included.
+    """Count the eigenvalues with |lambda_l|^t above an accuracy, the trivial one included.
 
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        In the order of magnitude; either complete or with a last pair below the accuracy.
+        All, or so many that the last is below the accuracy.
     time : float
         t, above 0.
     accuracy : float
@@ -219,8 +203,7 @@ def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     Returns
     -------
     int
-        Number of l >= 0 with |lambda_l|^t > delta (R. Coifman and S. Lafon, Diffusion maps, 2006,
-        section 2).
+        R. Coifman and S. Lafon, Diffusion maps, 2006, section 2.
 
     Raises
     ------
@@ -230,7 +213,6 @@ def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     See Also
     --------
     spectral_gap : By the gaps of the spectrum, without a time and an accuracy.
-    spanning_columns : As many points whose bumps span the range.
 
     Examples
     --------
@@ -263,12 +245,8 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
     Returns
     -------
     ndarray of int of shape (numerical_rank,)
-        Numbers of points, the widest bump first: pivots of a QR decomposition of
-        lambda_l^t phi_l(x), which costs n times the rank squared.
-
-    See Also
-    --------
-    numerical_rank : Their number alone.
+        Numbers of points, the widest bump first: pivots of a QR decomposition of lambda_l^t
+        phi_l(x), which costs n times the rank squared.
 
     Examples
     --------
@@ -286,7 +264,7 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
 
 
 def point_numbers(points: ArrayLike, n: int) -> np.ndarray:
-    """Return numbers of points as an array, or raise a `ParameterError` where one is not."""
+    """Return numbers of points as an array; raise `ParameterError` where one does not exist."""
     numbers = np.atleast_1d(np.asarray(points))
     if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= n)).any():
         raise ParameterError(f"points are numbered 0 to {n - 1}; got {points!r}")
@@ -309,16 +287,15 @@ def squared_distances_to_equilibrium(
     time : int, default=1
         t, at least 1.
     n_probes : int, default=256
-        m, at least 1, for later times than 1. From n on the unit vectors take the place of random
-        ones, and the result is exact.
+        m, at least 1, for times above 1. From n on the result is exact.
     random_state : int, RandomState or None, default=None
         Seeds the probes.
 
     Returns
     -------
     ndarray of shape (n,)
-        D_t^2(x, pi), from 0 to 1 / pi(x) - 1, in double precision. Costs one pass over the edges
-        at time 1, t products with m columns later.
+        D_t^2(x, pi), 0 to 1 / pi(x) - 1, in double precision. Costs one pass over the edges at time
+        1, t products with m columns later.
 
     Raises
     ------
@@ -328,7 +305,6 @@ def squared_distances_to_equilibrium(
     See Also
     --------
     DiffusionAnomaly : Scores points by it.
-    diffusion_distances : Between points.
 
     Examples
     --------
@@ -352,7 +328,7 @@ def squared_distances_to_equilibrium(
 
 
 def _after_one_step(operator: MarkovOperator) -> np.ndarray:
-    """Return D_1^2(x, pi) of every point, of shape (n,): exact, in one pass over the edges."""
+    """Return D_1^2(x, pi) of every point, exactly, in one pass over the edges."""
     degrees, K = operator.degrees, operator.affinity
     squares = K.astype(np.float64).power(2) @ (1 / degrees)
     return np.maximum(squares * degrees.sum() / degrees**2 - 1, 0)
@@ -361,10 +337,7 @@ def _after_one_step(operator: MarkovOperator) -> np.ndarray:
 def probes(
     operator: MarkovOperator, n_probes: int, random_state: RandomState
 ) -> Iterator[np.ndarray]:
-    """Yield the functions f of the module, some columns at a time.
-
-    From as many probes as points on they come from the n unit vectors instead of signs.
-    """
+    """Yield the functions f of the module, some columns at a time; from n on g are unit vectors."""
     check_positive(n_probes, "n_probes", integer=True)
     rng = check_seed(random_state)
     n, root = len(operator), np.sqrt(operator.stationary_distribution)
@@ -377,4 +350,4 @@ def probes(
             g[start + np.arange(width), np.arange(width)] = 1
         else:
             g = rng.randint(2, size=(n, width)) * 2.0 - 1
-        yield (g / root[:, None] - root @ g).astype(operator.dtype)
+        yield (g / root[:, None] - root @ g).astype(operator.dtype)  # mean 0

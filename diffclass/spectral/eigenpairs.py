@@ -6,11 +6,11 @@ A = D^-1 K_alpha has the eigenvalues of its symmetric conjugate S = D^-1/2 K_alp
     psi_l = phi_l / sqrt(pi)     right eigenvectors, A psi_l = lambda_l psi_l, sum_x pi psi_l^2 = 1
     pi psi_l = phi_l sqrt(pi)    left eigenvectors; those of l = 0 are 1 and pi
 
-and a_t(x, y) = sum_l lambda_l^t psi_l(x) psi_l(y) pi(y). The eigenvalue 1 has the multiplicity of
-the graph's components; its eigenvectors are the constant, then contrasts between components.
+and a_t(x, y) = sum_l lambda_l^t psi_l(x) psi_l(y) pi(y). The eigenvalue 1 has one vector per
+component of the graph: the constant, then contrasts between components.
 
-At a new point x, by Nystrom's formula, psi_l(x) = (A psi_l)(x) / lambda_l: x walks to the fitted
-points with `PointGraph.step_weights`, divided by their sum, and (A f)(x) is the mean of f there.
+At a new point, by Nystrom's formula, psi_l(x) = (A psi_l)(x) / lambda_l, where (A f)(x) is the mean
+of f over the fitted neighbours, by `PointGraph.step_weights`.
 
 Sources: Coifman et al. 2005, section 2.1 (equations 2.3 and 2.4); the encyclopedia's article on
 diffusion maps (biorthogonal eigenvectors); R. Coifman and S. Lafon, Geometric harmonics, 2006.
@@ -64,24 +64,20 @@ def leading_eigenpairs(
     operator : MarkovOperator
         Of n points.
     n_pairs : int, optional
-        Number of pairs, the trivial pair (1, constant) included; at most n. All by default.
+        Number of pairs, the trivial one included; at most n, which is the default.
     which : {"magnitude", "algebraic"}, default="magnitude"
-        "magnitude" puts eigenvalues of largest modulus first, which matter for A^t; "algebraic"
-        those of largest value, which are the least of I - A.
+        Largest modulus first, which matters for A^t; or largest value, the least of I - A.
     tolerance : float, default=1e-6
-        Largest residual of an eigenpair, relative to its eigenvalue. Eigenvalues are then exact to
-        about its square divided by the distance of the next one, eigenvectors to the tolerance
-        divided by that distance. 1e-10 takes twice the time.
+        Largest residual of an eigenpair, relative to its eigenvalue. 1e-10 takes twice the time.
     max_rounds : int, default=50
         Rounds of the block iteration, of at most 100 products each.
     random_state : int, RandomState or None, default=0
         Draws the starts of the iteration.
     known : Eigenpairs, optional
-        Pairs of the same operator and order, at most ``n_pairs``. Where they are accurate enough,
-        only the others take time.
+        Pairs of the same operator and order, at most ``n_pairs``, which need not be found again.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the work. The single one takes about half the time where hundreds of pairs are
-        wanted, and reaches residuals of 1e-5.
+        Precision of the work. Single precision takes about half the time for hundreds of pairs, and
+        reaches residuals of 1e-5.
 
     Returns
     -------
@@ -102,13 +98,11 @@ def leading_eigenpairs(
     See Also
     --------
     DiffusionMap : Makes the graph too, and takes new points.
-    diffusion_wavelets : All powers of A on curves and surfaces, not only late ones.
 
     Notes
     -----
-    Chebyshev-filtered subspace iteration; a product costs one multiplication per edge and column,
-    and eigenvalues close to each other take a hundred and more. Memory is about 5 n_pairs vectors
-    and the affinities one and a half times. Components of up to 512 points are solved densely.
+    Chebyshev-filtered subspace iteration. Memory: about 5 n_pairs vectors, and the affinities one
+    and a half times. Components of up to 512 points are solved densely.
 
     Examples
     --------
@@ -165,12 +159,12 @@ class Eigenpairs:
     stationary_distribution : ndarray of shape (n,)
         pi.
     residuals : ndarray of shape (n_pairs,)
-        |A psi_l - lambda_l psi_l| in the weights pi, which is |S phi_l - lambda_l phi_l|; 0 for the
-        eigenvalue 1, whose vectors are known.
+        |A psi_l - lambda_l psi_l| in the weights pi; 0 for the eigenvalue 1, whose vectors are
+        known.
     n_connected_components : int
-        Multiplicity of the eigenvalue 1 among all n eigenvalues.
+        Multiplicity of the eigenvalue 1.
     nodes : Nodes, optional
-        Which points are equal: each of the n is then one node of several points.
+        Which points are equal: the n rows are then nodes of several points each.
 
     Examples
     --------
@@ -199,7 +193,7 @@ class Eigenpairs:
         return len(self.eigenvalues)
 
     def first(self, n_pairs: int) -> Eigenpairs:
-        """Return the leading ones of these."""
+        """Return the first ``n_pairs`` pairs."""
         return replace(
             self,
             eigenvalues=self.eigenvalues[:n_pairs],
@@ -227,12 +221,9 @@ class Eigenpairs:
         return len(self) == len(self.right)
 
     def powers(self, time: float) -> np.ndarray:
-        """Return lambda_l^t, of shape (n_pairs,).
-
-        A fractional t takes the modulus of negative eigenvalues, whose power would be complex;
-        distances depend on lambda^2t only.
-        """
+        """Return lambda_l^t, of shape (n_pairs,); |lambda_l|^t if t is fractional."""
         check_positive(time, "time", zero=True)
+        # a fractional power of a negative number is complex; distances need lambda^2t only
         powers = np.abs(self.eigenvalues) ** time
         return np.where((self.eigenvalues < 0) & (time % 2 == 1), -powers, powers)
 
@@ -240,7 +231,7 @@ class Eigenpairs:
 def _pairs_of_components(
     operator: MarkovOperator, n_pairs: int, known: Eigenpairs | None, options: dict[str, Any]
 ) -> Pairs:
-    """Return the leading eigenvalues of S, its orthonormal eigenvectors and their residuals."""
+    """Return eigenvalues of S, orthonormal eigenvectors and residuals, component by component."""
     values, vectors = _unit_pairs(operator, n_pairs)
     n_wanted = n_pairs - len(values)
     if n_wanted == 0:
@@ -271,7 +262,7 @@ def _pairs_of_components(
 
 
 def _without_units(known: Eigenpairs) -> Pairs:
-    """Return known pairs except those of eigenvalue 1, which are written down anew."""
+    """Return known pairs except those of eigenvalue 1."""
     n_unit = min(known.n_connected_components, len(known))
     symmetric = known.symmetric[:, n_unit:]
     return known.eigenvalues[n_unit:], symmetric, known.residuals[n_unit:]
@@ -286,11 +277,9 @@ def _within(pairs: Pairs, members: np.ndarray) -> Pairs:
 
 
 def _unit_pairs(operator: MarkovOperator, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of eigenvalue 1: the constant, then contrasts between components.
-
-    Components come in the order of their mass. Each contrast sets one component, of mass m, against
-    all before it, of mass M: psi is -sqrt(M / (m (M + m))) there and sqrt(m / (M (M + m))) on them.
-    """
+    """Return the pairs of eigenvalue 1: the constant, then contrasts between components."""
+    # contrast j sets component j, of mass m, against the heavier ones before it, of mass M
+    # together; the two values make its mean 0 and its norm 1 in the weights pi
     pi, component = operator.stationary_distribution, operator.components
     mass = np.bincount(component, pi)
     order = np.argsort(-mass, kind="stable")
@@ -324,13 +313,13 @@ def _parts(operator: MarkovOperator) -> list[tuple[np.ndarray, MarkovOperator]]:
 def _nontrivial_pairs(
     part: MarkovOperator, n_pairs: int, *, start: Pairs | None, **options: Any
 ) -> Pairs:
-    """Return the leading pairs of one component, except (1, sqrt(pi)), and their residuals."""
+    """Return the leading pairs of one component, except (1, sqrt(pi))."""
     trivial = np.sqrt(part.stationary_distribution)[:, None]
     return leading_pairs(_symmetric_matrix(part), n_pairs, known=trivial, start=start, **options)
 
 
 def _symmetric_matrix(operator: MarkovOperator) -> sp.csr_array:
-    """Return S = D^-1/2 K_alpha D^-1/2 in double precision, on the edges of K_alpha."""
+    """Return S in double precision, on the edges of K_alpha."""
     K, root = operator.affinity, 1 / np.sqrt(operator.degrees)
     data = np.empty(K.nnz)
     _compiled.graphs.scaled_by_ends(K.indptr, K.indices, K.data, root, root, data)
@@ -346,7 +335,7 @@ def _with_signs(vectors: np.ndarray) -> np.ndarray:
 
 
 def eigenpairs_cost(size: Size, n_pairs: int) -> Cost:
-    """Return what computing eigenpairs costs: the solver's blocks, S and the pairs; these stay.
+    """Return the memory that eigenpairs take: blocks of the solver, S, and the pairs, which stay.
 
     Examples
     --------
@@ -371,8 +360,7 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
     eigenpairs : Eigenpairs
         Of the n fitted points.
     time : float, default=0
-        t. The step is divided by lambda_l, so that errors grow by 1 / |lambda_l|^(1 - t) if
-        t < 1.
+        t. If t < 1 errors grow by 1 / |lambda_l|^(1 - t).
 
     Returns
     -------
@@ -386,7 +374,6 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
 
     See Also
     --------
-    DiffusionMap.transform : Does it for the coordinates of a fitted map.
     GeometricHarmonics : Extends any function, farther from the points.
 
     Examples
@@ -409,7 +396,7 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
             "positive affinity; their values are 0",
             UnreachedWarning,
         )
-    totals[unreached] = 1
+    totals[unreached] = 1  # their means are 0
     means = weights @ eigenpairs.right[:, 1:] / totals[:, None]
     eigenvalues = eigenpairs.eigenvalues[1:]
     nonzero = np.abs(eigenvalues) > len(eigenpairs.right) * np.finfo(np.float64).eps

@@ -2,15 +2,12 @@
 
 A block of random columns, some more than pairs are wanted, is multiplied by a Chebyshev polynomial
 T of the matrix: bounded by 1 on the interval of the eigenvalues not wanted, and growing steeply
-beyond it. The Rayleigh-Ritz pairs of the block then give the interval of the next round. All
-columns share each pass over the matrix and are made orthogonal by matrix products, once per round,
-whereas Lanczos' method reads all its vectors at each step. With the Cholesky factor L of X' X the
-columns of X L'^-1 are orthonormal, up to rounding times the square of the condition of X: a second
-pass corrects that. A random block sees every copy of a
-repeated eigenvalue and amplifies a larger one no less than a smaller one, so that no pair is
-missed. Single precision carries the products until residuals are small, or all of the work where
-it is asked for. Columns that have converged
-stay as they are, and rounds are for the others: the work goes by the square of their number.
+beyond it. The Rayleigh-Ritz pairs of the block then give the interval of the next round. A block
+finds repeated eigenvalues, and all its columns share each pass over the matrix.
+
+With the Cholesky factor L of X' X the columns of X L'^-1 are orthonormal, up to rounding times the
+square of the condition of X, which a second pass corrects. Products are in single precision until
+residuals are small. Columns that have converged are left alone.
 
 Sources: Y. Zhou, Y. Saad, M. Tiago and J. Chelikowsky, Self-consistent-field calculations using
 Chebyshev-filtered subspace iteration, 2006; Y. Zhou and R.-C. Li, Bounding the spectrum of large
@@ -48,8 +45,9 @@ _MARGIN = 3  # times the reduction of residuals that is needed
 # independent in single precision, those near eigenvectors for longer. Of vectors that the columns
 # are orthogonal to it amplifies rounding, by up to so much more again.
 _GROWTH, _MOST_GROWTH, _ROUNDING_GROWTH = 1e4, 1e6, 1e3
-# Columns stay where their residuals are this share of those asked for. What others lack may lie in
-# those that stay: after a round that has left more than the second share of a residual, none does.
+# Converged columns, of at most the first share of the residual asked for, are left alone. But if a
+# round leaves more than the second share of the worst residual, all are filtered again: what the
+# others lack may lie in the converged ones.
 _SETTLED, _HELPED = 0.3, 0.5
 # A product with the matrix is faster than one with a rotation of so many columns for each edge.
 _COLUMNS_PER_EDGE = 10
@@ -74,14 +72,12 @@ def leading_pairs(
 ) -> Pairs:
     """Return the leading values, orthonormal vectors and residuals of a symmetric matrix (n, n).
 
-    The eigenvectors ``known`` (n, n_known), orthonormal, are left out. LAPACK is faster and exact
-    up to 512 points, and where at least half of all pairs are wanted. The tolerance is the largest
-    residual, |S v - lambda v|, relative to the eigenvalue, rounds are those of filter and
-    Rayleigh-Ritz. ``start`` are leading pairs that were found before, at most ``n_pairs``. Work in
-    single precision takes half the time and reaches residuals of 1e-5. Warns where the tolerance is
-    not reached.
+    Orthonormal eigenvectors ``known`` (n, n_known) are left out; ``start`` are leading pairs found
+    before, at most ``n_pairs``; the rest is as in `leading_eigenpairs`. Warns where the tolerance
+    is not reached.
     """
     n = matrix.shape[0]
+    # LAPACK is faster here, and exact
     if n <= DENSE_POINTS or 2 * n_pairs >= n:
         return _by_lapack(matrix, n_pairs, known, which)
     # the threads of BLAS would wait for the cores on which the sparse product runs
@@ -165,7 +161,7 @@ class _Block:
         project_out(self.vectors[:, count:], self.vectors[:, :count])  # in one precision
 
     def refine(self, tolerance: float) -> None:
-        """Filter the columns, except those that have converged, and sort them out."""
+        """Filter the columns that have not converged, and find the Ritz vectors among them."""
         excess = self.excess(tolerance)
         settled = self._settled(excess)
         worst = self.residuals[: self.n_pairs].max() / self.norm
@@ -191,7 +187,7 @@ class _Block:
         self._sort_out(n_settled)
 
     def _settled(self, excess: np.ndarray) -> np.ndarray:
-        """Return which columns stay: none after a round that did not help, as they hold it up."""
+        """Return which columns are left alone: converged ones, if the last round helped."""
         settled = np.zeros(len(self.values), dtype=bool)
         if excess.max() < _HELPED * self.least_excess:
             settled[: self.n_pairs] = excess <= _SETTLED
@@ -206,10 +202,7 @@ class _Block:
             self.vectors[rows] = self.vectors[rows][:, order]
 
     def _damped(self, growth: float) -> tuple[float, float]:
-        """Return center and half width of the interval of the eigenvalues not wanted.
-
-        It ends at the last value of the block, and is so wide that T_1 grows no more than allowed.
-        """
+        """Return center and half width of the interval of the eigenvalues not wanted."""
         low, cut, last = self.low, self.cut, self.values[self.n_pairs - 1]
         if self.which == "magnitude":
             cut, last = abs(cut), abs(last)
@@ -217,6 +210,7 @@ class _Block:
         if last - cut <= _COPIES * abs(last):  # more copies than the block has columns
             cut -= _APART * abs(last)
         center = (low + cut) / 2
+        # so wide that even T_1 grows no more than allowed
         return center, max((cut - low) / 2, (self.norm - center) / growth)
 
     def _sort_out(self, first: int) -> None:
@@ -239,16 +233,14 @@ class _Block:
         self._mend_bound()
 
     def _mend_bound(self) -> None:
-        """Take the end of the next interval, and lower the bound if values were found below it.
-
-        The filter then amplified the lowest pairs as well, which may fill the block.
-        """
+        """Take the end of the next interval; lower the bound if values were found below it."""
         above = self.values[self.values >= self.low]
         self.cut = above[-1] if len(above) else self.values[0]
         lowest = int(np.argmin(self.values))
+        # the filter has then amplified the lowest pairs as well, which may fill the block
         if self.values[lowest] < self.low - _SLACK * self.norm:
             self.low = self.values[lowest] - self.residuals[lowest]
-            self.residuals[:] = self.norm
+            self.residuals[:] = self.norm  # none counts as converged
 
 
 def _random_columns(
@@ -267,11 +259,7 @@ def _growth_rate(x: float) -> float:
 def _lanczos(
     matrix: sp.csr_array, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return a few Ritz values, the share of all eigenvalues each stands for, and a lower bound.
-
-    The shares are the weights of Gauss' quadrature. The bound is the lowest value less its
-    residual.
-    """
+    """Return some Ritz values, the share of all eigenvalues that each stands for, a lower bound."""
     n = matrix.shape[0]
     n_steps = min(_LANCZOS_STEPS, n)
     diagonal, off_diagonal = np.zeros(n_steps), np.zeros(n_steps)
@@ -288,7 +276,7 @@ def _lanczos(
         previous, current = current, following / off_diagonal[j]
     values, vectors = eigh_tridiagonal(diagonal[:n_steps], off_diagonal[: n_steps - 1])
     off = off_diagonal[n_steps - 1] * np.abs(vectors[-1, 0])
-    return values, vectors[0] ** 2, values[0] - off
+    return values, vectors[0] ** 2, values[0] - off  # shares: weights of Gauss' quadrature
 
 
 def _filtered(
@@ -301,6 +289,7 @@ def _filtered(
     following = np.zeros_like(current)
     for k in range(degree):
         checkpoint()
+        # T_1 = x, then T_(k+1) = 2 x T_k - T_(k-1)
         weight = dtype((1 if k == 0 else 2) / half)
         _compiled.columns.recurrence_step(*S, weight, dtype(center), current, following)
         current, following = following, current
@@ -325,11 +314,7 @@ def _warn(block: _Block, tolerance: float, max_rounds: int) -> None:
 
 
 def make_orthonormal(columns: np.ndarray, *known: np.ndarray) -> None:
-    """Make the columns orthonormal, and orthogonal to what is known.
-
-    By Cholesky's factor of all inner products, twice against rounding where columns are close to
-    the span of what is known or of each other; by Householder's reflections where they are in it.
-    """
+    """Make the columns orthonormal, and orthogonal to known orthonormal vectors, in place."""
     try:
         for _ in range(2):
             left = min((project_out(columns, vectors) for vectors in known), default=1.0)
@@ -341,16 +326,13 @@ def make_orthonormal(columns: np.ndarray, *known: np.ndarray) -> None:
             closest = 1 / np.sqrt(np.square(inverse).sum(axis=0).max())
             if min(closest, left) > _INDEPENDENT:
                 break
-    except np.linalg.LinAlgError:
+    except np.linalg.LinAlgError:  # columns in the span of others: by Householder's reflections
         n_known = sum(vectors.shape[1] for vectors in known)
         columns[:] = np.linalg.qr(np.hstack([*known, columns]))[0][:, n_known:]
 
 
 def project_out(columns: np.ndarray, known: np.ndarray) -> float:
-    """Take known orthonormal vectors out of the columns, and return the least share that is left.
-
-    The smaller the share, the more of them rounding has left in the columns.
-    """
+    """Take known orthonormal vectors out of the columns; return the least share that is left."""
     before = _norms(columns)
     overlap = known.T @ columns
     for rows in row_blocks(columns):

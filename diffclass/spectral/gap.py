@@ -1,14 +1,13 @@
 """How many coordinates of a diffusion map count: by the gap of its spectrum, or its rank at a time.
 
-*Gap.* The l-th coordinate decays at the rate g_l = -log |lambda_l|. At a time t at which the first
-m are still there and the next one is gone, |lambda_m|^t - |lambda_(m+1)|^t is near 1; its maximum
-over all t depends on the ratio r = g_(m+1) / g_m alone,
+*Gap.* The l-th coordinate decays at the rate g_l = -log |lambda_l|. The first m are there without
+the next one at the times at which |lambda_m|^t - |lambda_(m+1)|^t is near 1. Its maximum over t
+depends on r = g_(m+1) / g_m alone,
 
-    D(m) = r^(-1 / (r - 1)) (1 - 1 / r).
+    D(m) = r^(-1 / (r - 1)) (1 - 1 / r),
 
-The rule takes the largest m of those at which D is within a tenth of its maximum. There is
-always such an m. D measures how clear the gap is: near 1 for m + 1 clusters that the walk seldom
-leaves, below 1/2 where the spectrum decays evenly.
+near 1 for m + 1 clusters that the walk seldom leaves, below 1/2 where the spectrum decays evenly.
+The rule takes the largest m at which D is within a tenth of its maximum.
 
 *Rank.* At a given time t the first m coordinates count for which |lambda_m|^t > |lambda_1|^t / 10.
 
@@ -40,10 +39,6 @@ def spectral_gap(eigenvalues: np.ndarray) -> tuple[int, str]:
         1 to n_pairs - 2, or 1 for two pairs.
     reason : str
 
-    See Also
-    --------
-    numerical_rank : By a time and an accuracy.
-
     Examples
     --------
     >>> import numpy as np
@@ -64,10 +59,7 @@ def spectral_gap(eigenvalues: np.ndarray) -> tuple[int, str]:
 
 
 def significant_coordinates(eigenvalues: np.ndarray, time: float) -> tuple[int, str]:
-    """Return the number of coordinates that count at a time t, at least 1, and the reason in words.
-
-    The eigenvalues are lambda_0 = 1, lambda_1, ... with falling moduli; at least two.
-    """
+    """Return how many coordinates count at a time, at least 1, and the reason in words."""
     moduli = np.abs(eigenvalues[1:])
     relative = np.divide(moduli, moduli[0], out=np.ones_like(moduli), where=moduli[0] > 0) ** time
     m = max(int(np.count_nonzero(relative > _LEFT)), 1)

@@ -1,8 +1,4 @@
-"""Squared distances from a sample of the points to all points, without the cut of a graph.
-
-They show at which scales the points have neighbours at all, how many neighbours a graph needs to
-carry a scale, and how far a given graph reaches.
-"""
+"""Squared distances from a sample of the points to all points: what scales they have."""
 
 from __future__ import annotations
 
@@ -60,11 +56,8 @@ class SampledDistances:
         return np.array([np.median(np.exp(-self.squared / s).sum(axis=1)) for s in scales])
 
     def slopes(self, scales: np.ndarray) -> np.ndarray:
-        """Return d log sum K / d log epsilon = sum K u / sum K, u = |x - y|^2 / epsilon.
-
-        The sums are over pairs of points that differ. Pairs of a point and itself would hide the
-        dimension wherever points have few neighbours.
-        """
+        """Return d log sum K / d log epsilon = sum K u / sum K, u = |x - y|^2 / epsilon."""
+        # pairs of a point and itself would hide the dimension where points have few neighbours
         apart = self.squared[self.squared > 0]
         slopes = np.empty(len(scales))
         for i, scale in enumerate(scales):
@@ -74,12 +67,9 @@ class SampledDistances:
         return slopes
 
     def check_reached(self, epsilon: float, dtype: np.dtype) -> None:
-        """Raise `ParameterError` for a scale at which most points have no neighbour.
-
-        Beyond log(1 / tiny) scales, tiny the smallest number of a type, exp(-|x - y|^2 / epsilon)
-        is 0 in it.
-        """
+        """Raise `ParameterError` for a scale at which most points have no neighbour."""
         nearest = np.partition(self.squared, 1, axis=1)[:, 1]  # but for the point itself
+        # beyond log(1 / tiny) scales exp(-|x - y|^2 / epsilon) is 0 in the type
         alone = float((nearest > -np.log(float(np.finfo(dtype).tiny)) * epsilon).mean())
         if alone > 0.5:
             low, high = float(np.median(nearest)), float(self.squared.max())

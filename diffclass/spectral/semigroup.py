@@ -6,11 +6,10 @@ alpha-normalised kernel exp(-|x - y|^2 / epsilon),
     SGE(t) = || S_t^2 - S_2t ||_2,
 
 where epsilon = t by the paper's equation 1, and 4t, as in the heat kernel, by its equation 11. The
-error is 0 at t = 0, where S is the identity, and small again at scales at which all points are one
-blob. In between it has a maximum, where points begin to see each other, and then a minimum, where
-the discrete walk is most like a diffusion. The rule takes the first local minimum after the first
-maximum, among the scales that the graph carries, at which the median point has at least ten
-neighbours that count, and which are local, below the limit of `diffclass.spectral.bandwidth`.
+error is 0 at t = 0 and rises to a maximum where points begin to see each other; the minimum after
+it is where the discrete walk is most like a diffusion. The rule takes the first such minimum among
+the scales that the graph carries, at which the median point has at least ten neighbours that count,
+below the limit of `diffclass.spectral.bandwidth`.
 
 Source: Shan and Daubechies 2022, section 3.2.
 """
@@ -56,10 +55,6 @@ def semigroup_error(
     float
         0 to 2, to about three digits.
 
-    See Also
-    --------
-    semigroup_bandwidth : Chooses the scale by it.
-
     Examples
     --------
     A circle of 200 points, which are 0.03 apart:
@@ -100,10 +95,8 @@ def first_minimum_after_maximum(
     """Return the index of the scale that the rule chooses or is nearest to, and whether it did.
 
     Arrays are (m,), at increasing scales: semigroup errors, neighbours that count for the median
-    point, whether the graph carries the scale (true for at least one), and whether it is below the
-    limit (true up to some index). Where too few neighbours count at the minimum, the least scale at
-    which enough do is taken; where there is no minimum, the least error after the maximum among the
-    local scales.
+    point, whether the graph carries the scale (true for at least one), whether it is below the
+    limit.
     """
     last = np.flatnonzero(in_reach)[-1]
     v, enough = values[: last + 1], n_useful[: last + 1] >= LEAST_USEFUL
@@ -113,8 +106,10 @@ def first_minimum_after_maximum(
     admissible = [i for i in minima if enough[i] and is_local[i]]
     if admissible:
         return admissible[0], True
+    # too few neighbours count at the minimum: the least scale at which enough do
     if any(is_local[i] for i in minima) and enough.any():
         return int(np.argmax(enough)), False
+    # no minimum: the least error after the maximum, among the local scales
     local = [i for i in range(last + 1) if is_local[i]] or [0]
     after = [i for i in local if i >= top and enough[i]] or local[-1:]
     return min(after, key=lambda i: v[i]), False
