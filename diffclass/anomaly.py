@@ -4,18 +4,17 @@ The score of a point is the squared diffusion distance from its bump to the stat
 
     D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z),
 
-which is large where the walk from x stays among few points and few walks arrive. At
-t = 1 with one bandwidth for all points it is about 1 / pi(x)^2 for a point without near neighbours,
-and it falls with the density; at later times small groups of points that are alike
-stand out too, and single points that are mixtures of common ones no longer do.
+large where the walk from x stays among few points and few walks arrive. At t = 1 with one bandwidth
+for all it is about 1 / pi(x)^2 for a point without near neighbours, and falls with the density; at
+later times small groups of points that are alike stand out too, and single points that are mixtures
+of common ones no longer do.
 
-A new point x joins the graph at the end of one-way steps: the walk leaves x and does not come back,
+From a new point x the walk takes one-way steps to the fitted points, and does not come back,
 
     a(x, x) = 1 / d(x),    a(x, y) = k(x, y) / d(x),    d(x) = 1 + sum_y k(x, y),
 
-and the score is that of this walk, with pi(x) = d(x) / sum(d). Dividing by the weights of the
-neighbours alone would hide how far they are. A new point that coincides with a fitted one is that
-point, and has its score.
+and the score is that of this walk, with pi(x) = d(x) / sum(d). A new point that coincides with a
+fitted one has its score.
 
 Sources: Coifman et al. 2005, section 2.1, and the encyclopedia's article (uses: anomaly detection).
 """
@@ -51,13 +50,12 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     n_neighbors : int, default=32
         Neighbours of a point in the graph, at most n - 1: more than anomalies that are alike.
     bandwidth : {"global", "graph", "self-tuning"} or float, default="global"
-        Of the `Gaussian` kernel. With "self-tuning" density no longer counts, and little is found.
+        Of the `Gaussian` kernel. With "self-tuning" little is found, as density no longer counts.
     time : int, default=1
         t, at least 1. Longer times find groups of many anomalies that are alike, and lose single
         ones that are mixtures of common points.
     n_probes : int, default=256
-        Random functions that estimate the distances at times above 1; see
-        `diffclass.spectral.distances`.
+        m of `squared_distances_to_equilibrium`, at times above 1.
     contamination : float, default=0.1
         Share of the fitted points that are anomalies, above 0 and at most 0.5.
     random_state : int, RandomState or None, default=0
@@ -75,7 +73,6 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     See Also
     --------
     DiffusionClassifier.novelty : For new points outside the data of a classifier.
-    detection_curve : How many true anomalies such scores find.
 
     Examples
     --------
@@ -122,8 +119,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `PointGraph.from_points` and `squared_distances_to_equilibrium`, and if the
-            contamination is out of range.
+            As `PointGraph.from_points`, and if a parameter is out of range.
         """
         X = validate_points(self, X, dtype=[np.float64, np.float32])
         good = isinstance(self.contamination, Real) and 0 < self.contamination <= 0.5
@@ -156,7 +152,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         is_fitted = affinities.max(axis=1).toarray().ravel() > _SAME
         if self.graph_.operator.mass is not None:
             affinities = sp.csr_array(affinities * self.graph_.operator.mass[None, :])
-        degrees = 1 + affinities.sum(axis=1)
+        degrees = 1 + affinities.sum(axis=1)  # k(x, x) = 1
         steps = sp.csr_array(sp.diags_array(1 / degrees) @ affinities)
         stays = 1 / degrees
         kept = stays**self.time  # the share that never left

@@ -2,31 +2,27 @@
 
 `DiffusionClustering`, k-means in diffusion coordinates:
 
-1. *Outliers.* A point is one whose seventh neighbour is more than three times as far as those of
-   its neighbours, on geometric average. They are set aside.
+1. *Outliers*, whose seventh neighbour is more than three times as far as those of their neighbours
+   on geometric average, are set aside.
 2. *The walk* of the others stays where the points are dense and on edges whose ends share
-   neighbours (`diffclass.kernels.DensityWeighted` over `SharedNeighbors`), so that it leaves a
-   cluster seldom.
+   neighbours (`diffclass.kernels.DensityWeighted` over `SharedNeighbors`): it seldom leaves a
+   cluster.
 3. *k-means* on the k - 1 leading coordinates lambda_l^t psi_l, at the relaxation time of the last,
-   t = 1 / (1 - lambda_(k - 1)): coordinates count by how slowly they decay.
-4. Where a cluster has less than a fiftieth of an equal share of the points, these are outliers too,
-   and steps 2 and 3 are done again.
+   t = 1 / (1 - lambda_(k - 1)).
+4. Clusters of less than a fiftieth of an equal share of the points are outliers too: again from 2.
 5. Each outlier goes with the cluster of the nearest point that is none.
 
-`DiffusionModes`: a mode is a point that is dense, and in diffusion distance far from every point
-that is denser. With p(x) the density and rho(x) the distance from x to the nearest denser point in
-diffusion coordinates, the k points of the largest
+`DiffusionModes`: with p(x) the density and rho(x) the distance from x to the nearest denser point
+in diffusion coordinates, the k points of the largest
 
     sqrt(p(x)) rho(x)
 
 are the modes. All other points, the densest first, join the cluster of their nearest denser point.
-Unlike k-means this needs no clusters of similar size and no random start. The density is the sum
-of exp(-d^2 / s^2) over the neighbours of a point, s the median distance to the seventh; the paper
-has p instead of its square root, which finds fewer clusters of low density.
+The density is the sum of exp(-d^2 / s^2) over the neighbours of a point, s the median distance to
+the seventh. The paper has p in place of its root, which finds fewer clusters of low density.
 
-Sources: Socher 2008, section 2.4 (k-means in diffusion coordinates); de la Porte et al. (order and
-scale of clusters by time); M. Maggioni and J. M. Murphy, Learning by unsupervised nonlinear
-diffusion (LUND), 2019.
+Sources: Socher 2008, section 2.4 (k-means in diffusion coordinates); M. Maggioni and J. M. Murphy,
+Learning by unsupervised nonlinear diffusion (LUND), 2019.
 """
 
 from __future__ import annotations
@@ -78,14 +74,12 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters, at most the number of points. "auto" takes the one that the widest gap
-        of the spectrum suggests, 2 to 33; see `diffclass.spectral.gap`. It is a suggestion:
-        clusters of clusters have several such numbers.
+        of the spectrum suggests, 2 to 33; see `diffclass.spectral.gap`.
     embedding : DiffusionMap, optional
-        By default n_clusters - 1 coordinates at their relaxation time, of a walk to 20 neighbours
-        that prefers dense places and shared neighbours. With another one all else stays the same;
+        By default that of the module, of 20 neighbours. With another one all else stays the same;
         outliers are looked for unless it takes an affinity.
     n_init : int, default=10
-        Number of starts of k-means; the best result is kept.
+        Starts of k-means, of which the best is kept.
     random_state : int, RandomState or None, default=0
         Seeds k-means, and the embedding if it is not given.
 
@@ -93,20 +87,16 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of int of shape (n,)
         Cluster of each point, 0 to n_clusters - 1; outliers too have one.
-    n_clusters_ : int
-        Number of clusters in use.
-    reason_ : str
-        Why so many, in words.
+    n_clusters_, reason_ : int, str
+        Clusters in use, and why so many, in words.
     outliers_ : ndarray of bool of shape (n,)
-        Whether a point was set aside, and goes with the cluster of the nearest one that was not.
+        Which points were set aside.
     retention_ : ndarray of shape (n_clusters,)
         Quality of each cluster, from its share of the equilibrium to 1: the probability that the
-        walk, started anywhere in the cluster, is still there when clusters have mixed inside, at
-        the relaxation time of the first coordinate left out. Computed from the eigenpairs of
-        ``embedding_``.
+        walk, started in the cluster, is still there at the relaxation time of the first coordinate
+        left out.
     staying_ : ndarray of shape (n_clusters,)
-        Probability, 0 to 1, that one step of the walk from a cluster stays in it; see
-        `diffclass.label_diffusion.maps`.
+        Probability, 0 to 1, that one step of the walk from a cluster stays in it.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in diffusion coordinates.
     inertia_ : float
@@ -117,11 +107,6 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     See Also
     --------
     DiffusionModes : For clusters of unequal sizes, without a random start.
-    DiffusionClassifier : As soon as some points have labels.
-
-    Notes
-    -----
-    Connected components become clusters, without the warning that `DiffusionMap` gives.
 
     Examples
     --------
@@ -172,6 +157,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         members = self._inliers(X)
         self._fit_to(X, members)
         for _ in range(_MAX_ROUNDS):
+            # step 4 of the module
             kept = ~self._in_small_clusters()
             if kept.all():
                 break
@@ -188,10 +174,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each new point, of shape (m,), by Nystrom's extension.
-
-        Points out of reach of the fitted ones go with the nearest of these, as outliers do.
-        """
+        """Return the clusters (m,) of new points; far from the fitted ones, that of the nearest."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         if self._is_pairwise:
@@ -268,6 +251,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     def _fit_to(self, X: Any, members: np.ndarray) -> None:
         self.embedding_ = self._embedding(len(members))
         with warnings.catch_warnings():
+            # components are clusters
             warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
             coordinates = self.embedding_.fit_transform(self._among(X, members))
         self.n_clusters_ = (
@@ -346,11 +330,12 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
 
 def relative_scales(graph: sp.csr_array) -> np.ndarray:
-    """Return how many times farther a point's seventh neighbour is than those of its neighbours.
+    """Return how much farther a point's seventh neighbour is than those of its neighbours.
 
-    s(x) by the geometric mean of s(y) over the neighbours y of x, (n,), above 0: about 1 inside a
-    cluster, at its rim up to 2 or 3. The graph holds squared distances.
+    A factor (n,), about 1 inside a cluster, at its rim up to 2 or 3. The graph holds squared
+    distances.
     """
+    # s(x) by the geometric mean of s(y) over the neighbours y of x
     logarithms = np.log(neighbor_distances(graph, SCALE_NEIGHBOR, without_diagonal=True))
     edges = sp.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     n_others = np.maximum(edges.sum(axis=1) - 1, 1)
@@ -364,12 +349,10 @@ _BLOCK_VALUES = 2**22  # distances held at a time
 class DiffusionModes(DiffusionClustering):
     """Cluster points around modes: dense points far in diffusion distance from denser ones.
 
-    As `DiffusionClustering`, with modes of the density in place of k-means.
-
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters; "auto" takes the one that the widest gap of the spectrum suggests.
+        As in `DiffusionClustering`.
     embedding : DiffusionMap, optional
         As in `DiffusionClustering`. For an affinity the density is that of its row sums.
     random_state : int, RandomState or None, default=0
@@ -382,18 +365,13 @@ class DiffusionModes(DiffusionClustering):
     modes_ : ndarray of int of shape (n_clusters,)
         Numbers of the points that are modes: the densest point, then the clearest first.
     mode_scores_ : ndarray of shape (n_clusters,)
-        sqrt(p) rho of the modes.
+        Their sqrt(p) rho.
     n_clusters_, reason_, outliers_, retention_, staying_, embedding_
         As in `DiffusionClustering`.
 
     See Also
     --------
     DiffusionClustering : For clusters of about equal sizes, and scenes with background.
-    acquisition.suggest : Points to label first that stand for all others.
-
-    References
-    ----------
-    Maggioni and Murphy, Learning by unsupervised nonlinear diffusion, 2019, section 2.
 
     Examples
     --------
@@ -449,10 +427,7 @@ class DiffusionModes(DiffusionClustering):
 
 
 def neighbor_density(graph: sp.csr_array, mass: np.ndarray | None = None) -> np.ndarray:
-    """Return p(x), the sum of exp(-d^2 / s^2) over neighbours, s the median seventh distance.
-
-    Neighbours count by their mass (n,), the number of equal points.
-    """
+    """Return p(x), the sum of exp(-d^2 / s^2) over neighbours, each by its mass (n,)."""
     scale = float(np.median(neighbor_distances(graph, SCALE_NEIGHBOR, without_diagonal=True)))
     weights = graph.copy()
     weights.data = np.exp(-weights.data / max(scale**2, np.finfo(weights.dtype).tiny))
@@ -475,8 +450,7 @@ def nearest_denser(points: np.ndarray, density: np.ndarray) -> tuple[np.ndarray,
     """Return each point's nearest denser point, and the distance to it; both (n,).
 
     Of two points (n, p) of equal density the first counts as denser. The densest point has itself,
-    and the distance to the farthest one. Points that have none among their 256 nearest are compared
-    with all denser points, in blocks: few in practice. Nothing of size n x n is held.
+    and the distance to the farthest one.
     """
     order = np.argsort(-density, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)

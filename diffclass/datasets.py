@@ -1,13 +1,11 @@
 """A synthetic scene whose true class map is known.
 
-A scene is a picture in which every pixel carries a spectrum,
+    cube[r, c, :] = shading(r, c) * exp(-concentrations(r, c, :) @ absorptions) + noise
 
-    cube[r, c, :] = shading(r, c) * exp(-concentrations(r, c, :) @ absorptions) + noise,
-
-the law of Beer and Lambert for a stained slice: ``concentrations`` (rows, columns, stains) mixes
-those of the classes by their local abundance and drifts slowly over the picture. Each class is
-then a continuous curve in spectral space and not a blob: the setting of Coifman et al. (2005),
-section 3, figure 5, where nearest neighbours and Gaussian classifiers fail and diffusion does not.
+is the law of Beer and Lambert for a stained slice. ``concentrations`` (rows, columns, stains) mixes
+those of the classes and drifts slowly over the picture, so that each class is a continuous curve in
+spectral space, as in Coifman et al. 2005, section 3 and figure 5: nearest neighbours and Gaussian
+classifiers fail there, diffusion does not.
 """
 
 from __future__ import annotations
@@ -88,13 +86,10 @@ def make_tissue_scene(
 ) -> TissueScene:
     """Make a stained slice of tissue whose spectra drift from top to bottom.
 
-    Glands (cytoplasm) with rims of nuclei are in stroma with clumps of nuclei. Light follows
-    Beer and Lambert, I = shading * exp(-depths @ absorptions). Both the shading and the depths
-    drift along the rows, so that each class at the bottom resembles *another* class at the top;
-    the drift is gradual, so each class is one continuous curve in spectral space. The strokes
-    are all in the upper part. On spectra alone, classifiers by the distance to the strokes (1-NN)
-    or by Gaussians fitted to them are right on about two pixels in three, label diffusion on a
-    graph of 12 neighbours on more than nine in ten.
+    Glands (cytoplasm) with rims of nuclei are in stroma with clumps of nuclei. Each class at the
+    bottom resembles *another* class at the top. The strokes are all in the upper part. On spectra
+    alone, classifiers by distance (1-NN) or by Gaussians are right on about two pixels in three,
+    label diffusion on a graph of 12 neighbours on more than nine in ten.
 
     Parameters
     ----------
@@ -103,28 +98,21 @@ def make_tissue_scene(
     n_bands : int, default=60
         Number of bands from 430 to 700 nm, at least 8.
     noise : float, default=0.02
-        Standard deviation of the shot noise at full light, relative to full light; it falls
-        with the square root of the light. Reading noise is 0.3 of it. At least 0.
+        Standard deviation of the shot noise at full light, relative to it, at least 0; reading
+        noise is 0.3 of it.
     debris : float, default=0.04
-        Share of single pixels under specks that add their own absorption, 0 to 1. They bound the
-        accuracy that spectra alone allow.
+        Share of single pixels under specks that add their own absorption, 0 to 1.
     random_state : int, Generator or None, default=0
         Seed.
 
     Returns
     -------
     TissueScene
-        Cube, wavelengths, truth, strokes, names and colours.
 
     Raises
     ------
     ParameterError
         Where a size, ``noise`` or ``debris`` is out of range.
-
-    References
-    ----------
-    Coifman et al. (2005), "Geometric diffusions as a tool for harmonic analysis and structure
-    definition of data: Diffusion maps", PNAS 102, section 3 and figure 5.
 
     Examples
     --------

@@ -3,11 +3,8 @@
     weighted      lambda_l^t psi_l(x),    l = 1, 2, ...       A psi_l = lambda_l psi_l
     symmetric     lambda_l^t phi_l(x),    l = 0, 1, 2, ...    phi_l = sqrt(pi) psi_l
 
-See `diffclass.spectral.distances` for both. alpha = 0 and t = 0 give Laplacian eigenmaps,
-alpha = 1 coordinates that depend on the points' geometry and not on their density.
-
-The density exponent has an effect only with one global epsilon, not with self-tuned bandwidths. By
-default a `DiffusionMap` therefore has one epsilon, and neighbourhoods wide enough for it.
+alpha = 0 and t = 0 give Laplacian eigenmaps, alpha = 1 coordinates that depend on the points'
+geometry and not on their density, if one global epsilon is used; self-tuned bandwidths hide it.
 
 *Geometric harmonics* extend functions from points as far as their smoothness allows. With the
 eigenpairs K v_l = mu_l v_l of a Gaussian kernel of bandwidth epsilon,
@@ -15,11 +12,11 @@ eigenpairs K v_l = mu_l v_l of a Gaussian kernel of bandwidth epsilon,
     f(x) = sum_{l : mu_l >= mu_0 / condition} <f, v_l> / mu_l sum_y k(x, y) v_l(y)
 
 is an analytic function within sqrt(epsilon) of the points. Dividing by mu_l amplifies errors; the
-condition bounds by how much. The part of f beyond that bound is left out, and its size reported.
+condition bounds by how much.
 
-Sources: Coifman et al. 2005, section 2.1 (the map after equation 2.4: symmetric, t = m / 2, as its
-eigenvalues are written lambda^2); the encyclopedia's article (weighted); de la Porte et al.; Shan
-and Daubechies 2022 (bandwidth); R. Coifman and S. Lafon, Geometric harmonics, 2006, section 3.
+Sources: Coifman et al. 2005, section 2.1 (symmetric, t = m / 2, as its eigenvalues are written
+lambda^2); the encyclopedia's article (weighted); R. Coifman and S. Lafon, Geometric harmonics,
+2006, section 3.
 """
 
 from __future__ import annotations
@@ -70,40 +67,34 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     Parameters
     ----------
     n_components : int or "auto", default=2
-        Coordinates, fewer than points. "auto" takes up to 32 of them: with a given time those that
-        count at it, with a chosen one those before the widest gap of the spectrum; see
-        `diffclass.spectral.gap`. Where there are clusters they are one less than these. If
-        symmetric, phi_0 counts as one more, and there may be as many coordinates as points.
+        Coordinates, fewer than points; one more if symmetric, where phi_0 is one. "auto" takes up
+        to 32: with a given time those that count at it, else those before the widest gap of the
+        spectrum (see `diffclass.spectral.gap`), one less than there are clusters.
     n_neighbors : int, default=64
-        Neighbours of a point in the graph; at most n - 1 are used. With an epsilon
-        given or chosen there are as many as reach 3 sqrt(epsilon), up to 30 million edges.
+        Neighbours of a point in the graph, at most n - 1. With an epsilon given or chosen there are
+        as many as reach 3 sqrt(epsilon), up to 30 million edges.
     kernel : Kernel, optional
-        Kernel of the affinities; by default a `Gaussian` with the global ``bandwidth``.
+        By default a `Gaussian` with the global ``bandwidth``.
     bandwidth : str or float, default="attached"
-        epsilon, if no kernel is given. A number is epsilon itself, in squared units of the points.
-        "attached" is the widest that the graph carries, wider only for points far from the others,
-        so that none of these has a coordinate to itself; "graph" makes no such exception (see
-        `Gaussian` for both). "semigroup" and "slope"
-        choose as in `diffclass.spectral.bandwidth`. "self-tuning" gives each point its own, which
-        suits densities that differ by orders of magnitude, as in scenes.
+        epsilon, if no kernel is given: a number in squared units of the points; "attached", the
+        widest that the graph carries, but for points far from all others; "graph", without that
+        exception (see `Gaussian` for both); "semigroup" or "slope" (see
+        `diffclass.spectral.bandwidth`); "self-tuning", one for each point, for densities that
+        differ by orders of magnitude, as in scenes.
     alpha : float, default=1.0
         Density exponent: 0 gives the graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
     time : float, "auto" or "relaxation", default=1
-        The time t, at least 0. "auto" takes the smallest whole t at which the coordinates left out
-        are below a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
-        "relaxation" takes that at which the last one kept has fallen to about 1/e:
-        t = 1 / (1 - |lambda_l|) of the last l. The number of coordinates is chosen first.
+        t, at least 0. "auto" takes the smallest whole t at which the coordinates left out are below
+        a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t. "relaxation" takes
+        t = 1 / (1 - |lambda_l|) of the last one kept, which has then fallen to about 1/e.
     kind : {"weighted", "symmetric"}, default="weighted"
-        Which diffusion distance is the Euclidean one: coordinates are lambda_l^t psi_l, l >= 1, or
-        lambda_l^t phi_l, l >= 0. ``kind="symmetric", time=m / 2`` is the Phi_m of Coifman et al.
-        2005. Weighted ones are functions of the walk alone, constant if it is in equilibrium;
-        phi_l is larger at dense points. The unweighted distance has coordinates only of all pairs
-        at once: `diffclass.spectral.diffusion_coordinates`.
+        Which diffusion distance is the Euclidean one; see `diffclass.spectral.distances`.
+        ``kind="symmetric", time=m / 2`` is the Phi_m of Coifman et al. 2005.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `transform` the
-        (m, n) affinities of new points to the fitted ones; kernel and search are not used.
+        (m, n) affinities of new points to the fitted ones.
     search : NeighborSearch, optional
-        Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
+        As in `neighbors_graph`.
     random_state : int, RandomState or None, default=0
         Seeds neighbour search, eigensolver and bandwidth.
 
@@ -112,45 +103,33 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     embedding_ : ndarray of shape (n, n_components)
         lambda_l^t psi_l(x), or lambda_l^t phi_l(x).
     eigenvalues_ : ndarray of shape (n_components,)
-        lambda_l of the coordinates, largest modulus first; if symmetric, lambda_0 = 1 before them.
-    time_ : float
-        The time t in use.
-    n_components_ : int
-        The number of coordinates in use.
+        lambda_l of the coordinates, largest modulus first.
+    time_, n_components_ : float, int
+        What is in use.
     reason_ : str
-        Why there are so many coordinates, and why this time, in words.
+        Why so many coordinates and this time, in words.
     epsilon_ : float or None
         Bandwidth in use; None if self-tuning, or for a given kernel or affinity.
     bandwidth_curve_ : BandwidthCurve or None
-        The criterion by which "semigroup" or "slope" chose the bandwidth.
+        How "semigroup" or "slope" chose it.
     eigenpairs_ : Eigenpairs
-        The leading eigenpairs of ``operator_``, from l = 0 to the last coordinate; one more if the
-        time was chosen, 34 (or as many as points) if the number of coordinates was.
+        From l = 0 to the last coordinate, and more where a time or a number was chosen.
     n_neighbors_ : int
-        Neighbours searched per point: ``n_neighbors``, or as many as the bandwidth needs. A given
-        ``search`` has its own number; for an affinity the attribute does not exist.
-    graph_ : PointGraph
-        The walk with the fitted kernel and neighbour search.
-    operator_ : MarkovOperator
-        The walk of ``graph_``.
+        Neighbours searched per point; does not exist for an affinity.
+    graph_, operator_ : PointGraph, MarkovOperator
+        The walk, with the fitted kernel and search, and the walk alone.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     See Also
     --------
     leading_eigenpairs : For an operator that there is.
-    diffusion_wavelets : Functions on many scales, each near one place.
     GeometricHarmonics : Extends any function of the points to new ones.
 
     Notes
     -----
-    On a graph of c connected components the first c - 1 coordinates only distinguish these; a
-    warning says so. Eigenvalues within 1e-6 of 1 mean nearly the same: with one global bandwidth
-    other than "attached" some parts, often a few outliers, are almost isolated.
-
-    References
-    ----------
-    Coifman et al. 2005, section 2.
+    The first c - 1 coordinates of a graph of c connected components only distinguish these; a
+    warning says so. Eigenvalues within 1e-6 of 1 mean that some parts are almost isolated.
 
     Examples
     --------
@@ -206,8 +185,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         DataError
             If X is not finite, or all points are equal.
         ParameterError
-            If a parameter is out of range, there are as many components as points, or the time is
-            so late that every coordinate is 0.
+            If a parameter is out of range, or the time so late that every coordinate is 0.
 
         Warns
         -----
@@ -235,7 +213,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         counting = "" if self.kind == "weighted" else ", not counting phi_0"
         self.reason_ = f"{why}; {why_then}{counting}"
         pairs = self.eigenpairs_.first(pairs_in_use(self))
-        self.eigenvalues_ = pairs.eigenvalues[-self.n_components_ :]
+        self.eigenvalues_ = pairs.eigenvalues[-self.n_components_ :]  # l = 0 only if symmetric
         self.embedding_ = self.operator_.at_points(
             diffusion_coordinates(pairs, self.time_, kind=self.kind)
         )
@@ -256,9 +234,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Returns
         -------
         ndarray of shape (m, n_components)
-            For fitted points close to ``embedding_``, but not equal: a new point has edges only to
-            its own neighbours, not to points that would have it as theirs. Symmetric ones, which
-            grow with the sum of the affinities, are for this reason some percent smaller.
+            Close to ``embedding_`` for fitted points, but not equal: a new point has edges only to
+            its own neighbours. Symmetric coordinates are therefore some percent smaller.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -267,6 +244,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         coordinates = nystrom(weights, pairs, time=self.time_)
         if self.kind == "weighted":
             return coordinates
+        # phi_l = sqrt(pi) psi_l, where psi_0 = 1
         root = np.sqrt(self.graph_.stationary_distribution_at(weights))[:, None]
         return root * np.hstack([np.ones_like(root), coordinates])
 
@@ -375,6 +353,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         m, moduli = pairs_in_use(self) - 1, np.abs(eigenpairs.eigenvalues)
         if self.time == "relaxation":
             return relaxation_time(moduli[m]), f"relaxation time of coordinate {m}"
+        # the first coordinate left out, m + 1, has to fall to a tenth of the first
         if len(moduli) < m + 2 or moduli[1] == 0 or moduli[m + 1] == 0:
             return 1, "nothing is left out at any time"
         ratio = moduli[m + 1] / moduli[1]
@@ -394,12 +373,12 @@ def _first(kind: str) -> int:
 
 
 def pairs_in_use(fitted: DiffusionMap) -> int:
-    """Return how many eigenpairs the coordinates of a map are made of, with the trivial one."""
+    """Return how many eigenpairs the coordinates are made of, with the trivial one."""
     return _first(fitted.kind) + fitted.n_components_
 
 
 def _check_not_forgotten(time: float, eigenpairs: Eigenpairs) -> None:
-    """Raise `ParameterError` if so late even the first coordinate is 0 in single precision."""
+    """Raise `ParameterError` for a time at which all coordinates are 0 in single precision."""
     largest = float(np.abs(eigenpairs.eigenvalues[1:]).max(initial=0.0))
     if time == 0 or largest == 0:
         return
@@ -437,30 +416,25 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         Largest mu_0 / mu_l in use, above 1. An error of f can grow by this factor.
     max_components : int, default=256
         Largest number of harmonics in use.
-    n_neighbors : int, default=64
-        Neighbours of a point in the graph.
-    search : NeighborSearch, optional
-        Neighbour search; see `neighbors_graph`.
-    random_state : int, RandomState or None, default=0
-        Seeds neighbour search and eigensolver.
+    n_neighbors, search, random_state
+        As in `DiffusionMap`.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_harmonics,)
         mu_l in use, decreasing.
     condition_ : float
-        mu_0 / mu_l of the last harmonic in use, at most ``condition``.
+        mu_0 / mu_l of the last one, at most ``condition``.
     unexplained_ : float or ndarray of shape (n_outputs,)
         Share of |f|^2 that is left out, 0 to 1.
     epsilon_ : float
         Bandwidth in use.
     graph_ : PointGraph
-        Graph of the points, with the fitted kernel and neighbour search.
+        Of the points, with the fitted kernel and search.
 
     See Also
     --------
     EigenfunctionRegressor : For values known at some of the points, or with noise.
-    DiffusionMap.transform : For diffusion coordinates near the points.
 
     Examples
     --------
@@ -524,10 +498,11 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             K, y = scaled_at_ends(K, 1 / root), nodes.means(y) * _columns(root, y)
         self.eigenvalues_, vectors = self._harmonics(K)
         self.condition_ = float(self.eigenvalues_[0] / self.eigenvalues_[-1])
-        coefficients = vectors.T @ y
+        coefficients = vectors.T @ y  # <f, v_l>
         total = np.maximum(total, np.finfo(np.float64).tiny)
         left = np.clip(1 - (coefficients**2).sum(axis=0) / total, 0, 1)
         self.unexplained_ = float(left) if y.ndim == 1 else left
+        # sum_l <f, v_l> / mu_l v_l(y), by which k(x, y) counts at a new x
         self._weights = vectors @ (coefficients.T / self.eigenvalues_).T
         if nodes is not None:
             self._weights = self._weights * _columns(root, y)

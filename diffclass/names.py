@@ -1,18 +1,16 @@
 r"""Names of classes and ids: which values are none, how they stand in a text, and which are one.
 
 A *mark* says that a point has no class: None, NaN and NaT of any type, NA of pandas, the number -1,
-a masked entry, a text that is empty or blank, and what these become as texts: "-1", "-1.0", "nan",
-"NaN", "None", "<NA>", "NaT". Every other value is a *name*, also "NA", "N/A" and "null".
+a masked entry, a blank text, and what these become as texts: "-1", "-1.0", "nan", "NaN", "None",
+"<NA>", "NaT". Every other value is a *name*, also "NA", "N/A" and "null".
 
-Names stay as they are, with the blanks around them. Text files have no types: there names are
-numbers if all are whole numbers as programs write them ("2", or all as "2.0", which is how pandas
-writes whole numbers with gaps), else texts as they stand, such as "007", "1.10", "1e3", "true". The
-same class may thus be the number 2 on one side and the text "2" or "2.0" on the other: where two
-sides meet, `same_names` says which names are one. Blanks around a name do not count there; two
-names of one side that differ in nothing else are refused by `encode_labels`.
+In text files names are numbers if all are whole numbers as programs write them ("2", or all as
+"2.0", which is how pandas writes whole numbers with gaps), else texts as they stand, such as "007",
+"1.10", "1e3", "true". One class may thus be the number 2 on one side and the text "2" on the other:
+`same_names` says which names are one.
 
-A reader of a text field calls `read_names`; one of typed values takes out what `marks` finds; a
-writer of texts calls `written_name`; whoever compares the classes of two sides, `same_names`.
+A reader of a text field calls `read_names`, one of typed values `marks`, a writer of texts
+`written_name`, whoever compares the classes of two sides `same_names`.
 """
 
 from __future__ import annotations
@@ -49,10 +47,6 @@ _WHOLE = re.compile(rf"({WHOLE_NUMBER})(\.0)?", re.ASCII)
 def is_mark(value: Any) -> bool:
     """Tell whether a value says that there is no class.
 
-    See Also
-    --------
-    marks : Of many values.
-
     Examples
     --------
     >>> from diffclass.names import is_mark
@@ -80,10 +74,6 @@ def marks(values: np.ndarray) -> np.ndarray:
     -----
     UserWarning
         If there are texts such as "nan" or "None", which a class could be called.
-
-    See Also
-    --------
-    is_mark : Of one value.
 
     Examples
     --------
@@ -119,10 +109,6 @@ def read_names(texts: Iterable[str | None]) -> np.ndarray:
     UserWarning
         Where a class is called "NA" or "null", or a word such as "nan" is taken for a mark.
 
-    See Also
-    --------
-    written_name : The way back.
-
     Examples
     --------
     >>> from diffclass.names import read_names
@@ -157,10 +143,6 @@ def written_name(name: Any) -> str:
     ------
     DataError
         For a name that would be read as none, or that texts cannot hold.
-
-    See Also
-    --------
-    read_names : The way back.
 
     Examples
     --------
@@ -210,7 +192,7 @@ def check_text(text: str) -> None:
 def same_names(
     given: Iterable[Any], own: Iterable[Any], *, sides: tuple[str, str]
 ) -> dict[Any, Any]:
-    """Return which of its own names each given one is; one that is none of them is left out.
+    """Return which of its own names each given one is; those that are none of them are left out.
 
     Names that are equal are one; else those that are written alike, such as the number 2 and the
     texts "2", "2.0" and " 2", or True and "true".
@@ -226,10 +208,6 @@ def same_names(
     ------
     DataError
         Where a name may be two of the other side.
-
-    See Also
-    --------
-    match_classes : Of numbered classes, also by overlap.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class Whole(Domain):
 
 @dataclass(frozen=True)
 class Number(Domain):
-    """Finite numbers; ``is_open``: without the ends."""
+    """Finite numbers, without the ends if ``is_open``."""
 
     least: float
     most: float | None = None
@@ -108,11 +108,7 @@ class Number(Domain):
 
 @dataclass(frozen=True)
 class OneOf(Domain):
-    """Some words, or those that a module lists.
-
-    ``words`` are the words, or the list's home as "package.module:LIST", imported when a value is
-    checked.
-    """
+    """Some words, or those of a list "package.module:LIST", imported when a value is checked."""
 
     words: tuple[str, ...] | str
 

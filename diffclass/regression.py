@@ -1,11 +1,10 @@
 """Regression on the leading eigenfunctions of a diffusion.
 
-A function known at some points, f(x_i) = y_i, is fitted by sum_{l<=m} c_l psi_l. Eigenfunctions are
-the harmonics of the points; the first are the smoothest. The number m minimises the leave-one-out
-error over the known points. New points get their psi_l by Nystrom's extension.
+A function known at some points, f(x_i) = y_i, is fitted by sum_{l<=m} c_l psi_l, with the number m
+of least leave-one-out error over the known points. New points get their psi_l by Nystrom's
+extension.
 
-Source: Coifman et al. 2005, sections 1 and 4 (regression of empirical functions as a use of
-diffusion maps; the choice of m is ours).
+Source: Coifman et al. 2005, sections 1 and 4 (without the choice of m).
 """
 
 from __future__ import annotations
@@ -33,17 +32,16 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     ----------
     embedding : DiffusionMap, optional
         Its components are the eigenfunctions available; its time and kind do not matter. By default
-        a `DiffusionMap` with 64 components, or one less than there are points.
+        of 64 components, or one less than points.
     n_components : int, optional
-        The number m, not counting the constant. By default it is chosen by the leave-one-out error,
-        from at most half the number of known points.
+        m, without the constant. By default chosen, from at most half the number of known points.
 
     Attributes
     ----------
     coef_ : ndarray of shape (m + 1,) or (m + 1, n_outputs)
-        Coefficients c_l, that of the constant first.
+        c_l, that of the constant first.
     n_components_ : int
-        The number m in use.
+        m in use.
     leave_one_out_ : ndarray
         Mean squared leave-one-out error with the constant and 0, 1, ... eigenfunctions.
     fitted_ : ndarray of shape (n,) or (n, n_outputs)
@@ -54,7 +52,6 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     See Also
     --------
     GeometricHarmonics : Extends a function to points farther away, each harmonic as far as it goes.
-    DiffusionClassifier : For classes in place of values.
 
     Examples
     --------
@@ -104,18 +101,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the function at new points.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            New points.
-
-        Returns
-        -------
-        ndarray of shape (m,) or (m, n_outputs)
-            sum_l c_l psi_l(x).
-        """
+        """Return sum_l c_l psi_l(x), (m,) or (m, n_outputs), at new points (m, d)."""
         check_is_fitted(self)
         X = validate_points(self, X, reset=False, dtype=[np.float64, np.float32])
         weights = self.embedding_.graph_.step_weights(X)
@@ -163,12 +149,9 @@ def _checked_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _leave_one_out_errors(basis: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Mean squared leave-one-out errors of fits by the first 1, 2, ... columns.
-
-    The error at a point is its residual divided by 1 - h, where h is its leverage. The first
-    columns of Q serve the nested fits.
-    """
+    """Return mean squared leave-one-out errors of fits by the first 1, 2, ... columns."""
     n_columns = min(basis.shape[1], max(len(y) // 2, 1))
+    # the first m columns of Q span those of the basis, so that one Q serves all fits
     Q = np.linalg.qr(basis[:, :n_columns])[0]
     y = y.reshape(len(y), -1)
     errors = np.empty(n_columns)
@@ -176,6 +159,7 @@ def _leave_one_out_errors(basis: np.ndarray, y: np.ndarray) -> np.ndarray:
     for m, q in enumerate(Q.T):
         residual -= np.outer(q, q @ y)
         leverage += q * q
+        # without a point its residual is r / (1 - h), where h is its leverage
         left_out = residual / np.maximum(1 - leverage, 1e-12)[:, None]
         errors[m] = np.mean(left_out**2)
     return errors

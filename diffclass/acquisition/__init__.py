@@ -1,8 +1,4 @@
-"""What to label next: points that stand for many others, or points where classes meet.
-
-`coverage` finds points that much in doubt lies near, with labels or without any. `selection`
-chooses by it, or by the margin, points well apart.
-"""
+"""What to label next: points that stand for many others, or points where classes meet."""
 
 from __future__ import annotations
 

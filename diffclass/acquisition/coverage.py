@@ -4,26 +4,22 @@ With labels at the points L, what is left to learn is
 
     cost(L) = sum_z w(z) min_{l in L} d(z, l),
 
-where d is the distance of features and w(z) the doubt: 1 - margin, or 1 where there is no map. Next
-to L, the medoids that lower the cost most are to be labelled. They are found one by one, the
-largest gain first, which is within 1 - 1/e of the largest gain of so many; then each moves to the
-medoid of what lies nearest to it, as long as that helps. So the number asked for decides where they
-are: three medoids of three blobs are their middles, where one would be the middle of all.
+where d is the distance of features, at most its 90th percentile, so that points far from all others
+come late, and w(z) the doubt: 1 - margin, or 1 where there is no map. Next to L, the medoids that
+lower the cost most are to be labelled: chosen one by one, the largest gain first, which is within
+1 - 1/e of the best; then each moves to the medoid of what lies nearest to it, as long as that
+helps.
 
-Distances are not squared, and beyond the 90th percentile of all they count as that, so points far
-from all others come late.
-
-The middle of a cluster may lie in a gap, or on mixed pixels between two classes. So of all points
-that stand for the same others at a cost at most a tenth higher than the medoid's, the most typical
-one is taken: that with the least mean distance to its 20 nearest. In the diffusion coordinates of a
-graph many leaves of one hub are near each other and typical of nothing, so there the medoid stays.
+A medoid may lie in a gap of a cluster, or between two classes. So of all points that stand for the
+same others at a cost at most a tenth higher the most typical one is taken, that with the least mean
+distance to its 20 nearest.
 
 Sources: G. Cornuejols, M. Fisher and G. Nemhauser, Location of bank accounts to optimize float,
 1977, theorem 4 (one by one); H.-S. Park and C.-H. Jun, A simple and fast algorithm for K-medoids
 clustering, 2009, section 2 (moves); O. Sener and S. Savarese, Active learning for convolutional
-neural networks: a core-set approach, 2018, section 4 (labels that cover the features); G. Hacohen,
-A. Dekel and D. Weinshall, Active learning on a budget: opposite strategies suit high and low
-budgets, 2022, section 3 (typical points of clusters).
+neural networks: a core-set approach, 2018, section 4 (cover); G. Hacohen, A. Dekel and D.
+Weinshall, Active learning on a budget: opposite strategies suit high and low budgets, 2022,
+section 3 (typical points).
 """
 
 from __future__ import annotations
@@ -44,8 +40,8 @@ from diffclass._validation import RandomState, check_seed
 from diffclass.neighbors.number_range import Centred
 from diffclass.system.progress import checkpoint
 
-# The cost is summed over so many points, and medoids are looked for among so many, drawn by their
-# doubt where there are more; so the time does not grow with the number of points.
+# Where there are more points, so many are drawn by their doubt to sum the cost over, and so many to
+# find medoids among: time does not grow with the number of points.
 N_SUMMED, N_CANDIDATES = 6_000, 2_000
 # of the distances, in double precision at first
 MEDOID_BYTES = 12 * N_SUMMED * N_CANDIDATES
@@ -73,24 +69,25 @@ def medoids(
     features : ndarray of shape (n, p)
         In which near points are alike.
     n_points : int
-        How many to choose; at most 2,000 are.
+        How many to choose, at most 2,000.
     doubt : ndarray of shape (n,), optional
-        w, at least 0; 1 by default. If it is 0 everywhere, 1 is taken instead.
+        w, at least 0; 1 by default, and if it is 0 everywhere.
     labelled : array-like of int, optional
-        Numbers of the points that have labels.
+        Numbers of labelled points.
     free : ndarray of bool of shape (n,), optional
         Which points may be chosen; all by default.
     typical : bool, default=True
-        Whether a typical point is taken instead of each medoid.
+        Whether a typical point is taken instead of each medoid; not for diffusion coordinates, in
+        which leaves of one hub are near each other and typical of nothing.
     random_state : int, RandomState or None, default=0
-        Draws the points that the cost is summed over, and the candidates.
+        Draws points where there are too many.
 
     Returns
     -------
     points : ndarray of int of shape (at most n_points,)
         Those with the largest gain first.
     gains : ndarray of shape (at most n_points,)
-        By what share of the cost each lowers it, after those before it.
+        By what share each lowers the cost, after those before it.
 
     See Also
     --------
@@ -98,8 +95,7 @@ def medoids(
 
     Notes
     -----
-    Cost: 12 million distances in p dimensions and 12 million multiplications per point, whatever n
-    is. Memory: 150 MB.
+    Cost: 12 million distances, and as many multiplications per point chosen. Memory: 150 MB.
 
     Examples
     --------
@@ -168,17 +164,17 @@ def _drawn(
 def one_by_one(
     distances: np.ndarray, weight: np.ndarray, nearest: np.ndarray, n_points: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Choose candidates, each with the largest gain after those before it; ties go to the first.
+    """Return candidates, each with the largest gain after those before it, and the gains.
 
-    - `distances` float32 (n_candidates, m), of m points from the candidates
-    - `weight`, `nearest` (m,): of each point, and its distance from the nearest label
-    - returns: numbers of candidates, and their gains
+    distances float32 (n_candidates, m) are those of m points from the candidates, weight and
+    nearest (m,) of each point, the latter its distance from the nearest label.
     """
     nearest, gains = nearest.copy(), np.empty(len(distances))
     n_points = min(n_points, len(distances))
     chosen, gained = np.empty(n_points, dtype=np.intp), np.empty(n_points)
     for k in range(n_points):
         checkpoint()
+        # gain of c: sum_z w(z) max(nearest(z) - d(c, z), 0)
         _compiled.choices.gains(distances, weight, nearest, gains)
         gains[chosen[:k]] = -1
         chosen[k] = gains.argmax()
@@ -189,7 +185,7 @@ def one_by_one(
 
 @dataclass(frozen=True)
 class _Covered:
-    """Candidates, the points that they are to cover, and the distances from the nearest labels."""
+    """Candidates, the points they are to cover, and the distances from the nearest labels."""
 
     features: np.ndarray
     distances: np.ndarray

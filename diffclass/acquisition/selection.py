@@ -40,10 +40,10 @@ class Suggestions:
     points : ndarray of int of shape (n_suggested,)
         Their numbers; fewer than asked for where no more are far enough apart.
     scores : ndarray of shape (n_suggested,)
-        Of "coverage", the share of what is left to learn that a label there takes away, after those
-        before it; of "margin", 1 - margin. Both 0 to 1.
+        0 to 1: for "coverage" the share of what is left to learn that a label there takes away,
+        after those before it; for "margin" 1 - margin.
     rule : str
-        The rule's name.
+        Its name.
     """
 
     points: np.ndarray
@@ -72,17 +72,15 @@ def suggest(
     Parameters
     ----------
     operator : MarkovOperator or WarpedOperator
-        The walk on n points. Of a warped one, where it is needed, the mean of its walks.
+        The walk on n points; of warped ones their mean is used.
     diffusion : LabelDiffusion, optional
         Of the labels so far, by this operator; None without labels.
     labelled : array-like of int, default=()
-        Numbers of the points not to ask about again: the labelled ones, and those asked about whose
-        class nobody knows. They are never suggested.
+        Numbers of the points not to suggest: labelled ones, and those whose class nobody knows.
     n_points : int, default=10
-        Number of points to suggest. Better ask for as many as will be labelled at once: the choice
-        depends on it.
+        How many. The choice depends on it: ask for as many as will be labelled at once.
     rule : {"coverage", "margin"}, default="coverage"
-        "coverage" takes points that much in doubt lies near (see `diffclass.acquisition.coverage`),
+        "coverage" takes points that stand for much in doubt (see `diffclass.acquisition.coverage`),
         "margin" those of least margin, where classes meet; it needs a diffusion.
     features : array-like of shape (n, p), optional
         In which near points are alike, such as those that the graph was made of. By default
@@ -90,18 +88,18 @@ def suggest(
     candidates : array-like of bool of shape (n,), optional
         Which points may be suggested; all by default.
     coordinates : array-like of shape (n, d), optional
-        Positions of the points, such as row and column of each pixel.
+        Positions of the points, such as row and column.
     min_distance : float, default=0
-        Least distance between two suggestions, in units of the coordinates, or in hops on the graph
-        where none are given. A suggestion may be near a label.
+        Least distance between two suggestions, in units of the coordinates, or in hops without
+        them.
     random_state : int, RandomState or None, default=0
         Draws the points that coverage looks at, where there are more than 2,000.
 
     Returns
     -------
     Suggestions
-        Ties, up to a relative difference of 1e-6, go to the point with the least number. Of equal
-        points one is suggested, the first candidate, and none if one of them has a label.
+        Ties, up to 1e-6, go to the point with the least number. Of equal points one is suggested,
+        and none if one of them has a label.
 
     Raises
     ------
@@ -112,12 +110,7 @@ def suggest(
 
     See Also
     --------
-    RelabelSession.suggest : In a session, whose labels change; the rules are the same.
     by_coverage : With `well_apart`, for a rule of your own about what is too near.
-
-    Notes
-    -----
-    Cost: see `diffclass.acquisition.medoids`; the eigenpairs where there are no features.
 
     Examples
     --------
@@ -199,11 +192,6 @@ def by_coverage(
 ) -> Choice:
     """Return the choice of `medoids`, to which labels and the points chosen so far are near.
 
-    See Also
-    --------
-    well_apart : Takes the choice, and asks it again where points are too near.
-    acquisition.suggest : Does both, from an operator and its labels.
-
     Examples
     --------
     >>> import numpy as np
@@ -235,16 +223,10 @@ def _by_margin(doubt: np.ndarray | None) -> Choice:
 def well_apart(
     choice: Choice, free: np.ndarray, n_points: int, near: Callable[[int], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points of a choice, and their scores, without those near to an earlier one.
+    """Return points of a choice, and their scores, each not near to an earlier one.
 
-    Where some are left out, others are chosen in their place, as long as any point is free.
-
-    - `free` (n,) bool: points that may be chosen
-    - `near`: returns, as bool (n,), which points are too near to a point, itself included
-
-    See Also
-    --------
-    by_coverage : A choice by what lies near.
+    ``free`` (n,) are the points that may be chosen; ``near`` returns which points (n,) are too near
+    to one, itself included. For those left out others are chosen, as long as any is free.
 
     Examples
     --------
@@ -309,7 +291,7 @@ def _coordinates_of(operator: MarkovOperator) -> np.ndarray:
 
 
 def _n_given(operator: Operator, *given: ArrayLike | None) -> int:
-    """Return whether arrays are of all points or of the nodes of equal ones, by their number."""
+    """Return the number of rows that arrays have: of all points, or of the nodes of equal ones."""
     shapes = [np.shape(values)[:1] for values in given if values is not None]
     is_of_nodes = bool(shapes) and shapes[0] == (len(operator),)
     return len(operator) if is_of_nodes else operator.unwarped.n_points
