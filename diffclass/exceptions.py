@@ -87,17 +87,9 @@ def is_full(error: OSError) -> bool:
 
 @contextmanager
 def named_when_full(say: Callable[[OSError], str]) -> Iterator[None]:
-    """Turn the system's error of a full disk into a `DataError` with a message that names a file.
+    """Turn the error of a full disk into a `DataError` with the message that ``say`` returns.
 
-    Parameters
-    ----------
-    say : callable
-        Returns the message for the system's error.
-
-    Raises
-    ------
-    DataError
-        If the disk is full. Other errors pass.
+    Other errors pass.
 
     Examples
     --------
@@ -140,11 +132,7 @@ def serving_a_command() -> Iterator[None]:
 def option_name(name: str, value: str | None = None) -> str:
     """Return an option, and a value of it, as the user writes them: in Python or for a command.
 
-    Parameters
-    ----------
-    name : str
-        As the command has it, with underscores; in Python all that end in "variable" are so called.
-    value : str, optional
+    The name is the command's, with underscores; in Python all that end in "variable" are so called.
 
     Examples
     --------
@@ -163,11 +151,6 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
     It is the line of the innermost caller that is neither in diffclass nor in what calls diffclass
     for somebody, such as scikit-learn. By default each such line is shown once.
-
-    Parameters
-    ----------
-    message : str
-    category : type of Warning, default=UserWarning
 
     Examples
     --------

@@ -87,17 +87,9 @@ def marks(values: np.ndarray) -> np.ndarray:
 
 
 def read_names(texts: Iterable[str | None]) -> np.ndarray:
-    """Return the names in a column of a text file or a text field: whole numbers if all are.
+    """Return the names in a column of a text file, None if empty: whole numbers if all are.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        As they stand there; None for an empty field.
-
-    Returns
-    -------
-    ndarray of object of shape (n,)
-        int or str, None for marks.
+    An array (n,) of int or str, None for marks.
 
     Raises
     ------
@@ -195,14 +187,8 @@ def same_names(
     """Return which of its own names each given one is; those that are none of them are left out.
 
     Names that are equal are one; else those that are written alike, such as the number 2 and the
-    texts "2", "2.0" and " 2", or True and "true".
-
-    Parameters
-    ----------
-    given, own : iterable
-        Each name once.
-    sides : (str, str)
-        What messages call the two.
+    texts "2", "2.0" and " 2", or True and "true". Messages call the two ``sides``; each has every
+    name once.
 
     Raises
     ------

@@ -93,13 +93,6 @@ def use_messages(chosen: Messages) -> None:
 class Console:
     """Prints messages and results, and times the stages.
 
-    Parameters
-    ----------
-    as_json : bool
-        Whether results are printed as JSON rather than text.
-    quiet : bool
-        Whether to print nothing but errors, and the result only as JSON.
-
     Attributes
     ----------
     seconds : dict of str to float
@@ -129,10 +122,7 @@ class Console:
     def give(self, result: dict[str, Any], text: str) -> None:
         """Print a result to standard output, as JSON if asked for, else as text unless quiet.
 
-        Raises
-        ------
-        DataError
-            Where standard output goes to a file on a full disk.
+        `DataError` where standard output goes to a file on a full disk.
         """
         with named_when_full(_no_room):
             if self.as_json:
@@ -284,9 +274,9 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def forecast_sayer(
     console: Console, advice: str, *, force: bool = False
 ) -> Callable[[Forecast], None]:
-    """Return a function that prints a forecast, and warns if too little memory is free.
+    """Return what prints a forecast, and warns if too little memory is free.
 
-    The function raises `ParameterError` if far too little is free, unless the run is forced.
+    It raises `ParameterError` if far too little is free, unless the run is forced.
     """
 
     def say(forecast: Forecast) -> None:

@@ -74,15 +74,9 @@ def _axes_of(file: IO[bytes]) -> int:
 
 
 def takes_a_table(command: str, arguments: Sequence[str], known: Sequence[click.Command]) -> bool:
-    """Tell whether a command is called on a table.
+    """Tell whether a command is called on a table, by the arguments that follow its name.
 
-    Parameters
-    ----------
-    command : str
-    arguments : sequence of str
-        That follow its name.
-    known : sequence of click.Command
-        Of that name: their options say which words are values of options.
+    The options of the ``known`` commands of that name say which words are values.
     """
     first = _first_argument(arguments, known)
     if first is None:

@@ -176,10 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit code.
-
-    The arguments are without the program's name; with ``--traceback`` errors are not caught.
-    """
+    """Run the command line on arguments without the program's name; return its exit code."""
     use_messages(Messages(as_json=_wants_json_lines(arguments)))
     if not _is_somewhere():
         messages().fail("the folder of this shell was removed; change into another one", DATA)

@@ -202,27 +202,12 @@ def option(
     of: Domain | None = None,
     **settings: Any,
 ) -> Any:
-    """Return the field of a dataclass that declares an option.
+    """Return the field of a dataclass that declares an option with a help text.
 
-    The field ``max_time`` is the option ``--max-time``. Fields of type bool are flags, those of
-    type Path files.
-
-    Parameters
-    ----------
-    help : str
-        What the help text says of it.
-    short : str, optional
-        A second name, of one letter.
-    names : tuple of str, optional
-        All names, where the field has another.
-    usual : bool, default=False
-        Whether it is shown before all groups.
-    hidden : bool, default=False
-        Whether only ``--help-all`` shows it.
-    of : Domain, optional
-        The values that it may have.
-    **settings
-        As for `click.Option`.
+    The field ``max_time`` is the option ``--max-time``, unless ``names`` gives others; ``short`` is
+    a second name of one letter. Fields of type bool are flags, those of type Path files. Other
+    values are those of the domain ``of``; ``settings`` are those of `click.Option`. A ``usual``
+    option is shown before all groups, a ``hidden`` one only by ``--help-all``.
     """
     if of is not None and not isinstance(of, YesNo):
         settings["type"] = _click_type(of)
@@ -268,15 +253,7 @@ class RunOptions:
 
 
 def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add a group of options to a command.
-
-    Parameters
-    ----------
-    kind : type
-        The dataclass.
-    name : str
-        The keyword argument by which the function takes the group's values.
-    """
+    """Add the options that a dataclass declares to a command, as its argument ``name``."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -315,17 +292,8 @@ def _option(one: dataclasses.Field[Any], title: str) -> Option:
 def taken(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return values that come from Python as a command would take them from its options.
 
-    Parameters
-    ----------
-    kind : type
-        The dataclass that declares the options.
-    given : mapping
-        Values by the names of its fields; other names are left out, None is none.
-
-    Raises
-    ------
-    ParameterError
-        For a value that the command would refuse.
+    ``kind`` is the dataclass that declares these; other names and None are left out.
+    `ParameterError` for a value that the command would refuse.
     """
     declared = {one.name: one for one in _made(kind)}
     return {
@@ -373,15 +341,7 @@ def names_of(*kinds: type) -> tuple[str, ...]:
 
 
 def refuse_without_effect(names: Iterable[str], because: str) -> None:
-    """Raise `UsageError` if one of these options was given, other than its default.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Of the running command's parameters.
-    because : str
-        Why they have no effect.
-    """
+    """Raise `UsageError`, with the reason, if an option was given, and not as its default."""
     context = click.get_current_context()
     given = [
         parameter.opts[-1]

@@ -29,8 +29,7 @@ def recipe(
 ) -> dict[str, Any]:
     """Return everything that is needed to run the command of a context again.
 
-    - `files`: that were read
-    - `of`: what they are, "scene" or "table"
+    ``files`` are those that were read, ``of`` is what they are: "scene" or "table".
     """
     from diffclass.system.identity import file_hash
 
@@ -65,10 +64,7 @@ def arguments_of(context: click.Context) -> list[str]:
 
 
 def read_recipe(report: Path) -> dict[str, Any]:
-    """Return the recipe in a report.
-
-    - `DataError` where there is none, or it is not whole
-    """
+    """Return the recipe in a report; `DataError` where there is none, or it is not whole."""
     from diffclass.system.libraries import reading, require_file
 
     require_file(report)

@@ -124,13 +124,7 @@ class AreaEstimates:
     not_sampled: dict[Any, float]
 
     def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
-        """Return everything as values that JSON can hold, with intervals and areas.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Confidence of the intervals.
-        """
+        """Return everything as values that JSON can hold, with intervals and areas."""
         return {
             "level": level,
             "total": self.total,
@@ -181,10 +175,6 @@ def stratified_areas(
     See Also
     --------
     classification_scores : For a sample in proportion to the classes, or all points.
-
-    Notes
-    -----
-    Cost O(n) per class.
 
     Examples
     --------

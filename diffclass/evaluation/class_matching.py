@@ -114,14 +114,9 @@ class ClassMatch:
         return any(a and b and _plain(a) != _plain(b) for a, b in names)
 
     def carried(self, ids: np.ndarray, unmatched: Mapping[int, int]) -> np.ndarray:
-        """Return given ids as own ones; the same array where no id changes.
+        """Return given ids, 0 = none, as own ones; the same array where no id changes.
 
-        Parameters
-        ----------
-        ids : ndarray of int
-            0 = none, which stays.
-        unmatched : mapping of int to int
-            What given classes without an own one become.
+        ``unmatched`` says what given classes without an own one become.
         """
         become = {**unmatched, **self.assignment}
         own = [become[i] for i in self.given_names]
@@ -130,10 +125,7 @@ class ClassMatch:
         return np.array([*own, 0], dtype=np.int32)[_places(ids, self.given_names)]
 
     def apart(self) -> dict[int, int]:
-        """Return ids for the given classes without an own one, which no own class has.
-
-        They keep their ids where these are free.
-        """
+        """Return ids for the unmatched classes, their own where no own class has them."""
         taken = {*self.own_names}
         after = max([0, *taken, *self.given_names])
         ids: dict[int, int] = {}
@@ -240,17 +232,14 @@ def match_classes(
 
 
 def far_more(n_more: int, n_points: int) -> bool:
-    """Whether so many points more, of all points, are beyond chance: two standard deviations.
-
-    At most those of as many throws of a coin with sides -1 and 1, sqrt(n).
-    """
+    """Whether so many more, of n points, are beyond chance: two standard deviations of n coins."""
     return n_more > 0 and n_more >= 2 * n_points**0.5
 
 
 def _counted(
     given: np.ndarray, own: np.ndarray, rows: list[int], columns: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the points of each pair of classes, of each row, and of each column where a row is."""
+    """Return the points of each pair of classes, of each row, and of each column."""
     known = given > 0
     i, j = _places(given[known], rows), _places(own[known], columns)
     width = len(columns) + 1  # the last column is for no class
@@ -288,7 +277,7 @@ def _by_names(given: Names, own: Names) -> Pairs:
 
 
 def _called_by_number(given: Names, own: Names, pairs: Pairs) -> dict[int, int]:
-    """Pair classes without a name with those of the other side whose name is what they go by."""
+    """Pair classes without a name with those that the other side calls "class 3"."""
     left = {i: name for i, name in given.items() if i not in pairs}
     right = {i: name for i, name in own.items() if i not in pairs.values()}
     by_name = [{name: i for i, name in side.items() if name} for side in (left, right)]

@@ -55,21 +55,16 @@ class PartlyLabelledKFold:
         return self.n_splits
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the training and test indices of each fold.
+        """Yield the training and test indices of each fold; X and groups are ignored.
+
+        All unlabelled points are in the training set; the test set holds labelled points only.
 
         Parameters
         ----------
         X : array-like of n rows
-            Ignored.
         y : array-like of shape (n,)
             Labels, marked as in `DiffusionClassifier.fit` where there is none.
         groups : object
-            Ignored.
-
-        Yields
-        ------
-        train, test : ndarray of int
-            All unlabelled points are in ``train``; ``test`` holds labelled points only.
 
         Raises
         ------
@@ -107,16 +102,6 @@ def draw_per_class(
         twice as many, so that some are left to be held out.
     random_state : int, RandomState or None, default=None
         Seeds the draw.
-
-    Returns
-    -------
-    ndarray of int
-        Indices, sorted.
-
-    Raises
-    ------
-    ParameterError
-        If ``n_per_class`` is below 1.
 
     See Also
     --------
