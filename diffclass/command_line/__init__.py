@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         INTERRUPTED,
         Console,
         common_options,
-        forecast_sayer,
+        forecast_printer,
     )
     from diffclass.command_line.dispatch import is_table
     from diffclass.command_line.doctor import version_line
@@ -56,7 +56,7 @@ __all__ = [
     "common_options",
     "costs_of",
     "force_option",
-    "forecast_sayer",
+    "forecast_printer",
     "give_report",
     "is_table",
     "names_of",

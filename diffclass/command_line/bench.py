@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from diffclass.command_line.console import Console, common_options, forecast_sayer
+from diffclass.command_line.console import Console, common_options, forecast_printer
 from diffclass.command_line.option_groups import command, force_option, option, options, seed_option
 from diffclass.options import Whole
 from diffclass.system.costs import Cost, Forecast, Size
@@ -51,7 +51,7 @@ def bench(given: _Given, console: Console) -> None:
     n, classes, repeats = given.rows * given.columns, given.classes, given.repeats
     random_state = given.random_state
     advice = "ask for fewer --rows, --columns or --classes"
-    forecast_sayer(console, advice, force=given.force)(_forecast(n, classes))
+    forecast_printer(console, advice, force=given.force)(_forecast(n, classes))
     with console.timing():
         with stage("points"):
             points, y = _points(n, classes, random_state)

@@ -271,7 +271,7 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return options(CommonOptions, "common")(with_console)
 
 
-def forecast_sayer(
+def forecast_printer(
     console: Console, advice: str, *, force: bool = False
 ) -> Callable[[Forecast], None]:
     """Return what prints a forecast, and warns if too little memory is free.

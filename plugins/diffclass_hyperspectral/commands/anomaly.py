@@ -13,7 +13,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -149,7 +149,7 @@ def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> 
             n_neighbors=given.neighbors, time=given.time, random_state=running.random_state
         ),
         random_state=running.random_state,
-        before=forecast_sayer(console, _SMALLER, force=running.force),
+        before=forecast_printer(console, _SMALLER, force=running.force),
     )
 
 

@@ -17,7 +17,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     names_of,
     option,
@@ -280,7 +280,7 @@ def classify(
             cleanup = cleaning.on(tiles)
         place_maps(console, rasters, tiles.scene)
         advice = _SMALLER_TILES if model.model else SMALLER
-        before = forecast_sayer(console, advice, force=running.force)
+        before = forecast_printer(console, advice, force=running.force)
         fitting = _Fitting(running.random_state, labels, diffusion, blocks)
         making = (
             _by_model(tiles.scene, model, cleanup, before)

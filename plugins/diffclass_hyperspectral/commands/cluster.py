@@ -13,7 +13,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -147,7 +147,7 @@ def cluster(
             cube,
             features=scene_features(given.features, given.metric, given.components),
             model=given.model(running.random_state),
-            before=forecast_sayer(console, _SMALLER, force=running.force),
+            before=forecast_printer(console, _SMALLER, force=running.force),
         )
         with stage("writing"):
             for path, scene, place in tiles.files(given.output):

@@ -15,7 +15,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -76,7 +76,7 @@ def embed(
             cube,
             coordinates.model(running.random_state, bandwidth="self-tuning"),
             features=scene_features(given.features, given.metric),
-            before=forecast_sayer(console, _SMALLER, force=running.force),
+            before=forecast_printer(console, _SMALLER, force=running.force),
         )
         place_maps(console, [given.output], cube)
         with stage("writing"):

@@ -14,7 +14,7 @@ from diffclass.command_line import (
     command,
     common_options,
     force_option,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -93,7 +93,7 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
     check_picture(given.picture)
     read = [*maps, truth, *margins, *posteriors, *present(given.fitted)]
     check_outputs([], present(given.report, given.picture), read, overwrite=given.overwrite)
-    before = forecast_sayer(console, "evaluate a part of the map", force=given.force)
+    before = forecast_printer(console, "evaluate a part of the map", force=given.force)
     before(forecast_of_maps(maps, [*margins[:1], *posteriors[:1]], variable=given.map_variable))
     opened = opened_maps(maps, variable=given.map_variable, truth=truth)
     evaluation = evaluate_map(

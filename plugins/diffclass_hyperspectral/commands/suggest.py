@@ -15,7 +15,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     names_of,
     option,
@@ -130,7 +130,7 @@ def suggest(
         shared: dict[str, Any] = {
             "min_distance": given.min_distance,
             "features": features,
-            "before": forecast_sayer(console, SMALLER, force=running.force),
+            "before": forecast_printer(console, SMALLER, force=running.force),
         }
         n = given.number
         if given.labels is None:

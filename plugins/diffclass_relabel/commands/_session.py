@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line import Console, forecast_sayer, option
+from diffclass.command_line import Console, forecast_printer, option
 
 if TYPE_CHECKING:
     from diffclass_relabel.door import Gate
@@ -90,6 +90,6 @@ class Address:
         from diffclass_relabel.hosts import Serving
 
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
-        before = forecast_sayer(console, smaller, force=force)
+        before = forecast_printer(console, smaller, force=force)
         with_browser = not (self.no_browser or self.base_url)
         return Serving(console, gate, with_browser=with_browser, before=before)

@@ -14,7 +14,7 @@ from diffclass.command_line import (
     command,
     common_options,
     force_option,
-    forecast_sayer,
+    forecast_printer,
     is_table,
     option,
     options,
@@ -112,7 +112,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
             raise click.UsageError(ONE_MAP)
 
     with console.timing():
-        before = forecast_sayer(console, _SMALLER, force=given.force)
+        before = forecast_printer(console, _SMALLER, force=given.force)
         words = {name: value for name, value in part.words.items() if value is not None}
         if over_table and words:
             raise click.UsageError(f"--{next(iter(words))} is for scenes; leave it out of a table")

@@ -13,7 +13,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -82,7 +82,7 @@ def anomaly(
             opened, _ = part.opened(table, given.truth)
             known = None if given.truth is None else read_row_labels(given.truth, opened)
         memory = graph_forecast(opened, Gaussian(), given.neighbors, part.dimensions)
-        forecast_sayer(console, SMALLER, force=running.force)(memory)
+        forecast_printer(console, SMALLER, force=running.force)(memory)
         model = DiffusionAnomaly(
             n_neighbors=given.neighbors, time=given.time, random_state=running.random_state
         )

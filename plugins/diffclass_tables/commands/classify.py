@@ -19,7 +19,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -163,7 +163,7 @@ def classify(
         sizes = walk.class_sizes
         prior = None if sizes is None else row_prior(sizes, y, opened.n_rows, scores)
         classifier = walk.classifier_of(running.random_state, prior)
-        before = forecast_sayer(console, SMALLER, force=running.force)
+        before = forecast_printer(console, SMALLER, force=running.force)
         n_scored = 0 if scores is None else scores.values.shape[1]
         n_classes = max(len(encode_labels(y)[0]), n_scored)
         classifier.set_params(kept_classes=kept_classes_of(classifier, opened.n_rows, n_classes))

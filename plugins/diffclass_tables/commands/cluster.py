@@ -11,7 +11,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -79,7 +79,7 @@ def cluster(
             known = None if given.truth is None else read_row_labels(given.truth, opened)
         kernel = DensityWeighted(SharedNeighbors())
         memory = graph_forecast(opened, kernel, N_NEIGHBORS, part.dimensions)
-        forecast_sayer(console, SMALLER, force=running.force)(memory)
+        forecast_printer(console, SMALLER, force=running.force)(memory)
         made = DiffusionModes if given.method == "modes" else DiffusionClustering
         model = made(
             "auto" if given.clusters is None else given.clusters, random_state=running.random_state

@@ -14,7 +14,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     option,
     options,
@@ -74,7 +74,7 @@ def embed(
             opened, lambda size: embedding_costs(size, model), n_neighbors=model.n_neighbors,
             n_components=part.dimensions,
         )  # fmt: skip
-        forecast_sayer(console, _SMALLER, force=running.force)(memory)
+        forecast_printer(console, _SMALLER, force=running.force)(memory)
         rows = part.rows(opened, graph, running.random_state)
         model.set_params(affinity=rows.affinity).fit(rows.points)
         found = rows.placed(model.embedding_.astype(float), float("nan"))

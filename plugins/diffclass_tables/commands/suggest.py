@@ -14,7 +14,7 @@ from diffclass.command_line import (
     command,
     common_options,
     costs_of,
-    forecast_sayer,
+    forecast_printer,
     give_report,
     names_of,
     option,
@@ -106,7 +106,7 @@ def suggest(
         classifier = walk.classifier_of(running.random_state, prior)
         kernel = check_kernel(classifier.kernel or "shared")
         memory = graph_forecast(opened, kernel, classifier.n_neighbors, part.dimensions)
-        forecast_sayer(console, SMALLER, force=running.force)(memory)
+        forecast_printer(console, SMALLER, force=running.force)(memory)
         report = suggest_rows(
             part.rows(opened, graph, running.random_state),
             y,
