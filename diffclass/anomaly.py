@@ -113,8 +113,6 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, d)
             Points.
-        y : None
-            Ignored.
 
         Raises
         ------

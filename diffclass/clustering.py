@@ -143,8 +143,6 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, d)
             Points; with ``affinity="precomputed"`` in the embedding, an (n, n) affinity.
-        y : None
-            Ignored.
 
         Raises
         ------

@@ -105,10 +105,6 @@ def make_tissue_scene(
     random_state : int, Generator or None, default=0
         Seed.
 
-    Returns
-    -------
-    TissueScene
-
     Raises
     ------
     ParameterError

@@ -224,12 +224,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self.fit(X, y).embedding_
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the diffusion coordinates of new points by Nystrom's extension.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            New points; with ``affinity="precomputed"`` their (m, n) affinities.
+        """Return the diffusion coordinates of new points (m, d) by Nystrom's extension.
 
         Returns
         -------
@@ -477,10 +472,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
 
         Raises
         ------
-        DataError
-            If all points are equal.
-        ParameterError
-            If the condition is not above 1, or another parameter is out of range.
+        DataError, ParameterError
+            If all points are equal, or a parameter is out of range.
         """
         check_unmasked(y, name="y")
         X, y = validate_points(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
@@ -509,17 +502,9 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the extended functions at new points.
+        """Return the extended functions, (m,) or (m, n_outputs), at new points (m, d).
 
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            New points.
-
-        Returns
-        -------
-        ndarray of shape (m,) or (m, n_outputs)
-            Tends to 0 beyond sqrt(epsilon) from the fitted points.
+        They tend to 0 beyond sqrt(epsilon) from the fitted points.
         """
         check_is_fitted(self)
         X = validate_points(self, X, reset=False, dtype=np.float64)

@@ -99,7 +99,7 @@ def read_names(texts: Iterable[str | None]) -> np.ndarray:
     Warns
     -----
     UserWarning
-        Where a class is called "NA" or "null", or a word such as "nan" is taken for a mark.
+        For a class "NA" or "null", or a word such as "nan" that is taken for a mark.
 
     Examples
     --------

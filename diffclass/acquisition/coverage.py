@@ -67,7 +67,7 @@ def medoids(
     Parameters
     ----------
     features : ndarray of shape (n, p)
-        In which near points are alike.
+        In which near points are alike. Memory: 150 MB, whatever n is.
     n_points : int
         How many to choose, at most 2,000.
     doubt : ndarray of shape (n,), optional
@@ -92,10 +92,6 @@ def medoids(
     See Also
     --------
     acquisition.suggest : Finds doubt and features from a graph, and keeps points apart.
-
-    Notes
-    -----
-    Cost: 12 million distances, and as many multiplications per point chosen. Memory: 150 MB.
 
     Examples
     --------

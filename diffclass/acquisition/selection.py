@@ -103,10 +103,8 @@ def suggest(
 
     Raises
     ------
-    ParameterError
-        If the rule is unknown, a point does not exist, or an array has another length.
-    DataError
-        By margin, if there is no diffusion.
+    DataError, ParameterError
+        If an array does not fit the points, or there is no diffusion for the margin.
 
     See Also
     --------

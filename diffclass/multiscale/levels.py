@@ -185,7 +185,7 @@ def restricted(
     panels, n_entries = [], 0
     for cell in split.cells:
         rows = rows_of(matrix, cell.members)
-        values = cell.scaling.T @ rows.values
+        values = cell.scaling.T @ rows.values  # Q_c' T(B_c, :)
         new_columns, blocks = [], []
         for other, among in grouped(cell_of[rows.columns]):
             scaling = split.cells[other].scaling

@@ -58,11 +58,6 @@ def diffusion_wavelets(
     random_state : int, RandomState or None, default=0
         Draws the cells.
 
-    Returns
-    -------
-    DiffusionWavelets
-        Its levels hold A^(2^j) for j = 0, 1, ...
-
     Raises
     ------
     ParameterError
@@ -160,24 +155,10 @@ class DiffusionWavelets:
         return sum(level.n_entries for level in self.levels)
 
     def apply(self, f: ArrayLike, n_steps: int | Sequence[int] | np.ndarray = 1) -> np.ndarray:
-        """Diffuse functions backward: A^t f, for any t.
+        """Diffuse functions (n,) or (n, m) backward: A^t f, for any t from 0 on.
 
-        Parameters
-        ----------
-        f : array-like of shape (n,) or (n, m)
-            One function per column.
-        n_steps : int or sequence of int, default=1
-            The times t, at least 0.
-
-        Returns
-        -------
-        ndarray of float64 of the shape of f, or (n_times, ...) for a sequence of times
-            A constant stays constant up to rounding.
-
-        Raises
-        ------
-        ParameterError
-            If a time is beyond the levels, or if f has another number of rows.
+        Several times are the first axis of what is returned. Raises `ParameterError` if a time is
+        beyond the levels.
         """
         if np.ndim(n_steps):
             times: Sequence[int] = list(np.asarray(n_steps))
@@ -189,12 +170,7 @@ class DiffusionWavelets:
         return (limit + fluctuation).reshape(np.shape(f))
 
     def transform(self, f: ArrayLike) -> list[np.ndarray]:
-        """Return the coefficients of functions in all wavelets and the last scaling functions.
-
-        Parameters
-        ----------
-        f : array-like of shape (n,) or (n, m)
-            One function per column.
+        """Return the coefficients of functions (n,) or (n, m) in all wavelets and what is left.
 
         Returns
         -------
@@ -209,22 +185,7 @@ class DiffusionWavelets:
         return [part.reshape(-1, *np.shape(f)[1:]) for part in (*found, coefficients)]
 
     def inverse_transform(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the functions that have these coefficients.
-
-        Parameters
-        ----------
-        coefficients : sequence of n_levels + 1 ndarrays
-            As returned by `transform`.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, m)
-
-        Raises
-        ------
-        ParameterError
-            If the coefficients are not as many as the functions.
-        """
+        """Return the functions that have the coefficients that `transform` returns."""
         sizes = [*(-np.diff(self.ranks)), self.ranks[-1]]
         given = [len(part) for part in coefficients]
         if given != sizes:
@@ -267,17 +228,8 @@ class DiffusionWavelets:
     def smooth(self, f: ArrayLike, level: int) -> np.ndarray:
         """Project functions on V_level: leave out what A^(2^(level - 1)) would erase.
 
-        Parameters
-        ----------
-        f : array-like of shape (n,) or (n, m)
-            One function per column.
-        level : int
-            From 0, which changes nothing, to the number of levels.
-
-        Returns
-        -------
-        ndarray of float64 of the shape of f
-            The nearest function in V_level, in the weights pi. A constant stays as it is.
+        Functions are (n,) or (n, m). Level 0 changes nothing; a constant stays as it is at all
+        levels.
         """
         coefficients = self._root * self._columns(f)
         for finer in self.levels[: self._checked_level(level)]:
@@ -298,6 +250,8 @@ class DiffusionWavelets:
             t >>= 1
             if t:
                 coefficients, passed = level.down(coefficients)[0], passed + 1
+        # no level is left for the rest of t: right only if all that is left are constants, which f
+        # - limit has none of
         if t and len(coefficients) > self.components.max() + 1:
             raise ParameterError(f"n_steps has to be below 2^{passed}; take more levels")
         if t:

@@ -133,20 +133,7 @@ def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOpe
 
         V = (s^2 / 4) |grad U|^2 - (s / 2) Delta U.
 
-    Parameters
-    ----------
-    operator, epsilon
-        As in `generator`.
-
-    Returns
-    -------
-    LinearOperator of shape (n, n)
-        In double precision.
-
-    References
-    ----------
-    Coifman et al. 2005, equation 2.5 (alpha = 0, where the term |grad U|^2 - Delta U has to be
-    subtracted).
+    Arguments as in `generator`. Source: Coifman et al. 2005, equation 2.5 (alpha = 0).
 
     Examples
     --------
@@ -170,17 +157,9 @@ def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOpe
 
 
 def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarray:
-    """Return V = H 1, the potential of `schroedinger_operator` at the points.
+    """Return V = H 1 (n,), the potential of `schroedinger_operator`.
 
-    Parameters
-    ----------
-    operator, epsilon
-        As in `schroedinger_operator`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        In inverse squared units of the points; reliable only where points are dense.
+    In inverse squared units of the points; reliable only where these are dense.
 
     Examples
     --------
@@ -203,17 +182,7 @@ def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarr
 def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray:
     """Return 4 (1 - lambda) / epsilon, the eigenvalues of -Delta + 2 (1 - alpha) grad U . grad.
 
-    Parameters
-    ----------
-    eigenvalues : ndarray
-        lambda_l of A.
-    epsilon : float
-        In squared units of the points.
-
-    Returns
-    -------
-    ndarray
-        At least 0, and right to first order in epsilon.
+    lambda are those of A, epsilon that of the kernel; the equality is of first order in epsilon.
 
     Examples
     --------
@@ -297,17 +266,11 @@ def dirichlet_energy(
     f : array-like of shape (n,) or (n, m)
         One function per column.
     epsilon : float, optional
-        Of the kernel, in squared units of the points. If given, the energy is multiplied by 4 /
-        epsilon and tends to int |grad f|^2 p^s / int p^s.
-
-    Returns
-    -------
-    float or ndarray of shape (m,)
+        Of the kernel, in squared units of the points. If given, the energy is multiplied by
+        4 / epsilon and tends to int |grad f|^2 p^s / int p^s.
 
     Raises
     ------
-    ParameterError
-        If epsilon is not above 0.
     DataError
         If f is not finite or has another number of rows.
 

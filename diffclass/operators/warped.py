@@ -165,27 +165,13 @@ class WarpedOperator:
     def apply(self, f: ArrayLike, n_steps: int = 1) -> np.ndarray:
         """Diffuse functions backward: column i is A_i^t f_i, from the first step 0 where d_i is 0.
 
-        Parameters
-        ----------
-        f : array-like of shape (n, n_classes)
-            One function per class.
-        n_steps : int, default=1
-            t, at least 0.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the operator's dtype.
-
-        Raises
-        ------
-        ParameterError
-            If f has another shape, or the number of steps is negative or fractional.
+        Functions are (n, n_classes), of one class each; t is a whole number, at least 0. Raises
+        `ParameterError` for other shapes or times.
         """
         f = self._columns(f)
         if not n_steps:
             return f.copy()
-        return _divided(self.advance(f * self.scores, n_steps), self.scores)
+        return _divided(self.advance(f * self.scores, n_steps), self.scores)  # h_i = s_i f_i
 
     def forward(self, mass: ArrayLike, n_steps: int = 1) -> np.ndarray:
         """Move mass forward: column i is (A_i')^t m_i; arguments as in `apply`.
@@ -306,11 +292,6 @@ def warped_operator(
         overturn scores; 1 does not warp. 0, with ``forward_exponent=0``, is the paper's kernel.
     forward_exponent : float, default=0.25
         The exponent beta, 0 to 1: 0 is backward, 1 forward; see the module.
-
-    Returns
-    -------
-    WarpedOperator
-        The walks of n_classes classes on n points.
 
     Raises
     ------

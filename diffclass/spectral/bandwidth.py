@@ -133,11 +133,6 @@ def semigroup_bandwidth(
     random_state : int, RandomState or None, default=0
         Draws the sample of points and the starts of iterations.
 
-    Returns
-    -------
-    BandwidthCurve
-        Semigroup error by scale.
-
     Raises
     ------
     DataError
@@ -148,11 +143,6 @@ def semigroup_bandwidth(
     See Also
     --------
     slope_bandwidth : Needs no graph, and gives the dimension too.
-    diffclass.kernels.Gaussian : The bandwidth "attached" or "graph", from the graph at hand.
-
-    Notes
-    -----
-    Each scale costs about 30 to 60 products with one column.
 
     Examples
     --------
@@ -183,6 +173,7 @@ def semigroup_bandwidth(
     with stage("semigroup errors"):
         for i in np.flatnonzero(in_reach):
             values[i] = semigroup_error(graph, scales[i], alpha=alpha, random_state=random_state)
+    # beyond the limit sheets merge; without a plateau, a tenth of the points is no longer local
     n_useful, (narrow, limit) = sample.kernel_sums(scales), _limits(sample)
     is_local = scales <= limit if np.isfinite(limit) else n_useful <= len(X) / 10
     choice, is_found = first_minimum_after_maximum(values, n_useful, in_reach, is_local)

@@ -65,11 +65,6 @@ def diffusion_coordinates(
         lambda_l^t psi_l; lambda_l^t phi_l; or lambda_l^t psi_l mixed by the root of the left
         eigenvectors' Gram matrix.
 
-    Raises
-    ------
-    ParameterError
-        If the kind is unknown or the time negative.
-
     Examples
     --------
     The ends of a line lie farthest apart: the walk needs longest from one to the other:
@@ -123,11 +118,7 @@ def diffusion_distances(
     -------
     ndarray of shape (p, q)
         D_t. A weighted distance is too small by at most |lambda_m|^t sqrt(1 / pi(x) + 1 / pi(y)),
-        where lambda_m is the first eigenvalue left out.
-
-    See Also
-    --------
-    bumps : The exact distributions after some steps; their Euclidean distances are these.
+        where lambda_m is the first eigenvalue left out; see `bumps` for exact ones.
 
     Examples
     --------
@@ -203,7 +194,7 @@ def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     Returns
     -------
     int
-        R. Coifman and S. Lafon, Diffusion maps, 2006, section 2.
+        See R. Coifman and S. Lafon, Diffusion maps, 2006, section 2.
 
     Raises
     ------
@@ -296,15 +287,6 @@ def squared_distances_to_equilibrium(
     ndarray of shape (n,)
         D_t^2(x, pi), 0 to 1 / pi(x) - 1, in double precision. Costs one pass over the edges at time
         1, t products with m columns later.
-
-    Raises
-    ------
-    ParameterError
-        If the time or the number of probes is not a whole number above 0.
-
-    See Also
-    --------
-    DiffusionAnomaly : Scores points by it.
 
     Examples
     --------

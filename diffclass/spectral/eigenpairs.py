@@ -64,13 +64,14 @@ def leading_eigenpairs(
     operator : MarkovOperator
         Of n points.
     n_pairs : int, optional
-        Number of pairs, the trivial one included; at most n, which is the default.
+        Number of pairs, the trivial one included; at most n, which is the default. Memory: about
+        5 n_pairs vectors.
     which : {"magnitude", "algebraic"}, default="magnitude"
         Largest modulus first, which matters for A^t; or largest value, the least of I - A.
     tolerance : float, default=1e-6
         Largest residual of an eigenpair, relative to its eigenvalue. 1e-10 takes twice the time.
     max_rounds : int, default=50
-        Rounds of the block iteration, of at most 100 products each.
+        Rounds of the iteration, of at most 100 products each.
     random_state : int, RandomState or None, default=0
         Draws the starts of the iteration.
     known : Eigenpairs, optional
@@ -87,22 +88,12 @@ def leading_eigenpairs(
     Raises
     ------
     ParameterError
-        If ``n_pairs`` is below 1 or above n, ``known`` has more or is of other points, or the
-        tolerance is below 1e-5 in single precision.
+        If a parameter is out of range, or ``known`` is of other points or has more pairs.
 
     Warns
     -----
     ConvergenceWarning
         If the tolerance is not reached; the pairs are returned nevertheless.
-
-    See Also
-    --------
-    DiffusionMap : Makes the graph too, and takes new points.
-
-    Notes
-    -----
-    Chebyshev-filtered subspace iteration. Memory: about 5 n_pairs vectors, and the affinities one
-    and a half times. Components of up to 512 points are solved densely.
 
     Examples
     --------
@@ -370,11 +361,7 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
     Warns
     -----
     UnreachedWarning
-        Where rows of weights are empty; the values there are 0.
-
-    See Also
-    --------
-    GeometricHarmonics : Extends any function, farther from the points.
+        For points without a neighbour, whose values are 0.
 
     Examples
     --------
