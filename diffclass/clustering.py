@@ -235,7 +235,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         return members if len(members) > least else everyone
 
     def _look_at(self, graph: sp.csr_array, nodes: Nodes | None) -> None:
-        """Keep what `_partition` needs of the squared distances between neighbours: nothing."""
+        """Keep nothing of the squared distances between neighbours; modes keep the density."""
 
     @property
     def _found_at_nodes(self) -> np.ndarray:
@@ -435,6 +435,7 @@ def neighbor_density(graph: sp.csr_array, mass: np.ndarray | None = None) -> np.
 
 def labels_of_modes(denser: np.ndarray, modes: np.ndarray) -> np.ndarray:
     """Return the number of the mode that each point leads to, from denser to denser point."""
+    # each point leads to a denser one, a mode to itself; following leads of leads ends at modes
     leads = denser.copy()
     leads[modes] = modes
     while not np.array_equal(further := leads[leads], leads):

@@ -139,7 +139,7 @@ def medoids(
 
 
 def _cap(distances: np.ndarray) -> np.float32:
-    """Return the distance from which on all points are equally far."""
+    """Return the distance beyond which points count as equally far."""
     some = distances.ravel()[:: 1 + distances.size // _MOST_RANKED]
     return np.float32(np.quantile(some, _FAR))
 

@@ -67,7 +67,7 @@ def suggest(
     min_distance: float = 0.0,
     random_state: RandomState = 0,
 ) -> Suggestions:
-    """Choose points to label next, or first, the best first.
+    """Choose points to label next, the best first.
 
     Parameters
     ----------
@@ -260,7 +260,8 @@ def closeness(diffusion: LabelDiffusion) -> np.ndarray:
         return np.asarray(1 - diffusion.margin, dtype=np.float64)
     shares = diffusion.values * diffusion.class_weight
     total, rows = shares.sum(axis=1), np.arange(len(shares))
-    shares[rows, shares.argmax(axis=1)] = 0  # 1 - (p_(1) - p_(2)) = the others + p_(2)
+    # 1 - (p_(1) - p_(2)) as a sum of small numbers, without cancellation: the others + p_(2)
+    shares[rows, shares.argmax(axis=1)] = 0
     rest = shares.sum(axis=1) + shares.max(axis=1)
     close = np.divide(rest, total, out=np.ones_like(total), where=total > 0)
     return np.where(close < _LEAST, 0, close)
