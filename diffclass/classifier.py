@@ -356,7 +356,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         points = X if nodes is None else X[nodes.first]
         labels = None if labels is None else labels.at_nodes(nodes)
 
-        # diffuse: A^t chi_i up to the time tau, perhaps warped and joined with the features
+        # diffuse: A^t chi_i up to the time tau, perhaps by warped walks in further rounds
         if hints is None:
             seeds = cast(Labels, labels)
             found = Hinted(seeds, diffuse(self.operator_, seeds, self._rules(seeds)))
@@ -367,29 +367,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.n_rounds_, walked = 0, found.diffusion
         if self.warp is not None:
             walked = self._warped_rounds(found.labels, walked, self.warp)
-        joined, calibration = walked, found.calibration
-        self.feature_opinion_: FeatureOpinion | None = None
-        if self.join_features:
-            self.feature_opinion_, joined, calibration = join_features(
-                self.walk_, points, found.labels, walked
-            )
 
-        # keep: what each point got, and what new points and calibration need
+        # keep: the map, joined with the features if asked, and what new points need
+        joined, calibration, opinion = walked, found.calibration, None
+        if self.join_features:
+            opinion, joined, calibration = join_features(self.walk_, points, found.labels, walked)
+        self.feature_opinion_: FeatureOpinion | None = opinion
         self.diffusion_ = joined.at_points(nodes)
-        opinion = self.feature_opinion_
-        seeds = found.labels
-        if hints is not None and labels is not None:  # a hint is no label, where there are labels
-            seeds = seeds.only(seeds.given)
-        nearest = seeds.strongest
-        self._new_points = NewPoints(
-            steps=self.graph_.steps,
-            values=self.walk_.for_new_points(walked.values),
-            class_weight=walked.class_weight,
-            feature_opinion=opinion if opinion is not None and opinion.counts else None,
-            labelled=None if self.affinity else points[nearest.points],
-            labelled_codes=nearest.codes,
-            dtype=self.operator_.dtype,
-        )
+        self._new_points = self._for_new_points(points, found.labels, walked)
         self._read_off(X)
         warn_of_lost_classes(found.labels, self.diffusion_.codes)
         self._fitted: _Fitted | _Restored = _Fitted(
@@ -716,6 +701,22 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break
         return diffused
+
+    def _for_new_points(
+        self, points: np.ndarray, labels: Labels, walked: LabelDiffusion
+    ) -> NewPoints:
+        if labels.hints is not None and not labels.hints.all():
+            labels = labels.only(~labels.hints)  # where there are labels, a hint is none
+        nearest, opinion = labels.strongest, self.feature_opinion_
+        return NewPoints(
+            steps=self.graph_.steps,
+            values=self.walk_.for_new_points(walked.values),
+            class_weight=walked.class_weight,
+            feature_opinion=opinion if opinion is not None and opinion.counts else None,
+            labelled=None if self.affinity else points[nearest.points],
+            labelled_codes=nearest.codes,
+            dtype=self.operator_.dtype,
+        )
 
     def _read_off(self, X: Any) -> None:
         diffused = self.diffusion_
