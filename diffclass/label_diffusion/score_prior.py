@@ -3,9 +3,9 @@
 Another source has a score for each point and class: the similarity of a picture to the names of the
 classes, an older classifier, a map of last year. The class of a point's highest score is its
 *hint*, a label at which the walk stops with a small probability eta only: it enters the walk of
-absorbing labels beside the hard ones (an "external classifier", X. Zhu, Z. Ghahramani and
-J. Lafferty 2003, section 5, without what its scores say besides their order, so that their scale is
-of no matter). Hints of one class count as one observation where the time is chosen.
+absorbing labels beside the hard ones (an "external classifier", X. Zhu, Z. Ghahramani and J.
+Lafferty 2003, section 5, of whose scores only the order counts, so that any scale will do). Hints
+of one class count as one observation where the time is chosen.
 
 *Without labels* eta is 0.05: a point takes the hint that is most frequent around it, and clusters
 whose hints contradict each other take one class.
@@ -254,7 +254,7 @@ class _Maps:
         sizes = self.rules_of(labels).sizes
         if sizes is not None:
             found = at_sizes(self.operator, labels, found, sizes)
-        # the same mean at the labels left out, none of which has a say there
+        # the same mean at each label that was left out, by maps without it
         points = by_both.left.points
         hinted = by_hints.probabilities[points]
         left = _mean(by_labels.without(points), hinted, by_both.without(points), a)
@@ -351,12 +351,16 @@ def _named_alike(columns: list[Any], labelled: np.ndarray) -> np.ndarray:
             f"{other!r}; name them alike"
         ) from None
     if len(labelled):
-        _say_others([name for name in columns if name not in is_class], labelled, is_class)
+        _warn_of_more_classes(
+            [name for name in columns if name not in is_class], labelled, is_class
+        )
     classes, codes = encode_labels(names)
     return classes[codes]
 
 
-def _say_others(others: list[Any], labelled: np.ndarray, is_class: dict[Any, Any]) -> None:
+def _warn_of_more_classes(
+    others: list[Any], labelled: np.ndarray, is_class: dict[Any, Any]
+) -> None:
     """Warn of columns that no label has: they may be misspelt."""
     if not others:
         return
