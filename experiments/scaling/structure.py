@@ -26,18 +26,23 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tokenize
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
+from tokenize import COMMENT
 
 import grimp
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from experiments.markdown import markdown_table
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
+FOR_TOOLS = ("# fmt:", "# type:", "# noqa")
 SHORT_FILE = 60  # lines
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -102,13 +107,20 @@ def figures(checkout: Path) -> dict[str, int | str]:
     largest = max(files, key=lines_of.__getitem__)
     options = shown_options(checkout)
     imported = names_from_the_core(checkout, trees)
+    code = sum(code_lines_of_file(path, tree) for path, tree in trees.items())
+    core = [path for path in files if path.parent == checkout / "diffclass"]
     python, page = sum(lines_of.values()), sum(map(line_count, page_files(checkout)))
     return {
         "lines of Python and TypeScript": python + page,
         "lines of Python": python,
-        "of these, code": sum(code_lines_of_file(path, tree) for path, tree in trees.items()),
+        "of these, code": code,
+        "of these, docstrings": sum(map(docstring_lines, trees.values())),
+        "comments per 100 lines of code": round(100 * sum(map(comments, files)) / code, 1),
         "lines of TypeScript": page,
         "files": len(files),
+        "modules at the core's root": sum(path.name != "__init__.py" for path in core),
+        "names in an __all__": sum(len(exports(tree)) for tree in trees.values()),
+        "modules that import each other": in_cycles(checkout),
         f"files under {SHORT_FILE} lines": sum(n < SHORT_FILE for n in lines_of.values()),
         "largest file": largest.relative_to(checkout).as_posix(),
         "lines of the largest file": lines_of[largest],
@@ -188,9 +200,14 @@ def exported_names(checkout: Path, module: str, trees: dict[Path, ast.Module]) -
     """Return the names in the ``__all__`` of a module."""
     folder = checkout.joinpath(*module.split("."))
     source = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
-    for node in trees[source].body:
+    return exports(trees[source])
+
+
+def exports(tree: ast.Module) -> Sequence[str]:
+    """Return the names in the ``__all__`` of a module's source."""
+    for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return list(ast.literal_eval(node.value))
+            return list(ast.literal_eval(node.value)) if isinstance(node.value, ast.List) else ()
     return ()
 
 
@@ -221,17 +238,49 @@ def code_lines(function: Function) -> int:
 def code_lines_of_file(path: Path, tree: ast.Module) -> int:
     """Return how many lines of a file are neither empty, nor a comment, nor of a docstring."""
     lines = path.read_text("utf-8").splitlines()
-    in_docstring = {
+    in_docstring = in_docstrings(tree)
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and number not in in_docstring
+        for number, line in enumerate(lines, 1)
+    )
+
+
+def in_docstrings(tree: ast.Module) -> set[int]:
+    """Return the numbers of the lines of a file that are in a docstring."""
+    return {
         number
         for node in ast.walk(tree)
         if isinstance(node, Function | ast.ClassDef | ast.Module)
         and ast.get_docstring(node) is not None
         for number in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
     }
-    return sum(
-        bool(line.strip()) and not line.lstrip().startswith("#") and number not in in_docstring
-        for number, line in enumerate(lines, 1)
-    )
+
+
+def docstring_lines(tree: ast.Module) -> int:
+    return len(in_docstrings(tree))
+
+
+def comments(path: Path) -> int:
+    """Return how many comments a file has, in lines of their own or after code, for readers."""
+    with path.open("rb") as file:
+        found = (one.string for one in tokenize.tokenize(file.readline) if one.type == COMMENT)
+        return sum(not text.startswith(FOR_TOOLS) for text in found)
+
+
+def in_cycles(checkout: Path) -> int:
+    """Return how many modules import each other, by imports inside of functions too."""
+    graph = built_graph(checkout)
+    modules = sorted(graph.modules)
+    place = {name: i for i, name in enumerate(modules)}
+    pairs = [
+        (place[name], place[other])
+        for name in modules
+        for other in graph.find_modules_directly_imported_by(name)
+    ]
+    arrows = coo_array((np.ones(len(pairs)), np.transpose(pairs)), shape=(len(place),) * 2)
+    _, component = connected_components(arrows, connection="strong")
+    sizes = np.bincount(component)
+    return int(sizes[sizes > 1].sum())
 
 
 def floors(checkout: Path, contract: str) -> int:
@@ -247,10 +296,14 @@ def uses_of_any(tree: ast.Module) -> int:
 
 def import_arrows(checkout: Path) -> int:
     """Return how many pairs of modules there are of which one imports the other."""
+    return built_graph(checkout).count_imports()
+
+
+def built_graph(checkout: Path) -> grimp.ImportGraph:
+    """Return the graph of imports between the packages of a checkout."""
     sys.path[:0] = [str(checkout), str(checkout / "plugins")]
     try:
-        graph = grimp.build_graph(*PACKAGES, exclude_type_checking_imports=True, cache_dir=None)
-        return graph.count_imports()
+        return grimp.build_graph(*PACKAGES, exclude_type_checking_imports=True, cache_dir=None)
     finally:
         del sys.path[:2]
 
