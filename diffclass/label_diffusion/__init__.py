@@ -20,6 +20,7 @@ from diffclass.label_diffusion.calibration import (
 from diffclass.label_diffusion.class_sizes import prior_of
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.feature_opinion import FeatureOpinion, join_features
+from diffclass.label_diffusion.label_modes import LABEL_MODES, LabelMode
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import Decision, decide, map_scores, posteriors_of
 from diffclass.label_diffusion.reach import Reach
@@ -27,12 +28,14 @@ from diffclass.label_diffusion.score_prior import ScorePrior
 from diffclass.label_diffusion.stopping import DiffusionRules, MarginCurve, StoppingRule
 
 __all__ = [
+    "LABEL_MODES",
     "RESULT_BYTES",
     "Calibration",
     "Decision",
     "DiffusionRules",
     "FeatureOpinion",
     "LabelDiffusion",
+    "LabelMode",
     "Labels",
     "MarginCurve",
     "Reach",

@@ -6,6 +6,7 @@ Points are those of a `diffclass.MarkovOperator`; in `plugins/diffclass_relabel`
 from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.coarsening import CoarseGraph, coarsen
 from diffclass.relabel.columns import painting_cost
 from diffclass.relabel.edits import free_name
 from diffclass.relabel.known_sizes import KnownSizes
@@ -70,6 +71,7 @@ __all__ = [
     "ClassInfo",
     "ClassMap",
     "ClassSize",
+    "CoarseGraph",
     "Contradiction",
     "EditWithoutPoints",
     "Erase",
@@ -99,6 +101,7 @@ __all__ = [
     "UnwarpWalk",
     "WarpWalk",
     "background",
+    "coarsen",
     "decoded",
     "free_name",
     "name_of",

@@ -21,8 +21,7 @@ from diffclass import MarkovOperator, markov_operator
 from diffclass.exceptions import ParameterError
 from diffclass.jobs import Measures
 from diffclass.kernels import SharedNeighbors
-from diffclass.relabel import RelabelSession
-from diffclass.relabel.coarsening import CoarseGraph, coarsen
+from diffclass.relabel import CoarseGraph, RelabelSession, coarsen
 from diffclass.system.progress import stage
 from diffclass_hyperspectral import LabelImage, Scene
 from diffclass_relabel.workspace.pixels import pixels_of

@@ -33,8 +33,7 @@ from diffclass.jobs import (
     sizes_in_words,
     written_prior,
 )
-from diffclass.label_diffusion import ScorePrior
-from diffclass.label_diffusion.label_modes import LABEL_MODES
+from diffclass.label_diffusion import LABEL_MODES, ScorePrior
 from diffclass.options import check_options
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
