@@ -92,13 +92,13 @@ print(json.dumps([len(files), len(entered), lines, deepest]))
 _PATH_NAMES = ("modules", "functions", "lines of its modules", "depth of its calls")
 
 
-def path_figures(checkout: Path) -> dict[str, int | str]:
+def path_figures(checkout: Path) -> dict[str, float | str]:
     """Return what a default fit enters, by name."""
     counts = json.loads(_run(_PATH, checkout))
     return {f"default fit: {name}": n for name, n in zip(_PATH_NAMES, counts, strict=True)}
 
 
-def figures(checkout: Path) -> dict[str, int | str]:
+def figures(checkout: Path) -> dict[str, float | str]:
     """Return the figures of a checkout by name."""
     files = sorted(source_files(checkout))
     lines_of = {path: line_count(path) for path in files}
@@ -308,7 +308,7 @@ def built_graph(checkout: Path) -> grimp.ImportGraph:
         del sys.path[:2]
 
 
-def figures_at(commit: str, of: Callable[[Path], dict[str, int | str]]) -> dict[str, int | str]:
+def figures_at(commit: str, of: Callable[[Path], dict[str, float | str]]) -> dict[str, float | str]:
     """Return some figures of a commit of this repository."""
     archive = subprocess.run(
         ["git", "archive", "--format=tar", commit], cwd=ROOT, capture_output=True, check=True
@@ -327,7 +327,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
 
-    def of(checkout: Path) -> dict[str, int | str]:
+    def of(checkout: Path) -> dict[str, float | str]:
         return figures(checkout) | (path_figures(checkout) if options.path else {})
 
     found = {commit: figures_at(commit, of) for commit in options.at}
