@@ -14,7 +14,7 @@ from diffclass.jobs.reports import (
     hints_worth,
     n_kept_loops,
     plain,
-    said_of_sizes,
+    size_lines,
     written_as,
 )
 from diffclass.jobs.written_sizes import (
@@ -45,7 +45,7 @@ __all__ = [
     "n_kept_loops",
     "plain",
     "report_embedding",
-    "said_of_sizes",
+    "size_lines",
     "sizes_as_text",
     "sizes_in_words",
     "sizes_of",

@@ -17,10 +17,7 @@ from diffclass.system.output import replacing
 
 
 def embedding_costs(size: Size, model: DiffusionMap) -> dict[str, Cost]:
-    """Return what a diffusion map of points costs, stage by stage.
-
-    A bandwidth that is chosen from the data may need more neighbours than the model asks for.
-    """
+    """Return what a diffusion map of points costs, stage by stage."""
     most = MOST_COMPONENTS + 1 if isinstance(model.n_components, str) else model.n_components
     costs = graph_costs(size, model.kernel or Gaussian())
     return costs | {"eigenpairs": eigenpairs_cost(size, most + 1), "writing": Cost()}
@@ -33,10 +30,7 @@ def draw_map(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Draw coordinates, spectrum and, where it was chosen, the bandwidth's curve as a PNG.
-
-    ``draw_points`` draws the coordinates into the axes that it is given.
-    """
+    """Draw coordinates (by ``draw_points``), spectrum and any bandwidth's curve as a PNG."""
     from diffclass.plots import BandwidthDisplay, EigenvaluesDisplay, new_figure
 
     curve = model.bandwidth_curve_

@@ -1,9 +1,8 @@
 """What all reports have in common: facts for programs, what a run needed and took.
 
-A report is a dataclass, and its fields are what is written. The metadata of a field says where that
-differs: ``field(metadata=MERGED)``.
-
-Annotations are not put off here: those of `RunReport` are read in the modules of its subclasses.
+A report is a dataclass, and its fields are what is written, unless their metadata say otherwise, as
+in ``field(metadata=MERGED)``. Annotations are evaluated here: those of `RunReport` are read in the
+modules of its subclasses.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,8 +36,8 @@ _NAMED = _as_facts(lambda name, value: {name: plain(value)})
 class Facts:
     """A dataclass whose fields go into a report under their names, but for their metadata.
 
-    A field that is `HIDDEN` is not written, one that is `IF_KNOWN` unless it is None, and of one
-    that is `MERGED` the facts themselves are.
+    `HIDDEN` fields are not written, `IF_KNOWN` ones unless they are None; of `MERGED` ones the
+    facts of their own are.
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,17 +63,14 @@ def plain(value: Any) -> Any:
 
 
 def hints_worth(classifier: Any) -> float | None:
-    """Return as how many labels of each class the hints of a fitted classifier count together.
-
-    None for one without scores. It is kappa of `diffclass.label_diffusion.score_prior`.
-    """
+    """Return as how many labels of each class all hints count; None without scores."""
     weight = getattr(classifier, "hint_weight_", None)
     if weight is None:
         return None
     return float(weight * len(classifier.operator_) / len(classifier.classes_))
 
 
-def said_of_sizes(class_sizes: Sequence[str] | None) -> list[str]:
+def size_lines(class_sizes: Sequence[str] | None) -> list[str]:
     """Return `diffclass.label_diffusion.sizes_in_words` as lines to read, those of many cut off."""
     said = list(class_sizes or ())
     more = [f"and {len(said) - _SIZES} more in the report"] if len(said) > _SIZES else []

@@ -3,8 +3,7 @@
 "uniform", or NAME=SIZE of some classes, separated by commas; a name with a comma stands in quotes
 ("water, deep"=20%), as in CSV. What is the name of one class and the id of another is the name. A
 size is a share, a number of points or, where these have one, an area, each as one number or a
-range: 20%, 10-20%, 1200px, 3-4.5ha. Commands take it as ``--class-sizes``, the relabel page in a
-field.
+range: 20%, 10-20%, 1200px, 3-4.5ha.
 """
 
 from __future__ import annotations

@@ -43,25 +43,21 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         and correlation as many as keep all but 1/10,000 of the spread of the unit spectra.
     metric : {"euclidean", "angle", "correlation"}, default="euclidean"
         What the features' Euclidean distance is: that of MNF components, or one that grows with
-        the spectral angle or as the correlation falls; brightness does not count there. They
-        use all usable bands equally, noisy ones too. A spectrum of zeros, and for correlation any
-        that is flat, has no direction: such a pixel counts as one without data.
+        the spectral angle or as the correlation falls. The latter use all usable bands equally; a
+        spectrum without a direction (zeros, for correlation any flat one) counts as no data.
     spatial : bool, default=False
         Whether the components are taken at several spatial scales.
     scales : sequence of float or Smoothing, default=(0, GridDiffusion())
-        How the components of each spatial scale are smoothed (smoothing and projection commute:
-        20 components are smoothed, not 200 bands). A number is the standard deviation of a
-        Gaussian in pixels, 0 none; an object is one of `features.smoothing` or has
-        its methods. For angle and correlation spectra are smoothed first and
-        then scaled to length 1.
+        How the components of each spatial scale are smoothed. A number is the standard deviation
+        of a Gaussian in pixels, 0 none; an object is one of `features.smoothing` or has its
+        methods. For angle and correlation spectra are smoothed first and then scaled to length 1.
     field_power : float, default=1.0
         How much less those directions of smoothed MNF components count in which pixels differ
         within fields; at 0 all count equally. See
         `diffclass_hyperspectral.features.spatial_scales`.
     position_weight : float, default=0.0
         Units of feature per pixel of row and column, which join the components if spatial and
-        not 0; the components of each scale have mean square 1 (for angle and correlation about
-        their mean). About 0.01 helps a little where
+        not 0; the components of each scale have mean square 1. About 0.01 helps a little where
         each class lies in one place, and means nothing in another scene.
 
     Attributes
@@ -75,21 +71,17 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     signal_to_noise_ : ndarray of shape (n_components_,)
         l - 1; only of MNF components.
     levels_ : ndarray of shape (2, n_used_bands)
-        How large values are in each band, see `io.scenes.value_levels`; only of MNF
-        components. For angle and correlation a common factor has no effect.
+        How large values are in each band, see `io.scenes.value_levels`; only of MNF components.
     n_components_ : int
     weights_ : ndarray of float32 of shape (n_scales, n_components_, n_components_)
-        What the smoothed components of each scale are multiplied by; only of MNF components, and
-        if spatial.
+        What smoothed MNF components of each scale are multiplied by, if spatial.
     scales_ : ndarray of shape (n_scales,)
         What the components of each spatial scale are divided by; only if spatial.
 
     Notes
     -----
-    The covariances take up to 30,000 pixels in double precision, the scene itself is read in
-    blocks of rows, and smoothed in windows of rows: memory is that of the result, 4 bytes x pixels
-    x features, and of one block or window. With `fit_transform_points` and `transform_points` the
-    result may lie in a file. It does not depend on the size of blocks and windows but for rounding.
+    Memory is that of the result, 4 bytes x pixels x features, and of one block or window of rows,
+    whose size changes nothing but rounding.
 
     Examples
     --------
@@ -245,11 +237,6 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             For r = 0, 1, ..., n - 1 the share of the weight that comes from farther than r rows or
             columns, at the spatial scale where it is largest; 0 beyond. [0] unless spatial.
 
-        Notes
-        -----
-        Parts of the scene are projected once more. Positions, and what is learnt from the whole
-        scene (bands, directions, weights), are not counted.
-
         Examples
         --------
         >>> from diffclass.datasets import make_tissue_scene
@@ -271,16 +258,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     def unit_factor(self, X: Any) -> float | None:
         """Return by what factor another scene's values are larger, where its units are others.
 
-        Parameters
-        ----------
-        X : Scene or array-like of shape (rows, columns, bands)
-            With the same bands.
-
-        Returns
-        -------
-        float or None
-            None where the units may be the same, see `io.scenes.value_levels`, and for angle and
-            correlation.
+        None where they may be the same (`io.scenes.value_levels`), and for angle and correlation.
         """
         scene = self._checked_scene(X)
         if self.metric != "euclidean":

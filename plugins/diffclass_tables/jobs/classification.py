@@ -29,7 +29,7 @@ from diffclass.jobs import (
     Prior,
     RunReport,
     hints_worth,
-    said_of_sizes,
+    size_lines,
     sizes_in_words,
     written_prior,
 )
@@ -88,7 +88,7 @@ class RowReport(RunReport):
             f"unsure        {self.unsure / n:.1%} of the rows have a margin below {UNSURE:g}",
             f"compared by   {_compared_by(self.facts)}",
         ]
-        lines += said_of_sizes(self.class_sizes)
+        lines += size_lines(self.class_sizes)
         if self.hints_worth is not None:
             lines.append(f"scores        count as {self.hints_worth:.2g} labels of each class")
         if self.kept_classes is not None:
@@ -242,7 +242,7 @@ def classify_rows(
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     if isinstance(classifier, DiffusionClassifier):
         classifier.set_params(affinity=rows.affinity)
-    _say_of_labels(y, rows)
+    _warn_of_labels(y, rows)
     given = y[rows.valid]
     classes, codes = encode_labels(given)
     if len(classes) < 2 and scores is None:
@@ -286,7 +286,7 @@ def _fitted_on(
     return fit
 
 
-def _say_of_labels(y: np.ndarray, rows: Rows) -> None:
+def _warn_of_labels(y: np.ndarray, rows: Rows) -> None:
     lost = sum(value is not None for value in y[~rows.valid])
     if lost:
         warn_user(

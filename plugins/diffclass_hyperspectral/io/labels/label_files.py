@@ -108,7 +108,7 @@ def say_what_is_odd(labels: LabelImage, *, of_shapes: bool) -> None:
                 f"{labels.path}: classes {' and '.join(map(str, several))} are called {name!r}; "
                 "they stay apart"
             )
-    _say_largest(labels)
+    _warn_of_largest_id(labels)
 
 
 def labels_of_file(
@@ -133,7 +133,7 @@ def labels_of_file(
     return _on_sensor(labels.on(table), table)
 
 
-def _say_largest(labels: LabelImage) -> None:
+def _warn_of_largest_id(labels: LabelImage) -> None:
     """Warn of a class that is the largest number of its type, far from others, and may be none."""
     largest = labels.largest
     if largest is None or largest not in labels.table or largest - 1 in labels.table:

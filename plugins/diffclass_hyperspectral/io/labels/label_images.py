@@ -165,12 +165,9 @@ class LabelImage:
             )
 
     def on(self, grid: Grid) -> LabelImage:
-        """Return the labels of a grid's pixels: these, turned where its rows or columns run back.
+        """Return the labels of a grid's pixels, turned where its rows or columns run back.
 
-        Raises
-        ------
-        DataError
-            Where it has other rows and columns, or lies elsewhere as far as both say where.
+        `DataError`: it has other rows and columns, or lies elsewhere as far as both say where.
         """
         if self.shape != grid.shape[:2]:
             swapped = self.shape[::-1] == grid.shape[:2]

@@ -68,7 +68,7 @@ def read_vector_labels(
         raise DataError(f"{place}: no shape has a class in the field {found.field!r}; fill it in")
     ids = found.ids[kept]
     last, first, small = _covering(place, shapes[kept], grid, target)
-    _say_small(place, ids[small], found.names)
+    _warn_of_small_shapes(place, ids[small], found.names)
     by_number = np.concatenate([np.zeros(1, dtype=np.int32), ids])
     picture = by_number[last]
     disputed = int(np.count_nonzero(picture != by_number[first]))
@@ -214,7 +214,7 @@ def _check_degrees(features: _Features) -> None:
     )
 
 
-def _say_small(path: Path, ids: np.ndarray, names: dict[int, str]) -> None:
+def _warn_of_small_shapes(path: Path, ids: np.ndarray, names: dict[int, str]) -> None:
     if len(ids):
         called = sorted({repr(names[i]) for i in ids.tolist()})
         more = f" and {len(called) - _MOST_NAMED} more" if len(called) > _MOST_NAMED else ""

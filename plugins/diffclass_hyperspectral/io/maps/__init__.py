@@ -11,7 +11,7 @@ from diffclass_hyperspectral.io.maps.map_files import (
     write_raster,
 )
 from diffclass_hyperspectral.io.maps.png_maps import metres_of_a_pixel
-from diffclass_hyperspectral.io.maps.segments import neighboring, segments_of
+from diffclass_hyperspectral.io.maps.polygon_writer import neighboring, segments_of
 
 __all__ = [
     "check_outputs",

@@ -149,10 +149,6 @@ def write_class_map(
 ) -> tuple[Path, ...]:
     """Write a class map; `read_labels` of it gives the same ids, names and colours.
 
-    In ENVI every value is the class id; numbers between that are no class have no name. For other
-    programs commas and braces in names, which its lists cannot hold, become semicolons and
-    brackets.
-
     Parameters
     ----------
     path : path-like
@@ -165,24 +161,23 @@ def write_class_map(
         Whole numbers; 0 or -1 = unclassified. Read twice, a block of rows at a time, but whole for
         an orthorectified map and for polygons.
     table : ClassTable, optional
-        Names and colours; classes that it lacks get defaults.
+        Names and colours; classes that it lacks get defaults. Commas and braces in names become
+        semicolons and brackets in ENVI's list, which cannot hold them.
     overwrite : bool, default=False
         Whether files that exist may be replaced.
     map_info : sequence of str, optional
-        The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG with a legend gets
-        a scale bar.
+        The scene's, written as coordinates; a PNG with a legend gets a scale bar.
     lookup_table : LookupTable, optional
         Of a scene in its sensor's geometry: maps with coordinates (ENVI, GeoTIFF, polygons) are
-        orthorectified by it; NumPy arrays and pictures stay as they are.
+        orthorectified by it.
     legend : bool, default=True
-        For PNG: a picture with a legend, which shows every second, third, ... row and column of
-        maps with more than four million pixels; without it a palette image of the map's size,
-        which `read_labels` can read.
+        For PNG: a picture with a legend, thinned out above four million pixels; without it a
+        palette image of the map's size, which `read_labels` can read.
     probability : array or Raster of shape (rows, columns), optional
         Of each pixel's class; polygons get its mean.
     simplify : float, default=0
         Tolerance in pixels by which outlines of polygons are simplified; neighbours keep their
-        common borders. 0: outlines run along the pixels, and `read_labels` gives the map again.
+        common borders. 0: `read_labels` gives the map again.
 
     Returns
     -------

@@ -105,7 +105,7 @@ def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Conten
     if n_axes == 3 and array.ndim == 2:  # as a GeoTIFF of one band
         array = array.expand_dims("band", axis=-1)
     axes = picture_axes(array, n_axes=n_axes)
-    _say_other_bands(array, axes[2:])
+    _warn_of_other_bands(array, axes[2:])
     facts: dict[str, Any] = {"format": "xarray", "map_info": _map_info(array, axes)}
     facts["unused"] = _unused(array, axes, is_placed=facts["map_info"] is not None)
     if n_axes == 2:
@@ -207,7 +207,7 @@ def picture_axes(array: Any, *, n_axes: int = 3) -> tuple[Hashable, ...]:
     return tuple(found[role] for role in roles)
 
 
-def _say_other_bands(array: Any, bands: tuple[Hashable, ...]) -> None:
+def _warn_of_other_bands(array: Any, bands: tuple[Hashable, ...]) -> None:
     """Warn where the only dimension that is left, such as time, is taken for bands."""
     for band in bands:
         is_known = str(band).lower() in _BANDS or _wavelength_coordinate(array, band) is not None

@@ -112,23 +112,10 @@ class Scene:
         band_mask: np.ndarray | None = None,
         **facts: Any,
     ) -> Scene:
-        """Make a scene from an array.
+        """Make a scene from an array (rows, columns, bands); facts are other attributes of `Scene`.
 
-        Parameters
-        ----------
-        data : ndarray or BlockArray of shape (rows, columns, bands)
-        path : path-like
-            What messages call it.
-        format : str
-        band_mask : ndarray of shape (bands,), bool, optional
-            All bands by default.
-        **facts
-            The other attributes of `Scene`.
-
-        Raises
-        ------
-        DataError
-            Where ``data`` is not a cube of real numbers, or no band is good.
+        ``path`` is what messages call it. `DataError`: it is no cube of real numbers, or no band is
+        good.
         """
         place = place_of(path)
         cube = data if isinstance(data, BlockArray) else np.asarray(data)
@@ -192,13 +179,7 @@ class Scene:
         return replace(self, band_mask=good, region=region)
 
     def turned(self, turn: Turn) -> Scene:
-        """Return a scene with map coordinates with its rows or columns reversed.
-
-        Parameters
-        ----------
-        turn : tuple of two slices
-            Of rows and columns; the step -1 reverses them.
-        """
+        """Return a scene with map coordinates with rows or columns reversed (a step of -1)."""
         if all(part.step == 1 for part in turn):
             return self
         place = self.georeference
@@ -211,17 +192,7 @@ class Scene:
         )
 
     def scaled(self, factor: float) -> Scene:
-        """Return the scene with reflectances that are larger by a factor; nothing is read.
-
-        Parameters
-        ----------
-        factor : float
-            Above 0.
-
-        Raises
-        ------
-        ParameterError
-            For another factor.
+        """Return the scene with reflectances that are larger by a factor above 0; nothing is read.
 
         Examples
         --------
@@ -347,16 +318,9 @@ class Scene:
             self.stamp.check()
 
     def usable_bands(self) -> np.ndarray:
-        """Return the bands to work with: good, not empty and not constant.
+        """Return the bands to work with, bool (bands,): good, not empty and not constant.
 
-        Returns
-        -------
-        ndarray of shape (bands,), bool
-
-        Raises
-        ------
-        DataError
-            Where no pixel is valid or no band is left.
+        `DataError`: no pixel is valid or no band is left.
         """
         if not self.valid.any():
             raise DataError(
@@ -369,7 +333,7 @@ class Scene:
         return usable
 
     def spectra(self, rows: slice | None = None, *, bands: np.ndarray | None = None) -> np.ndarray:
-        """Return reflectances, one row per pixel, invalid pixels as NaN.
+        """Return reflectances float32 (n_rows * columns, n_chosen), invalid pixels as NaN.
 
         Parameters
         ----------
@@ -378,15 +342,6 @@ class Scene:
         bands : ndarray of shape (bands,), bool, optional
             Which bands; `usable_bands` by default. Give those of another scene to apply a model
             that was fitted there.
-
-        Returns
-        -------
-        ndarray of shape (n_rows * columns, n_chosen), float32
-
-        Raises
-        ------
-        ParameterError
-            Where ``bands`` is not as long as the scene has bands.
         """
         chosen = self.usable_bands() if bands is None else np.asarray(bands, dtype=bool)
         if chosen.shape != (self.n_bands,):

@@ -23,8 +23,12 @@ from diffclass_hyperspectral.io.labels import (
     say_what_is_odd,
 )
 from diffclass_hyperspectral.io.readers import images_among, is_store
-from diffclass_hyperspectral.io.tiles.said_once import said_once
-from diffclass_hyperspectral.io.tiles.tiled_scenes import Tile, TiledScene, placement_of
+from diffclass_hyperspectral.io.tiles.tiled_scenes import (
+    Tile,
+    TiledScene,
+    placement_of,
+    warnings_joined,
+)
 from diffclass_hyperspectral.options import OPTIONS
 
 _MOST_NAMED = 3
@@ -78,7 +82,7 @@ def read_tile_labels(
     ((24, 3), [[1, 2], [21, 2]])
     """
     check_options(OPTIONS, variable=variable)
-    with said_once():
+    with warnings_joined():
         return _labels(source, tiles, variable, known)
 
 

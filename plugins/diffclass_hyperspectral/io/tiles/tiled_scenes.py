@@ -11,7 +11,9 @@ features and graph, but no pixel of one is smoothed with another's.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +44,6 @@ from diffclass_hyperspectral.io.scenes import (
     unit_factor,
     value_levels,
 )
-from diffclass_hyperspectral.io.tiles.said_once import said_once
 from diffclass_hyperspectral.options import OPTIONS
 
 _ROWS_BETWEEN = 16  # of a stack: more than the guide of smoothing reaches
@@ -98,8 +99,7 @@ class TiledScene:
     ) -> Iterator[tuple[Path, Scene, tuple[slice, slice]]]:
         """Yield each file that an output stands for, its scene, and where in the picture it is.
 
-        It is one file for all, or, with "{}" for its name in that of the output, one for each
-        scene. `ParameterError` where two of these would be the same.
+        With "{}" in the output's name one for each scene. `ParameterError`: two are the same.
         """
         if len(self.tiles) > 1 and is_for_each(output):
             names = [file_of(output, tile.scene.path) for tile in self.tiles]
@@ -164,7 +164,7 @@ def open_tiles(
     (False, (24, 3, 2), 24)
     """
     check_options(OPTIONS, variable=variable)
-    with said_once():
+    with warnings_joined():
         scenes = [
             source if isinstance(source, Scene) else open_scene(source, variable=variable)
             for given in sources
@@ -373,3 +373,22 @@ def placement_of(picture: Grid, scene: Scene) -> tuple[Turn, tuple[int, int]] | 
     """Return how a picture lies on a scene's grid, None if it does not; see `placement`."""
     own, other = georeference_of(picture.map_info), scene.georeference
     return None if own is None or other is None else placement(own, other, picture.shape)
+
+
+@contextmanager
+def warnings_joined() -> Iterator[None]:
+    """Join warnings that differ in the file alone, with which they begin, to one line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    files: dict[tuple[type[Warning], str], dict[str, None]] = {}
+    for one in caught:
+        file, colon, words = str(one.message).partition(": ")
+        files.setdefault((one.category, colon + words), {})[file] = None
+    for (category, words), (first, *others) in files.items():
+        if words:
+            more = f" and {len(others)} more" if others else ""
+            warn_user(f"{first}{more}{words}", category)
+        else:
+            for text in (first, *others):
+                warn_user(text, category)

@@ -81,24 +81,9 @@ class Cleanup(Facts):
         return self.min_margin == 0 and not self.is_spatial
 
     def apply(self, class_map: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, CleanupReport]:
-        """Clean a class map.
+        """Return a cleaned class map (rows, columns), 0 = no class, and a report.
 
-        Parameters
-        ----------
-        class_map : ndarray of int of shape (rows, columns)
-            0 = no class.
-        margin : ndarray of shape (rows, columns)
-            0 to 1; NaN without data.
-
-        Returns
-        -------
-        cleaned : ndarray of int of shape (rows, columns)
-        report : CleanupReport
-
-        Raises
-        ------
-        DataError
-            For segments of another picture.
+        ``margin`` is 0 to 1, NaN without data. `DataError`: segments are of another picture.
         """
         unknown = (class_map != 0) & (margin < self.min_margin)
         kept = np.where(unknown, 0, class_map)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diffclass.jobs import Facts, said_of_sizes
+from diffclass.jobs import Facts, size_lines
 from diffclass_hyperspectral.workflows.evaluation import accuracy_lines, with_span
 
 UNSURE = 0.1  # margins below it
@@ -173,7 +173,7 @@ def summary_lines(
         lines.append(f"stability     {stability_line(facts['stability'])}")
     if "ambiguity" in facts:
         lines.append(f"possible      {ambiguity_line(facts['ambiguity'])}")
-    lines += said_of_sizes(facts.get("class_sizes"))
+    lines += size_lines(facts.get("class_sizes"))
     if "hints_worth" in facts:
         lines.append(f"scores        count as {facts['hints_worth']:.2g} labels of each class")
     if facts["unclassified"]:

@@ -151,8 +151,7 @@ class SceneModel:
         posteriors : ndarray of float32 of shape (rows * columns, n_classes)
             Not calibrated; NaN for missing pixels.
         novelty : ndarray of float32 of shape (rows * columns,)
-            Distance to the training neighbours in units of their own, see
-            `diffclass.DiffusionClassifier.raw_predict_with_novelty`; NaN for missing pixels.
+            Distance to the training neighbours in units of their own; NaN for missing pixels.
 
         Raises
         ------

@@ -28,6 +28,7 @@ from diffclass_hyperspectral.workflows.classification.lines import (
     ambiguity_line,
     holdout_lines,
     report_lines,
+    stability_line,
 )
 from diffclass_hyperspectral.workflows.classification.models import Classifier
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
@@ -196,10 +197,6 @@ class Ambiguity(Facts):
     single: float  # share of the pixels whose set is a single class
     highest_level: float  # that as many held-out labels can tell; above it sets hold all classes
 
-    def line(self) -> str:
-        """Return it as a line to read."""
-        return ambiguity_line(self.to_dict())
-
 
 def measure_ambiguity(result: SceneClassification, *, level: float) -> Ambiguity:
     """Return how many classes may be each pixel's own in a classified scene."""
@@ -234,21 +231,15 @@ class ClassificationReport(RunReport):
     parameters : mapping
         Of the classifier.
     class_sizes : tuple of str or None
-        For each class with a size, what was asked for and what the map has; None where nothing was.
+        For each class with a size, what was asked for and what the map has.
     fit : FitReport or None
-        None where a model was applied.
+        None where a model was applied, which is ``applied``.
     applied : AppliedModel or None
-        That model.
     holdout, other_holdout : HoldoutReport, FailedHoldout or None
         Scores on held-out labels; the map is that of the first.
-    cleanup : CleanupReport or None
-        What cleaning changed; None where nothing was to be cleaned.
-    calibration : Calibration or None
-        Of the probabilities; None where none were asked for.
-    ambiguity : Ambiguity or None
-        None where it was not asked for.
-    stability : Stability or None
-        None where it was not asked for.
+    cleanup, calibration, ambiguity, stability : or None
+        What cleaning changed, how probabilities are calibrated, how many classes a pixel may have,
+        how much another seed changes; None where nothing of it was asked for.
 
     Examples
     --------
@@ -287,9 +278,9 @@ class ClassificationReport(RunReport):
         if self.calibration is not None:
             lines.append(_calibration_line(self.calibration))
         if self.ambiguity is not None:
-            lines.append(self.ambiguity.line())
+            lines.append(ambiguity_line(self.ambiguity.to_dict()))
         if self.stability is not None:
-            lines.append(self.stability.line())
+            lines.append(stability_line(self.stability.to_dict()))
         if self.holdout is None:
             return [*lines, _NOT_HELD_OUT]
         lines += self.holdout.lines()

@@ -70,14 +70,7 @@ from diffclass_hyperspectral.workflows.evaluation import (
 
 @dataclass(frozen=True)
 class ClassificationRun:
-    """A classified scene and what is known about it.
-
-    Attributes
-    ----------
-    result : SceneClassification
-        Its map cleaned, if that was asked for.
-    report : ClassificationReport
-    """
+    """A classified scene, its map cleaned if that was asked for, and what is known about it."""
 
     result: SceneClassification
     report: ClassificationReport
@@ -125,9 +118,7 @@ def classify_with_holdout(
     holdout : {"random", "blocks", "both"}, optional
         How labels are held out; the map is fitted on the others, for "both" on those of blocks.
         By default at random if ``labels_per_class`` is given, else not at all. Methods that use a
-        pixel's surroundings (spatial features, filters) are always scored both ways. In blocks,
-        pixels that are tested lie apart from those fitted on by what the features reach in this
-        scene, or by what the labelled fields allow; the report says which share they still reach.
+        pixel's surroundings (spatial features, filters) are always scored both ways.
     labels_per_class : int, optional
         Pixels of each class to fit on; half of them all by default.
     random_state : int, default=0
@@ -137,14 +128,13 @@ def classify_with_holdout(
     before : callable, optional
         Called with the forecast of memory before the scene is read.
     blocks : BlockRun, optional
-        Where a scene is worked on that is too large for memory; by default all is in memory.
+        Where a scene is worked on that is too large for memory.
     stability : bool, default=False
         Whether the scene is classified once more with another seed of the neighbour search, for
         ``result.stability``; it takes one more graph and its diffusion.
     hints : LabelImage, optional
         A map of the same classes from elsewhere, such as last year's, of the scene's rows and
-        columns: each class is a hint beside the labels; see ``score_prior`` of
-        `diffclass.DiffusionClassifier`. Not in blocks.
+        columns; see ``score_prior`` of `diffclass.DiffusionClassifier`. Not in blocks.
 
     Returns
     -------
@@ -185,45 +175,31 @@ def classify_with_holdout(
     others = None if hints is None else hints_of(hints.on(scene), labels)
     spatial = features.spatial or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
-    job_size, n_fits = (scene, features, classifier, labels.n_classes), max(1, len(kinds))
-    memory = (
-        forecast_classification(*job_size, n_fits=n_fits, second_seed=stability)
-        if blocks is None
-        else forecast_blocks(
-            *job_size, blocks.plan, n_fits=n_fits, second_seed=stability,
-            n_machines=blocks.n_machines,
-        )
-    )  # fmt: skip
+    memory = _forecast(
+        scene, features, classifier, labels, blocks, n_fits=max(1, len(kinds)), second=stability
+    )
     if before is not None:
         before(memory)
-    if kinds:  # before the scene is read: what the least gap does not allow, none does
+    # The draw is tried with the least gap before the scene is read: reading takes minutes, and what
+    # the least gap does not allow, no wider one does.
+    if kinds:
         hold_out(
             labels.ids, kind=kinds[0], labels_per_class=labels_per_class, random_state=random_state
         )
-    points = (
-        labelled_points(scene, labels, clone(features))
-        if blocks is None
-        else blocks.points(scene, labels, clone(features))
-    )
-    points = replace(points, hints=others)
-    _say_of_labels(labels, points.valid, labels_per_class)
-    job = _Job(
-        points=points,
-        classifier=classifier,
-        labels_per_class=labels_per_class,
-        random_state=random_state,
-        cleanup=cleanup,
-        blocks=blocks,
-        weight_beyond=_weight_beyond(scene, points.features, cleanup)
-        if "blocks" in kinds
-        else np.zeros(1),
-    )
+    making = labelled_points if blocks is None else blocks.points
+    points = replace(making(scene, labels, clone(features)), hints=others)
+    _warn_of_labels(labels, points.valid, labels_per_class)
+    # Only now is known how far a pixel's features reach, which is the gap between the blocks.
+    reach = _weight_beyond(scene, points.features, cleanup) if "blocks" in kinds else np.zeros(1)
+    job = _Job(points, classifier, labels_per_class, random_state, cleanup, blocks, reach)
     split = job.split(kinds[0]) if kinds else None
-    # what is only scored or compared comes first, so that memory never holds two results
+    # What is only scored or compared comes first, so that memory never holds two results.
     second = job.second_map(split) if stability else None
     other, graph = job.scored(kinds[1]) if len(kinds) > 1 else (None, None)
-    result = job.fitted(split, graph)
-    result, stable = (result, None) if second is None else second.compared_with(result)
+    result, stable = job.fitted(split, graph), None
+    # Scores and stability are of the map as the walk left it; cleaning comes last.
+    if second is not None:
+        result, stable = second.compared_with(result)
     scored = None if split is None else job.report(result, split)
     fit = report_fit(result, labels, split, random_state)
     result, changes = _cleaned(result, cleanup)
@@ -238,6 +214,25 @@ def classify_with_holdout(
         calibration=None if scored is None else result.model.classifier.calibration_,
     )
     return ClassificationRun(result, report)
+
+
+def _forecast(
+    scene: Scene,
+    features: SceneFeatures,
+    classifier: DiffusionClassifier,
+    labels: LabelImage,
+    blocks: BlockRun | None,
+    *,
+    n_fits: int,
+    second: bool,
+) -> Forecast:
+    """Say what a run will need, in memory or in blocks."""
+    job = scene, features, classifier, labels.n_classes
+    if blocks is None:
+        return forecast_classification(*job, n_fits=n_fits, second_seed=second)
+    return forecast_blocks(
+        *job, blocks.plan, n_fits=n_fits, second_seed=second, n_machines=blocks.n_machines
+    )
 
 
 def classify_with_model(
@@ -376,7 +371,7 @@ class _Job:
             return FailedHoldout(kind, str(error)), None
 
 
-def _say_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int | None) -> None:
+def _warn_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int | None) -> None:
     """Warn of labels that cannot be used, and of classes with too few to draw as many as asked."""
     lost = int(np.count_nonzero((labels.ids > 0) & ~valid))
     if lost:

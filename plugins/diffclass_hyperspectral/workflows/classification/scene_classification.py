@@ -111,35 +111,16 @@ class SceneClassification:
         return self.probabilities[:]
 
     def set_sizes(self, *, level: float) -> np.ndarray:
-        """Return how many classes may be each pixel's own, at a stated level.
+        """Return how many classes may be each pixel's own, int (rows, columns); 0 without data.
 
-        Parameters
-        ----------
-        level : float
-            Share of the sets, between 0 and 1, that are to hold the true class; see
-            `diffclass.DiffusionClassifier.predict_set`.
-
-        Returns
-        -------
-        ndarray of int of shape (rows, columns)
-            From 1, for a pixel that is not in doubt; 0 where the scene has no data.
-
-        Raises
-        ------
-        ParameterError
-            If the level is not between 0 and 1.
+        ``level``, between 0 and 1, is the share of the sets that are to hold the true class; see
+        `diffclass.DiffusionClassifier.predict_set`.
         """
         sets = self.model.classifier.calibration_.sets(self.posteriors, level=level)
         return sets.sum(axis=-1)
 
     def part(self, rows: slice, columns: slice) -> SceneClassification:
-        """Return the classification of a part of the picture.
-
-        Parameters
-        ----------
-        rows, columns : slice
-            With both ends.
-        """
+        """Return the classification of a part of the picture; both slices have both ends."""
         margin = self.margin[rows, columns]
         picture = self.raw_posteriors[rows][:, columns]
         valid = np.ascontiguousarray(self.raw_posteriors.valid[rows, columns])

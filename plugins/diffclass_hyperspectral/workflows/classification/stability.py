@@ -20,7 +20,6 @@ from sklearn.utils import check_random_state
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.jobs import Facts
-from diffclass_hyperspectral.workflows.classification.lines import stability_line
 from diffclass_hyperspectral.workflows.classification.models import Classifier
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
@@ -35,10 +34,6 @@ class Stability(Facts):
     changed: float  # share of the pixels with data
     changed_pixels: int
     exact_neighbors: bool  # no seed takes part
-
-    def line(self) -> str:
-        """Return it as a line to read."""
-        return stability_line(self.to_dict())
 
 
 @dataclass(frozen=True, eq=False)
