@@ -32,7 +32,7 @@ _USUAL = "X_pca"  # what scanpy looks for neighbours in
 
 
 def read(
-    path: Path, *, columns: str | None, id_column: str | None, has_features: bool = True
+    path: Path, *, columns: str | None, id_column: str | None, has_features: bool, **_: Any
 ) -> Table:
     """Open the observations of a file."""
     stored = _elements(path, ("obs", "obsm" if columns != "X" and has_features else None))

@@ -22,7 +22,7 @@ _IDS = ("id", "ids")
 _NO_COLUMNS = "an array has neither columns with names nor ids; leave --columns and --id out"
 
 
-def read_array(path: Path, *, columns: str | None, id_column: str | None) -> Table:
+def read_array(path: Path, *, columns: str | None, id_column: str | None, **_: Any) -> Table:
     """Open an array (rows, columns) on a memory map."""
     if columns is not None or id_column is not None:
         raise ParameterError(f"{path}: {_NO_COLUMNS}")
@@ -33,7 +33,7 @@ def read_array(path: Path, *, columns: str | None, id_column: str | None) -> Tab
     return _table(path, "NumPy", values, "the array", {}, None)
 
 
-def read_archive(path: Path, *, columns: str | None, id_column: str | None) -> Table:
+def read_archive(path: Path, *, columns: str | None, id_column: str | None, **_: Any) -> Table:
     """Open an archive: a table and, of one entry for each row, its columns; or a sparse matrix."""
     with np.load(path, allow_pickle=False) as archive:
         if {"format", "data", "shape"} <= set(archive.files):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from diffclass.exceptions import DataError
 from diffclass.options import check_options
@@ -14,6 +12,14 @@ from diffclass.system.libraries import reading, require_file
 from diffclass_tables.io import anndata_tables, arrow_tables, numpy_tables
 from diffclass_tables.io.tables import Table
 from diffclass_tables.options import OPTIONS
+
+# Each takes a path and the options of `open_table`.
+_READERS: dict[str, Callable[..., Table]] = {
+    ".npy": numpy_tables.read_array,
+    ".npz": numpy_tables.read_archive,
+    ".h5ad": anndata_tables.read,
+    **dict.fromkeys(arrow_tables.ENDINGS, arrow_tables.read),
+}
 
 
 def open_table(
@@ -80,13 +86,9 @@ def open_table(
     )
     place = Path(path)
     require_file(place)
-    columns_of = partial(arrow_tables.read, has_features=has_features, apart=apart)
-    readers: dict[str, Any] = {
-        ".npy": numpy_tables.read_array, ".npz": numpy_tables.read_archive,
-        ".h5ad": partial(anndata_tables.read, has_features=has_features),
-    } | dict.fromkeys(arrow_tables.ENDINGS, columns_of)  # fmt: skip
-    read = readers.get(place.suffix.lower())
+    read = _READERS.get(place.suffix.lower())
     if read is None:
-        raise DataError(f"{place}: no table; these are {', '.join(sorted(readers))} files")
+        raise DataError(f"{place}: no table; these are {', '.join(sorted(_READERS))} files")
+    asked = {"columns": columns, "id_column": id_column}
     with reading(place, "a table"):
-        return read(place, columns=columns, id_column=id_column)
+        return read(place, **asked, has_features=has_features, apart=apart)

@@ -66,7 +66,6 @@ _FORMATS = {
     "stac": _Format("stac", suffixes=(".json",), has_variables=True),
     "tiff product": _Format("geotiff", "read_by_metadata"),
 }  # fmt: skip
-_BY_SUFFIX = {suffix: name for name, one in _FORMATS.items() for suffix in one.suffixes}
 _HINT = (
     "ENVI (its .hdr in the same folder), ERDAS LAN/GIS and IMAGINE, GeoTIFF, VRT, JPEG 2000, EMIT, "
     "PACE and AVIRIS-3 .nc, PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other "
@@ -156,7 +155,8 @@ def images_among(places: Iterable[Path]) -> list[Path]:
 
 def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
     """Read a file by another package's reader for its suffix; None if no package adds one."""
-    own = {*_BY_SUFFIX, *envi.DATA_ENDINGS, ".xml"}
+    suffixes = (suffix for one in _FORMATS.values() for suffix in one.suffixes)
+    own = {*suffixes, *envi.DATA_ENDINGS, ".xml"}
     reader = load_extension(READERS, path.suffix.lower(), own=own)
     if reader is None:
         return None
@@ -203,8 +203,9 @@ def _format_of(path: Path) -> str:
         return "sentinel2" if path.name.startswith("MTD_MSI") else "tiff product"
     if found is not None:
         return found
-    if suffix in _BY_SUFFIX:
-        return _BY_SUFFIX[suffix]
+    named = next((name for name, one in _FORMATS.items() if suffix in one.suffixes), None)
+    if named is not None:
+        return named
     if header_beside(path) is not None:
         return "envi"
     raise DataError(f"{path}: unknown format; {_HINT}")
