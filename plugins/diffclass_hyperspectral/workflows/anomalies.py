@@ -269,7 +269,7 @@ def report_anomalies(
         method=found.method,
         n_pixels=n_pixels,
         n_without_data=found.scores.size - n_pixels,
-        highest=[_placed(scene, *pixel) for pixel in found.highest(_LISTED)],
+        highest=[_pixel_facts(scene, *pixel) for pixel in found.highest(_LISTED)],
         detection=curves or None,
         memory=found.memory,
         costs=costs,
@@ -338,7 +338,7 @@ def _colors(scene: Scene) -> np.ndarray:
     return np.stack(planes, axis=-1)
 
 
-def _placed(scene: Scene, row: int, column: int, score: float) -> dict[str, Any]:
+def _pixel_facts(scene: Scene, row: int, column: int, score: float) -> dict[str, Any]:
     place = scene.centre(row, column)
     at = {} if place is None else {"x": place[0], "y": place[1]}
     return {"row": row, "column": column, "score": score, **at}

@@ -16,7 +16,14 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.system.attributes import Attributes, say_unused
 from diffclass.system.libraries import require
-from diffclass_tables.io.tables import INDEX, Table, checked_values, in_words, unique_ids
+from diffclass_tables.io.tables import (
+    INDEX,
+    Table,
+    check_column,
+    checked_values,
+    in_words,
+    unique_ids,
+)
 
 EXTRA = "anndata"
 ATTRIBUTES = Attributes(
@@ -39,8 +46,8 @@ def read(
     obs = stored["obs"]
     name, values = _features(path, columns, stored.get("obsm", {})) if has_features else ("", None)
     names = [str(column) for column in obs.columns]
-    if id_column is not None and id_column not in names:
-        raise ParameterError(f"{path}: no column {id_column!r}; it has {in_words(names)}")
+    if id_column is not None:
+        check_column(path, id_column, names)
     id_name = id_column or str(obs.index.name or INDEX)
     ids = np.asarray(obs.index.astype(str), object) if id_column is None else _plain(obs[id_column])
     return Table(

@@ -26,6 +26,7 @@ from diffclass_tables.io.tables import (
     INDEX,
     ROW,
     Table,
+    check_column,
     chosen_names,
     dates_as_text,
     in_words,
@@ -61,14 +62,14 @@ def read(
         raise DataError(f"{path}: two columns are called {twice!r}; rename one")
     if stored.num_rows == 0:
         raise DataError(f"{path}: holds no row of numbers")
-    if id_column is not None and id_column not in names:
-        raise ParameterError(f"{path}: no column {id_column!r}; it has {in_words(names)}")
+    if id_column is not None:
+        check_column(path, id_column, names)
     index = _index_of_pandas(stored)
     id_name = id_column or _usual_ids(stored, index)
     apart = [*apart, *(name for name in (id_name, index) if name is not None)]
     wanted = None if columns is None else chosen_names(path, names, columns, apart)
     found = _features(path, stored, wanted, apart) if has_features else []
-    _say_unused(path, stored, found)
+    _warn_of_unused(path, stored, found)
     kept = {*found, id_name}
     left_out = tuple(name for name in names if name not in kept)
     ids = (
@@ -189,7 +190,7 @@ def _usual_ids(stored: Any, index: str | None) -> str | None:
     return next(iter(called + [name for name in others if _is_unique(stored.column(name))]), None)
 
 
-def _say_unused(path: Path, stored: Any, features: list[str]) -> None:
+def _warn_of_unused(path: Path, stored: Any, features: list[str]) -> None:
     """Tell what the metadata of the file, or of its features, says of values."""
     fields = [stored.schema, *(stored.schema.field(name) for name in features)]
     stated = {name: value for one in fields for name, value in (one.metadata or {}).items()}

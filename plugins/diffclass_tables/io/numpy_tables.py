@@ -12,6 +12,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass_tables.io.tables import (
     ROW,
     Table,
+    check_column,
     checked_values,
     dates_as_text,
     in_words,
@@ -76,8 +77,8 @@ def _table(
     n_rows: int | None = None,
 ) -> Table:
     n = values.shape[0] if n_rows is None else n_rows
-    if id_column is not None and id_column not in columns:
-        raise ParameterError(f"{path}: no column {id_column!r}; it has {in_words(list(columns))}")
+    if id_column is not None:
+        check_column(path, id_column, list(columns))
     id_name = id_column or next((name for name in _IDS if name in columns), None)
     if n == 0:
         raise DataError(f"{path}: holds no row")

@@ -60,8 +60,7 @@ class Table:
 
     def column(self, name: str, *, as_written: bool = False) -> np.ndarray:
         """Return a column, of a text file also as written there, or raise `ParameterError`."""
-        if name not in self.column_names:
-            raise ParameterError(f"{self.path}: no column {name!r}; it has {self.columns_in_words}")
+        check_column(self.path, name, self.column_names)
         read = self.read_written if as_written else None
         return (read or self.read_column)(name)
 
@@ -79,6 +78,12 @@ def in_words(names: Sequence[str], most: int = 8) -> str:
     """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return (", ".join(map(str, names[:most])) + more) or "none"
+
+
+def check_column(path: Path, name: str, names: Sequence[str]) -> None:
+    """Raise `ParameterError`, with the names that there are, for a column that is not there."""
+    if name not in names:
+        raise ParameterError(f"{path}: no column {name!r}; it has {in_words(names)}")
 
 
 def dates_as_text(values: np.ndarray) -> np.ndarray:
@@ -130,7 +135,7 @@ def chosen_names(
         others = [name for name in names if name not in apart]
         fitting = [pattern] if pattern in names else [n for n in others if fnmatchcase(n, pattern)]
         if not fitting:
-            raise ParameterError(f"{path}: no column {pattern!r}; it has {in_words(names)}")
+            check_column(path, pattern, names)
         found |= dict.fromkeys(fitting)
     return list(found)
 

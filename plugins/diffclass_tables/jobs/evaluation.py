@@ -93,9 +93,9 @@ def evaluate_rows(
     >>> round(evaluation.scores.overall_accuracy, 3), evaluation.unclassified
     (0.333, 1)
     """
-    known = _given(truth)
+    known = _has_class(truth)
     if fitted is not None:
-        known &= ~_given(fitted)
+        known &= ~_has_class(fitted)
     if not known.any():
         raise DataError("no row of known class is left to compare; check the ids of the truth")
     is_own = _common_names(found, truth)
@@ -105,7 +105,7 @@ def evaluate_rows(
     curve = None
     if probability is not None:
         values = probability[known].astype(float)
-        counted = np.isfinite(values) & _given(found[known])
+        counted = np.isfinite(values) & _has_class(found[known])
         right = np.array(names) == np.array(others)
         curve = reliability_curve(right[counted], values[counted]) if counted.any() else None
     return RowEvaluation(scores, sum(value == "" for value in others), curve)
@@ -124,5 +124,5 @@ def _common_names(found: np.ndarray, truth: np.ndarray) -> dict[Any, Any]:
     return is_own
 
 
-def _given(values: np.ndarray) -> np.ndarray:
+def _has_class(values: np.ndarray) -> np.ndarray:
     return np.array([value is not None for value in values.tolist()])

@@ -12,7 +12,7 @@ from diffclass_hyperspectral.io.labels.class_table import (
 from diffclass_hyperspectral.io.labels.label_files import (
     labels_of_file,
     read_labels,
-    say_what_is_odd,
+    warn_of_odd_classes,
 )
 from diffclass_hyperspectral.io.labels.label_images import (
     Grid,
@@ -40,5 +40,5 @@ __all__ = [
     "largest_id",
     "numbered_shapes",
     "read_labels",
-    "say_what_is_odd",
+    "warn_of_odd_classes",
 ]

@@ -86,11 +86,11 @@ def read_labels(
     """
     check_options(OPTIONS, variable=variable)
     labels = labels_of_file(path, variable=variable, grid=grid, known=known)
-    say_what_is_odd(labels, of_shapes=labels.format == VECTOR)
+    warn_of_odd_classes(labels, of_shapes=labels.format == VECTOR)
     return labels
 
 
-def say_what_is_odd(labels: LabelImage, *, of_shapes: bool) -> None:
+def warn_of_odd_classes(labels: LabelImage, *, of_shapes: bool) -> None:
     """Warn of classes of shapes without a pixel, equal names of two, and what may be no class."""
     counts = labels.counts() if of_shapes else {}
     lost = [repr(entry.name) for entry in labels.table if counts.get(entry.id) == 0]
@@ -122,7 +122,7 @@ def labels_of_file(
     if not is_xarray(path) and is_vector(path):
         return _from_shapes(path, variable, grid, known)
     if not is_xarray(path) and is_pixel_list(path):
-        return read_pixel_list(path, _given(grid, path), class_field=variable, known=known)
+        return read_pixel_list(path, _required_grid(grid, path), class_field=variable, known=known)
     contents = read_image(path, variable=variable, n_axes=2)
     labels = LabelImage.from_contents(contents, name_of(path))
     if georeference_of(labels.map_info) is None:
@@ -153,7 +153,7 @@ def _from_shapes(
     grid: Grid | None,
     known: ClassTable | None,
 ) -> LabelImage:
-    grid = _given(grid, path)
+    grid = _required_grid(grid, path)
     name, _, field = (variable or "").rpartition("/")
     table = getattr(grid, "lookup_table", None)
     target = grid if table is None else table
@@ -163,7 +163,7 @@ def _from_shapes(
     return labels if table is None else _on_sensor(labels, table)
 
 
-def _given(grid: Grid | None, path: str | os.PathLike[str]) -> Grid:
+def _required_grid(grid: Grid | None, path: str | os.PathLike[str]) -> Grid:
     if grid is None:
         raise ParameterError(
             f"{path} holds shapes or places, which need a scene's pixels to lie on; pass "

@@ -72,7 +72,7 @@ def write_classification(
     polygons, numbers = _polygons(segments, ids > 0)
     if simplify > 0 and len(polygons):
         polygons = _simplified(polygons, simplify)
-    outlines = shapely.transform(polygons, lambda points: _placed(points, place))
+    outlines = shapely.transform(polygons, lambda points: _map_coordinates(points, place))
     fields = _fields(ids, segments, numbers, table)
     pixels = fields["pixels"]
     if place.pixel_area is not None:
@@ -112,7 +112,7 @@ def _simplified(polygons: np.ndarray, tolerance: float) -> np.ndarray:
     return shapely.coverage_simplify(every_corner, tolerance)
 
 
-def _placed(points: np.ndarray, place: Georeference) -> np.ndarray:
+def _map_coordinates(points: np.ndarray, place: Georeference) -> np.ndarray:
     a, b, c, d, e, f = place.transform
     columns, rows = points.T
     return np.column_stack([a * columns + b * rows + c, d * columns + e * rows + f])

@@ -184,7 +184,7 @@ def picture_axes(array: Any, *, n_axes: int = 3) -> tuple[Hashable, ...]:
     """Return the dimensions of rows, columns and, of a cube, bands, or raise `DataError`."""
     found: dict[str, Hashable] = {}
     dims = list(array.dims)
-    told = _told(array)
+    told = _dimensions_by_rioxarray(array)
     for role, names in (("columns", _COLUMNS), ("rows", _ROWS), ("bands", _BANDS)):
         fitting = [told[role]] if role in told else [d for d in dims if str(d).lower() in names]
         if role == "bands" and not fitting:
@@ -218,7 +218,7 @@ def _warn_of_other_bands(array: Any, bands: tuple[Hashable, ...]) -> None:
             )
 
 
-def _told(array: Any) -> dict[str, Hashable]:
+def _dimensions_by_rioxarray(array: Any) -> dict[str, Hashable]:
     """Return the dimensions that rioxarray was told, or finds."""
     try:
         import rioxarray

@@ -20,7 +20,7 @@ from diffclass_hyperspectral.io.labels import (
     labels_of_file,
     numbered_shapes,
     read_labels,
-    say_what_is_odd,
+    warn_of_odd_classes,
 )
 from diffclass_hyperspectral.io.readers import images_among, is_store
 from diffclass_hyperspectral.io.tiles.tiled_scenes import (
@@ -110,7 +110,7 @@ def _labels(
         pairs = zip(given, tiles.tiles, strict=True)
         parts = [(_read(one, variable, known, tile), tile) for one, tile in pairs]
     labels = _joined(parts, tiles, source)
-    say_what_is_odd(labels, of_shapes=of_shapes)
+    warn_of_odd_classes(labels, of_shapes=of_shapes)
     return labels
 
 
@@ -254,7 +254,7 @@ def _joined(
     scene = tiles.scene
     ids = np.zeros(scene.shape[:2], dtype=np.int32)
     for labels, tile in parts:
-        own, row, column = _placed(labels, tile, tiles)
+        own, row, column = _ids_and_place(labels, tile, tiles)
         top, left = max(0, -row), max(0, -column)
         bottom = min(own.shape[0], ids.shape[0] - row)
         right = min(own.shape[1], ids.shape[1] - column)
@@ -271,7 +271,7 @@ def _joined(
     return LabelImage(ids, table, name, "tiles", scene.map_info, is_numbered, largest)
 
 
-def _placed(
+def _ids_and_place(
     labels: LabelImage, tile: Tile | None, tiles: TiledScene
 ) -> tuple[np.ndarray, int, int]:
     """Return the ids, and the row and column of the first of them on the joint picture."""

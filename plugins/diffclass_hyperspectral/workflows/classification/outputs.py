@@ -225,7 +225,7 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
         variables,
         coords={"class": names, **_coordinates(scene, like, rows, columns)},
     )
-    return _placed(dataset, scene, rows, columns, {"class_map": UNCLASSIFIED})
+    return _georeferenced(dataset, scene, rows, columns, {"class_map": UNCLASSIFIED})
 
 
 def picture_array(
@@ -237,7 +237,7 @@ def picture_array(
     rows, columns = _dimensions(like)
     coordinates = _coordinates(scene, like, rows, columns)
     dataset = xarray.Dataset({"picture": ((rows, columns), values, facts)}, coords=coordinates)
-    return _placed(dataset, scene, rows, columns, {"picture": nodata}).picture.rename(None)
+    return _georeferenced(dataset, scene, rows, columns, {"picture": nodata}).picture.rename(None)
 
 
 def _dimensions(like: Any) -> tuple[Hashable, Hashable]:
@@ -265,7 +265,7 @@ def _coordinates(scene: Scene, like: Any, rows: Hashable, columns: Hashable) -> 
     }
 
 
-def _placed(
+def _georeferenced(
     dataset: Any, scene: Scene, rows: Hashable, columns: Hashable, nodata: dict[str, float]
 ) -> Any:
     """Write coordinate system, transform and no-data values (else NaN) as rioxarray has them."""
