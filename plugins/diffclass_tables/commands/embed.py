@@ -71,9 +71,11 @@ def embed(
         model = coordinates.model(running.random_state, bandwidth="attached")
         check_map(model, opened.n_rows)
         memory, _ = forecast_rows(
-            opened, lambda size: embedding_costs(size, model), n_neighbors=model.n_neighbors,
+            opened,
+            lambda size: embedding_costs(size, model),
+            n_neighbors=model.n_neighbors,
             n_components=part.dimensions,
-        )  # fmt: skip
+        )
         forecast_printer(console, _SMALLER, force=running.force)(memory)
         rows = part.rows(opened, graph, running.random_state)
         model.set_params(affinity=rows.affinity).fit(rows.points)

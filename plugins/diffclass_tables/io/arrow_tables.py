@@ -194,8 +194,10 @@ def _warn_of_unused(path: Path, stored: Any, features: list[str]) -> None:
     """Tell what the metadata of the file, or of its features, says of values."""
     fields = [stored.schema, *(stored.schema.field(name) for name in features)]
     stated = {name: value for one in fields for name, value in (one.metadata or {}).items()}
-    texts = {name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-             for name, value in stated.items()}  # fmt: skip
+    texts = {
+        name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for name, value in stated.items()
+    }
     form = _FORMATS.get(path.suffix.lower(), "text")
     say_unused(path, form, ATTRIBUTES.unused(texts))
 

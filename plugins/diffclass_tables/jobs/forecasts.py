@@ -57,6 +57,8 @@ def graph_forecast(
 ) -> Forecast:
     """Say what a graph of rows will need."""
     return forecast_rows(
-        table, lambda size: graph_costs(size, kernel), n_neighbors=n_neighbors,
+        table,
+        lambda size: graph_costs(size, kernel),
+        n_neighbors=n_neighbors,
         n_components=n_components,
-    )[0]  # fmt: skip
+    )[0]

@@ -103,9 +103,11 @@ class LabelImage:
             Where the values are no class ids.
         """
         contents = Contents(
-            np.asanyarray(ids), "array", class_names=dict(names or {}),
+            np.asanyarray(ids),
+            "array",
+            class_names=dict(names or {}),
             class_colors=dict(colors or {}),
-        )  # fmt: skip
+        )
         return cls.from_contents(contents, path)
 
     @classmethod

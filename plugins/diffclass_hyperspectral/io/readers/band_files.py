@@ -96,11 +96,14 @@ def read_bands(
         )
     bands = [band.of(n) for band, n in zip(bands, counts, strict=True)]
     pairs = list(zip(bands, found, strict=True))
-    wavelengths = _joined([one.wavelengths if band.wavelengths is None else band.wavelengths
-                           for band, one in pairs])  # fmt: skip
+    wavelengths = _joined(
+        [one.wavelengths if band.wavelengths is None else band.wavelengths for band, one in pairs]
+    )
     widths = _joined([one.widths if band.widths is None else band.widths for band, one in pairs])
-    good = [np.ones(n, bool) if one.band_mask is None else one.band_mask
-            for one, n in zip(found, counts, strict=True)]  # fmt: skip
+    good = [
+        np.ones(n, bool) if one.band_mask is None else one.band_mask
+        for one, n in zip(found, counts, strict=True)
+    ]
     scales_of_all = [_scales_beside(band, one) for band, one in pairs]
     facts: dict[str, Any] = {
         "format": format,
@@ -109,10 +112,10 @@ def read_bands(
         "band_mask": np.concatenate(good),
         "band_names": tuple(name for band, one in pairs for name in _names(band, one)),
         "map_info": found[0].map_info,
-        "unused": tuple(dict.fromkeys(
-            text for band, one in pairs for text in (*band.unused, *one.unused)
-        )),
-    }  # fmt: skip
+        "unused": tuple(
+            dict.fromkeys(text for band, one in pairs for text in (*band.unused, *one.unused))
+        ),
+    }
     as_stored = {(repr(one.ignore_value), one.scale_factor) for one in found}
     if not any(scales_of_all) and len(as_stored) == 1:
         first = found[0]

@@ -104,8 +104,9 @@ class BandTags:
         tags: dict[str, str] = {}
         for one in (*self._of_bands, self._of_file):
             tags |= one
-        return {name: text for name, text in tags.items()
-                if name not in envi.LAYOUT and "#" not in name}  # fmt: skip
+        return {
+            name: text for name, text in tags.items() if name not in envi.LAYOUT and "#" not in name
+        }
 
     def number(self, name: str) -> float | None:
         """Return a field of one number."""
@@ -125,8 +126,10 @@ class BandTags:
     def _wavelength(self, k: int) -> tuple[float, str | None] | None:
         """Return a number and its unit."""
         tags, name = self._of_bands[k], self._raster.descriptions[self._bands[k] - 1] or ""
-        for key, unit in (("wavelength", tags.get("wavelength units")),
-                          ("central wavelength um", "um")):  # fmt: skip
+        for key, unit in (
+            ("wavelength", tags.get("wavelength units")),
+            ("central wavelength um", "um"),
+        ):
             values = floats([tags[key]]) if key in tags else None
             if values and values[0] > 0:
                 return values[0], unit

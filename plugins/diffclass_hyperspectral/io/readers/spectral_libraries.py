@@ -112,8 +112,9 @@ def _of_folder(folder: Path) -> SpectralLibrary:
     if not found:
         raise DataError(f"{folder}: no .txt file with a spectrum of ECOSTRESS or the USGS")
     values = _measured(folder, [one.spectra[0] for one in found])
-    return _joined([(one.names[0], one.wavelengths, own)
-                    for one, own in zip(found, values, strict=True)])  # fmt: skip
+    return _joined(
+        [(one.names[0], one.wavelengths, own) for one, own in zip(found, values, strict=True)]
+    )
 
 
 def _of_text(path: Path) -> SpectralLibrary:

@@ -215,7 +215,9 @@ def _is_transparency(raster: Any, band: int) -> bool:
     dtype = np.dtype(raster.dtypes[band - 1])
     full = np.iinfo(dtype).max if dtype.kind in "iu" else 1
     step = max(1, raster.height // _SAMPLED_ROWS)
-    rows = [raster.read(band, window=((row, row + 1), (0, raster.width)))
-            for row in range(0, raster.height, step)]  # fmt: skip
+    rows = [
+        raster.read(band, window=((row, row + 1), (0, raster.width)))
+        for row in range(0, raster.height, step)
+    ]
     sample = np.concatenate(rows)
     return float(((sample != 0) & (sample != full)).mean()) <= _MOST_BETWEEN

@@ -290,8 +290,9 @@ def _named(dataset: Any, arrays: dict[str, Any], variable: str) -> Any:
 def _stacked(dataset: Any, bands: list[Any]) -> Any:
     """Return a dataset of one picture per band as a cube."""
     cube = dataset[[band.name for band in bands]].to_dataarray("band")
-    cube.attrs = {name: value for name, value in bands[0].attrs.items()
-                  if str(name).lower() not in _OF_BANDS}  # fmt: skip
+    cube.attrs = {
+        name: value for name, value in bands[0].attrs.items() if str(name).lower() not in _OF_BANDS
+    }
     cube.attrs |= _of_each(bands)
     found = [_one_wavelength(band) for band in bands]
     known = [value for value in found if value is not None]
