@@ -11,6 +11,7 @@ from diffclass.embedding import DiffusionMap
 from diffclass.graph import graph_costs
 from diffclass.jobs.reports import RunCosts, RunReport, written_as
 from diffclass.kernels import Gaussian
+from diffclass.plots import BandwidthDisplay, EigenvaluesDisplay, new_figure
 from diffclass.spectral import MOST_COMPONENTS, BandwidthCurve, eigenpairs_cost
 from diffclass.system.costs import Cost, Forecast, Size
 from diffclass.system.output import replacing
@@ -31,8 +32,6 @@ def draw_map(
     overwrite: bool = False,
 ) -> None:
     """Draw coordinates (by ``draw_points``), spectrum and any bandwidth's curve as a PNG."""
-    from diffclass.plots import BandwidthDisplay, EigenvaluesDisplay, new_figure
-
     curve = model.bandwidth_curve_
     n_panels = 3 if curve is not None else 2
     figure = new_figure((5.5 * n_panels, 4.5), layout="constrained")

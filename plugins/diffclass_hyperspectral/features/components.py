@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
 from diffclass.exceptions import DataError
@@ -103,8 +104,6 @@ def noise_adjusted_directions(
 
     `DataError`: no two pixels with data touch, or all that do are equal.
     """
-    from scipy.linalg import eigh
-
     with threadpool_limits(1, user_api="blas"):  # matrices too small for threads to pay
         with stage("features: covariances"):
             mean, signal, noise = signal_and_noise(scene, bands)
@@ -120,8 +119,6 @@ def unit_directions(
     scene: Scene, bands: np.ndarray, n_components: int | None, *, metric: str
 ) -> np.ndarray:
     """Return the leading directions (b, k) of unit spectra, orthonormal; angle or correlation."""
-    from scipy.linalg import eigh
-
     with threadpool_limits(1, user_api="blas"):  # as above
         with stage("features: covariances"):
             moments = _unit_moments(scene, bands, metric)

@@ -23,6 +23,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
 from diffclass import MarkovOperator
 from diffclass.exceptions import ParameterError
@@ -96,8 +97,6 @@ class GaussianSmoothing:
 
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
         """Return the smoothed image; see `Smoothing`."""
-        from scipy.ndimage import gaussian_filter
-
         if self.sigma == 0:
             return image
         whole = bool(valid.all())
@@ -110,8 +109,6 @@ class GaussianSmoothing:
 
     def weight_beyond(self, image: Raster, valid: np.ndarray) -> np.ndarray:
         """Return the share from farther than r pixels, in any picture; see `Smoothing`."""
-        from scipy.ndimage import gaussian_filter1d
-
         if self.sigma == 0:
             return np.zeros(1)
         point = np.eye(1, 2 * self.reach + 1, self.reach)[0]

@@ -16,7 +16,7 @@ from diffclass.graph import graph_costs
 from diffclass.jobs import RunCosts, RunReport, check_neighbors
 from diffclass.kernels import Gaussian
 from diffclass.options import check_options
-from diffclass.plots import new_figure
+from diffclass.plots import CompositeDisplay, DetectionDisplay, label_map_axes, new_figure
 from diffclass.system.costs import Cost, Forecast, Size
 from diffclass.system.output import replacing
 from diffclass.system.progress import stage
@@ -286,8 +286,6 @@ def draw_anomalies(
     overwrite: bool = False,
 ) -> None:
     """Draw the scene, its scores and, with a truth, that and the ROC curves by method as a PNG."""
-    from diffclass.plots import CompositeDisplay, DetectionDisplay
-
     n_panels = 3 if curves else 2
     figure = new_figure((5.2 * n_panels, 4.8), layout=None)
     figure.set_layout_engine("constrained", w_pad=0.12)
@@ -307,8 +305,6 @@ def draw_anomalies(
 
 def _draw_scores(figure: Any, axes: Any, found: SceneAnomalies) -> None:
     """Show ranks: scores span orders of magnitude, in a different way for each method."""
-    from diffclass.plots import label_map_axes
-
     ranks = percentiles(found.scores)
     image = axes.imshow(-np.log10(1 - ranks), cmap="viridis", interpolation="nearest")
     bar = figure.colorbar(image, ax=axes, shrink=0.8)

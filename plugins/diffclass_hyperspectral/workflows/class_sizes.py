@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from diffclass.exceptions import ParameterError
-
-if TYPE_CHECKING:
-    from diffclass.jobs import Measures, Prior
-    from diffclass_hyperspectral.io.labels import LabelImage
-    from diffclass_hyperspectral.io.scenes import Scene
+from diffclass.jobs import Measures, Prior, written_prior
+from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.io.scenes import Scene
 
 _AREAS = {"m2": 1.0, "ha": 1e4, "km2": 1e6}
 
 
 def measures_of(scene: Scene) -> Measures:
     """Return in what sizes in a scene may be given: shares of the pixels with data, and areas."""
-    from diffclass.jobs import Measures
-
     wholes = {unit: partial(_area, scene, size) for unit, size in _AREAS.items()}
     examples = "20%, 10-20%, 1200px or 3-4.5ha"
     return Measures({"px": partial(_n_pixels, scene), **wholes}, "the whole scene", examples)
@@ -29,10 +26,6 @@ def class_prior_of(text: str, labels: LabelImage, scene: Scene) -> Prior:
 
     `ParameterError`: as of `diffclass.jobs.written_prior`, or areas of pixels without one.
     """
-    import numpy as np
-
-    from diffclass.jobs import written_prior
-
     given = labels.on(scene).ids[scene.valid]
     names = {entry.id: entry.name for entry in labels.table}
     return written_prior(text, names, np.unique(given[given > 0]).tolist(), measures_of(scene))

@@ -17,7 +17,7 @@ from diffclass.graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.jobs import HIDDEN, Facts, RunCosts, RunReport
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.options import COUNT, check_options
-from diffclass.plots import new_figure
+from diffclass.plots import MOST_SPREADS, ClassMapDisplay, MeanSpectraDisplay, new_figure
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
 from diffclass.system.costs import Cost, Forecast
 from diffclass.system.libraries import require
@@ -462,8 +462,6 @@ def draw_clusters(
 ) -> None:
     """Draw the map of a scene's clusters and their mean spectra as a PNG."""
     require("matplotlib", extra="plots")
-    from diffclass.plots import ClassMapDisplay, MeanSpectraDisplay
-
     names = {entry.id: entry.name for entry in found.table}
     colors = {entry.id: color_text(entry.color) for entry in found.table}
     style: dict[str, Any] = {
@@ -487,7 +485,5 @@ def draw_clusters(
 
 
 def _spectra_title(n_clusters: int) -> str:
-    from diffclass.plots import MOST_SPREADS
-
     shaded = " and one standard deviation" if n_clusters <= MOST_SPREADS else ""
     return f"mean spectra{shaded}"

@@ -57,6 +57,7 @@ def embed(
     Rows with missing values get no coordinates.
     """
     from diffclass.jobs import check_map, draw_map, embedding_costs, report_embedding
+    from diffclass.plots import EmbeddingDisplay
     from diffclass.system.progress import stage
     from diffclass_tables.io import write_rows
     from diffclass_tables.jobs.forecasts import forecast_rows
@@ -87,8 +88,6 @@ def embed(
             if given.picture is not None:
 
                 def draw(axes: Any) -> None:
-                    from diffclass.plots import EmbeddingDisplay
-
                     components = (0, 1)[: model.embedding_.shape[1]]
                     EmbeddingDisplay(model.embedding_, components=components).plot(axes)
 

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import DiffusionAnomaly, DiffusionClustering, DiffusionMap, suggest
+from diffclass import (
+    DiffusionAnomaly,
+    DiffusionClustering,
+    DiffusionMap,
+    MarkovOperator,
+    suggest,
+)
 from diffclass.acquisition import by_coverage, well_apart
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import ClusterScores, DetectionCurve, cluster_scores, detection_curve
@@ -237,8 +243,6 @@ def _suggested(
 
 def _first(rows: Rows, n_rows: int, random_state: int) -> tuple[np.ndarray, np.ndarray]:
     if rows.affinity is not None:
-        from diffclass import MarkovOperator
-
         operator = MarkovOperator.from_affinity(rows.points)
         chosen = suggest(operator, n_points=n_rows, random_state=random_state)
         return chosen.points, chosen.scores

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from scipy.ndimage import label
 
 from diffclass.exceptions import DataError
 from diffclass.names import marks
@@ -275,8 +276,6 @@ def label_regions(ids: np.ndarray) -> np.ndarray:
     array([[ 0, -1,  2, -1],
            [-1,  0,  2,  1]])
     """
-    from scipy.ndimage import label
-
     regions = np.full(ids.shape, -1)
     n_regions = 0
     for value in np.unique(ids[ids > 0]):

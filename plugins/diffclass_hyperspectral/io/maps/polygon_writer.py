@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from diffclass.exceptions import ParameterError
 from diffclass.system.libraries import require
@@ -136,9 +138,6 @@ def _fields(
 
 def segments_of(class_map: np.ndarray) -> np.ndarray:
     """Return the number of each pixel's segment, from 0, (rows, columns); so has class 0."""
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import connected_components
-
     left, right = neighboring(np.arange(class_map.size).reshape(class_map.shape))
     equal = class_map.ravel()[left] == class_map.ravel()[right]
     edges = (np.ones(int(equal.sum()), dtype=np.int8), (left[equal], right[equal]))

@@ -20,6 +20,7 @@ import heapq
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.ndimage import correlate1d
 
 from diffclass.exceptions import DataError
 from diffclass.jobs import HIDDEN, IF_KNOWN, MERGED, Facts
@@ -247,8 +248,6 @@ def _borders(segments: np.ndarray, classes: np.ndarray) -> dict[int, dict[int, i
 
 
 def _votes(member: np.ndarray, width: int) -> np.ndarray:
-    from scipy.ndimage import correlate1d
-
     ones = np.ones(width, dtype=np.int32)
     along = correlate1d(member.astype(np.int32), ones, axis=0, mode="constant")
     return correlate1d(along, ones, axis=1, mode="constant")

@@ -20,6 +20,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.ndimage import distance_transform_cdt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from diffclass.evaluation import draw_per_class
@@ -141,9 +144,6 @@ def groups_in_squares(ids: np.ndarray) -> np.ndarray:
     array([[ 0, -1, -1, -1,  1,  1],
            [-1,  0, -1,  2, -1, -1]])
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     regions = label_regions(ids)
     inside = regions >= 0
     region, n_regions = regions[inside], int(regions.max(initial=-1)) + 1
@@ -159,8 +159,6 @@ def groups_in_squares(ids: np.ndarray) -> np.ndarray:
 
 def pixels_from(member: np.ndarray) -> np.ndarray:
     """Return each pixel's distance, in rows or columns, to a set; rows + columns if it is empty."""
-    from scipy.ndimage import distance_transform_cdt
-
     if not member.any():
         return np.full(member.shape, sum(member.shape))
     return distance_transform_cdt(~member, metric="chessboard")
