@@ -8,7 +8,7 @@ variables have coordinates and a coordinate system, so that
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
@@ -120,19 +120,16 @@ def write_maps(
         simplify=simplify,
         **place(path),
     )
-    if probability is not None:
-        bands = {"band_names": names, **place(probability)}
-        files += write_raster(probability, result.probabilities, **bands)
-    if margin is not None:
-        files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
-    if novelty is not None and result.novelty is not None:
-        files += write_raster(novelty, result.novelty, band_names=["novelty"], **place(novelty))
-    if stability is not None and result.stability is not None:
-        bands = {"band_names": ["stability"], **place(stability)}
-        files += write_raster(stability, result.stability, **bands)
-    if ambiguity is not None:
-        bands = {"band_names": [f"classes at {level:g}"], **place(ambiguity)}
-        files += write_raster(ambiguity, _set_sizes(result, level), **bands)
+    rasters: list[tuple[Any, Callable[[], Any], list[str]]] = [  # made only if they are written
+        (probability, lambda: result.probabilities, names),
+        (margin, lambda: result.margin, ["margin"]),
+        (novelty, lambda: result.novelty, ["novelty"]),
+        (stability, lambda: result.stability, ["stability"]),
+        (ambiguity, lambda: _set_sizes(result, level), [f"classes at {level:g}"]),
+    ]
+    for file, made, bands in rasters:
+        if file is not None:
+            files += write_raster(file, made(), band_names=bands, **place(file))
     return files
 
 
