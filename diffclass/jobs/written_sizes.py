@@ -19,16 +19,6 @@ from numpy.typing import ArrayLike
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.label_diffusion.class_sizes import NEAR, SIZED, ClassSizes, prior_of
 
-__all__ = [
-    "GivenSize",
-    "Measures",
-    "Prior",
-    "sizes_as_text",
-    "sizes_in_words",
-    "sizes_of",
-    "written_prior",
-]
-
 Uniform = Literal["uniform"]
 Prior = str | list[float] | tuple[list[float], list[float]]
 _NUMBER = r"(\d+(?:\.\d*)?|\.\d+)"

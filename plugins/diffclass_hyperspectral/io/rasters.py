@@ -14,20 +14,6 @@ from diffclass.system.libraries import reading
 from diffclass.system.mapped_files import release_pages
 from diffclass.system.progress import in_parts
 
-__all__ = [
-    "BlockArray",
-    "ComputedRaster",
-    "PointPicture",
-    "Raster",
-    "as_raster",
-    "blocks_of",
-    "cast",
-    "row_blocks",
-    "rows_of_a_block",
-    "spread_out",
-]
-
-
 BLOCK_VALUES = 2**20  # at most, except where a single row has more
 
 

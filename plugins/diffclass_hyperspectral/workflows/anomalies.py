@@ -25,15 +25,6 @@ from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene, color_bands
 from diffclass_hyperspectral.options import OPTIONS
 
-__all__ = [
-    "SceneAnomalies",
-    "detection_of",
-    "draw_anomalies",
-    "find_anomalies",
-    "known_anomalies",
-    "report_anomalies",
-]
-
 _COMPONENTS = 30
 NAMES = {"diffusion": "diffusion", "rx": "RX", "isolation-forest": "isolation forest"}
 _LISTED = 10

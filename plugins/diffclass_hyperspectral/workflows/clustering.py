@@ -31,18 +31,6 @@ from diffclass_hyperspectral.io.readers import SpectralLibrary, color_text
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.options import OPTIONS
 
-__all__ = [
-    "ClusterSpectra",
-    "SceneClusters",
-    "agreement",
-    "cluster_scene",
-    "draw_clusters",
-    "known_classes",
-    "library_of",
-    "mean_spectra",
-    "report_clusters",
-]
-
 UNCLUSTERED = 0
 
 

@@ -23,8 +23,6 @@ from diffclass_hyperspectral.io.number_tables import write_table
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.options import OPTIONS
 
-__all__ = ["draw_embedding", "embed_scene", "write_coordinates"]
-
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedScene:

@@ -27,12 +27,6 @@ from diffclass_hyperspectral.workflows.classification import (
 )
 from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
 
-__all__ = [
-    "SuggestedPixel",
-    "suggest_first",
-    "suggest_for_scene",
-]
-
 
 @dataclass(frozen=True)
 class SuggestedPixel(Facts):

@@ -26,28 +26,3 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     writable_crs,
 )
 from diffclass_hyperspectral.io.georeference.lookup_table import LookupTable
-
-__all__ = [
-    "Georeference",
-    "LookupTable",
-    "MapInfo",
-    "NoOverlapError",
-    "Turn",
-    "UnevenCentres",
-    "box_text",
-    "check_on_earth",
-    "coordinate_system_string",
-    "crs_text",
-    "even_steps",
-    "from_envi",
-    "georeference_of",
-    "map_info_of",
-    "parsed_crs",
-    "placement",
-    "require_overlap",
-    "required_place",
-    "same_crs",
-    "turn_onto",
-    "with_projections",
-    "writable_crs",
-]

@@ -22,23 +22,3 @@ from diffclass_hyperspectral.io.labels.label_images import (
 )
 from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list
 from diffclass_hyperspectral.io.labels.vector_labels import is_vector, numbered_shapes
-
-__all__ = [
-    "LARGEST_BYTE",
-    "UNCLASSIFIED",
-    "ClassEntry",
-    "ClassTable",
-    "Grid",
-    "LabelImage",
-    "class_id_raster",
-    "default_name",
-    "given_name",
-    "is_pixel_list",
-    "is_vector",
-    "label_regions",
-    "labels_of_file",
-    "largest_id",
-    "numbered_shapes",
-    "read_labels",
-    "warn_of_odd_classes",
-]

@@ -12,17 +12,3 @@ from diffclass_hyperspectral.io.maps.map_files import (
 )
 from diffclass_hyperspectral.io.maps.png_maps import metres_of_a_pixel
 from diffclass_hyperspectral.io.maps.polygon_writer import neighboring, segments_of
-
-__all__ = [
-    "check_outputs",
-    "check_places",
-    "holds_polygons",
-    "mapped_file",
-    "metres_of_a_pixel",
-    "neighboring",
-    "orthorectification_line",
-    "place_of",
-    "segments_of",
-    "write_class_map",
-    "write_raster",
-]

@@ -16,18 +16,3 @@ from diffclass_hyperspectral.io.scenes.value_levels import (
     unit_factor,
     value_levels,
 )
-
-__all__ = [
-    "COLOR_WAVELENGTHS",
-    "Scene",
-    "bands_by_name",
-    "color_bands",
-    "factor_text",
-    "open_scene",
-    "pixels_in",
-    "round_factor",
-    "sampled_levels",
-    "scene_identity",
-    "unit_factor",
-    "value_levels",
-]

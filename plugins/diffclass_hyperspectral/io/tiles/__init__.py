@@ -2,10 +2,3 @@
 
 from diffclass_hyperspectral.io.tiles.tile_labels import read_tile_labels, read_tile_segments
 from diffclass_hyperspectral.io.tiles.tiled_scenes import TiledScene, open_tiles
-
-__all__ = [
-    "TiledScene",
-    "open_tiles",
-    "read_tile_labels",
-    "read_tile_segments",
-]

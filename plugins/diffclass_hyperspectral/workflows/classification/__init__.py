@@ -29,24 +29,3 @@ from diffclass_hyperspectral.workflows.classification.runs import (
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
 )
-
-__all__ = [
-    "UNSURE",
-    "BlockRun",
-    "ClassificationReport",
-    "ClassificationRun",
-    "Cleanup",
-    "SceneClassification",
-    "SceneModel",
-    "checked_labels",
-    "classified_dataset",
-    "classify_scene",
-    "classify_with_holdout",
-    "classify_with_model",
-    "load_model",
-    "measure_ambiguity",
-    "picture_array",
-    "save_model",
-    "summary_lines",
-    "write_maps",
-]

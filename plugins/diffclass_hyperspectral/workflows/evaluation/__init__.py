@@ -22,23 +22,3 @@ from diffclass_hyperspectral.workflows.evaluation.map_evaluation import (
     evaluate_map,
 )
 from diffclass_hyperspectral.workflows.evaluation.maps_on_disk import forecast_of_maps, opened_maps
-
-__all__ = [
-    "Certainty",
-    "Holdout",
-    "MapEvaluation",
-    "accuracy_lines",
-    "certainty_lines",
-    "describe_blocks",
-    "draw_evaluation",
-    "evaluate_map",
-    "forecast_of_maps",
-    "full_gap",
-    "groups_in_squares",
-    "halved_classes",
-    "hold_out",
-    "measure_certainty",
-    "opened_maps",
-    "probability_of_class",
-    "with_span",
-]
