@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from diffclass.exceptions import DataError
@@ -111,7 +111,7 @@ def noise_adjusted_directions(
         noise += _NOISE_FLOOR * np.trace(noise) / n_bands * np.eye(n_bands)
         kept = [n_bands - min(n_components, n_bands), n_bands - 1]
         with stage("features: directions"):
-            ratios, vectors = eigh(signal, noise, subset_by_index=kept)
+            ratios, vectors = scipy.linalg.eigh(signal, noise, subset_by_index=kept)
     return mean, vectors[:, ::-1], ratios[::-1]
 
 
@@ -123,7 +123,7 @@ def unit_directions(
         with stage("features: covariances"):
             moments = _unit_moments(scene, bands, metric)
         with stage("features: directions"):
-            squares, vectors = eigh(moments.mean_products)
+            squares, vectors = scipy.linalg.eigh(moments.mean_products)
     spread = np.trace(moments.covariance)
     lost = np.cumsum(squares)  # ascending: without the first j directions, lost[j - 1] is
     n_left_out = int(np.searchsorted(lost, max(_LOST_SPREAD * spread, _ROUNDING)))
