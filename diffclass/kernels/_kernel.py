@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,10 +62,6 @@ class Kernel(Kept, BaseEstimator, ABC):
         edges = size.edges
         seconds = _SECONDS * edges * size.millions**0.4
         return Cost(_WORKING_BYTES * edges, AFFINITY_BYTES * edges, seconds)
-
-    def resolved_params(self) -> dict[str, Any]:
-        """Return the parameters by name, with the kernels that stand for None or a name."""
-        return self.get_params(deep=False)
 
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None

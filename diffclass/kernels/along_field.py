@@ -5,19 +5,15 @@ k(x, y) = exp(-D^2) with, for points x and y of directions v(x) and v(y), and de
     D^2 = |delta|^2 / epsilon + |delta - (u . delta) u|^2 / epsilon^2,
     u along v(x) + v(y), or v(x) - v(y) where v(x) . v(y) < 0.
 
-The first eigenfunctions become constant along the curves. The diffusion is reversible: it runs both
-ways along them and does not depend on the sign of v. D does not depend on it either, so fields of
-axes (eigenvectors) work as well. Between near points of a smooth field the sum is taken; across a
-singularity, where the sum would be rounding, the difference is taken. On a linear
-field u is exactly the direction at the midpoint. If v is 0 at both points, so is u; the curve is
-then a point and every direction leads across.
+The first eigenfunctions become constant along the curves. The sign of v does not matter, so fields
+of axes (eigenvectors) work as well. On a linear field u is exactly the direction at the midpoint.
+If v is 0 at both points, so is u, and every direction leads across.
 
-D is not a distance between vectors. The search therefore finds more neighbours than needed in
-Euclidean distance and keeps those nearest by D.
+D is not a distance between vectors: the search finds more neighbours than needed in Euclidean
+distance and keeps those nearest by D.
 
-Source: Coifman et al. 2005, section 3 (a differential equation integrated by diffusion, faster
-along its field). The paper has no formula: D^2 is its directed distance with the step across the
-field in the place of F(x) - F(y).
+Source: Coifman et al. 2005, section 3. The paper has no formula: D^2 is its directed distance with
+the step across the field in the place of F(x) - F(y).
 """
 
 from __future__ import annotations
@@ -47,10 +43,8 @@ class AlongField(Gaussian):
     field : callable or array-like of shape (n, d)
         Directions v at the points, or a function that gives them for points of shape (m, d); not a
         lambda if the estimator is to be pickled. If the field is an array, its value at a new point
-        is the mean over the ``neighbor`` nearest points, with weights exp(-d^2 / (d_1 d_last)). A
-        common factor of all v, or its sign, does not matter. If v(x) . v(y) < 0, one of the two is
-        reversed. If one of them is 0, u follows the other; if both are 0, every direction is slow,
-        as across v.
+        is the mean over the ``neighbor`` nearest points. A common factor of all v, or its sign,
+        does not matter.
     epsilon : float, default=0.1
         Above 0. Steps across are about sqrt(epsilon) times as long as steps along.
     bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
@@ -115,8 +109,7 @@ class AlongField(Gaussian):
         ParameterError
             If epsilon is not positive.
         DataError
-            If the field does not have the shape of the points, is not finite, or is 0 everywhere;
-            at new points also if these have another number of features.
+            If the field does not have the shape of the points, is not finite, or is 0 everywhere.
         """
         check_positive(self.epsilon, "epsilon")
         check_positive(self.neighbor, "neighbor", integer=True)
@@ -146,15 +139,14 @@ class AlongField(Gaussian):
 
     @property
     def takes_any_search(self) -> bool:
-        """Whether another search would do: no other one knows the field."""
+        """False: no other search knows the field."""
         return False
 
 
 class FieldSearch(TransformerMixin, BaseEstimator):
     """Search for the nearest neighbours by D, of points given as rows (x, v).
 
-    It finds ``candidates`` Euclidean neighbours for each one that is kept, and holds so many edges
-    meanwhile. Duplicates and ties come on top of ``n_neighbors``.
+    Duplicates and ties come on top of ``n_neighbors``.
     """
 
     def __init__(

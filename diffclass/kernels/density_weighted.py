@@ -4,15 +4,13 @@ With s(x) the distance from x to its j-th neighbour, relative to that of the med
 
     k(x, y) / (s(x) s(y))^power.
 
-A self-tuned kernel evens out the density: in the plane its walk does not see it at all, crosses a
-sparse region between two clusters as easily as a cluster, and spends as much time in the sparse as
-in the dense. With the weights, the walk stays in the dense, sparse regions are what separates
-clusters, and few points far from all others carry nearly no mass.
+A self-tuned kernel evens out the density: its walk crosses a sparse region between two clusters as
+easily as a cluster. With the weights the walk stays in the dense, sparse regions separate clusters,
+and few points far from all others carry nearly no mass.
 
 Sources: L. Zelnik-Manor and P. Perona, Self-tuning spectral clustering, 2004 (the scales); Coifman
-et al. 2005, section 2.2 (densities in the kernel). In m dimensions the density is as s^-m, so that
-the kernel of density exponent alpha, p^-alpha k p^-alpha, corresponds to power = -m alpha: what is
-done here is a negative alpha, without a dimension to be estimated.
+et al. 2005, section 2.2 (densities in the kernel: in m dimensions p is as s^-m, so this is the
+kernel p^-alpha k p^-alpha of a negative alpha = -power / m).
 """
 
 from __future__ import annotations

@@ -3,13 +3,11 @@
 k(x, y) = exp(-D^2),   D^2 = |x - y|^2 / epsilon + |F(x) - F(y)|^2 / epsilon^2.
 
 It is the Gaussian of the points Z = (x / sqrt(epsilon), F / epsilon), in which neighbours are also
-searched. The smaller epsilon, the faster is diffusion along the level sets of F compared with
-diffusion across: the first eigenfunctions become constant on each connected component of a level
-set, and functions of F alone if level sets are connected.
+searched. The smaller epsilon, the faster is diffusion along the level sets of F: the first
+eigenfunctions become constant on each connected component of a level set.
 
-Points joined with values at them, of a function or a field, are one table of coordinates, `Joint`.
-At new points the values come from the function itself or, if they were given as an array, from
-those of the nearest points, with weights exp(-d^2 / (d_1 d_last)).
+At new points the values of F, or of a field, come from the function itself or, if they were given
+as an array, from those of the nearest points, with weights exp(-d^2 / (d_1 d_last)).
 
 Source: Coifman et al. 2005, section 3.
 """
@@ -49,9 +47,8 @@ class Directed(Gaussian):
     F : callable or array-like of shape (n,) or (n, p), optional
         Values at the points, or a function that gives them for points of shape (m, d); not a
         lambda if the estimator is to be pickled. If F is an array, its value at a new point is the
-        mean over the ``neighbor`` nearest points, with weights exp(-d^2 / (d_1 d_last)). Constant
-        components have no effect. By default F is the earlier scores; all their components are
-        divided by the same number. Constant scores have no effect. Make them by
+        mean over the ``neighbor`` nearest points. Constant components have no effect. By default F
+        is the earlier scores, all divided by the same number. Make them by
         `diffclass.label_diffusion.map_scores`, as the classifier does: posteriors of absorbing
         labels set the labels apart from their neighbours, and the walk then misses them.
     epsilon : float, default=0.1
@@ -144,12 +141,12 @@ class Directed(Gaussian):
         ParameterError
             If neither F nor scores are given, or if epsilon is not positive.
         DataError
-            If F or scores do not fit the points in shape or are not finite, or if F is constant; at
-            new points also if these have another number of features.
+            If F or scores do not fit the points in shape or are not finite, or if F is constant.
         """
         check_positive(self.epsilon, "epsilon")
         check_positive(self.neighbor, "neighbor", integer=True)
         name = "scores" if self.uses_scores else "F"
+        # Z = (x / sqrt(epsilon), F / epsilon), both first divided by their spread
         F = checked_values(self._at_points(X, scores), X, name=name)
         length = length_of(X) if self._is_scaled else 1.0
         joint = Joint(X.mean(axis=0), length, F.mean(axis=0), self._units(F), self.epsilon)

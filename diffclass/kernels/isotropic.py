@@ -130,6 +130,7 @@ class Isotropic(Kernel):
         own = neighbor_distances(graph, self.neighbor, without_diagonal=True)
         if self.bandwidth == "global":
             return OneScale(float(np.sqrt(np.median(own * own))))
+        # at three bandwidths weights are exp(-9): the graph carries no wider Gaussian
         reach = _median_reach(graph) / 3
         if self.bandwidth == "graph":
             return OneScale(reach)
@@ -161,12 +162,11 @@ class Gaussian(Isotropic):
     -----
     With this form of the kernel the generator (I - A) / epsilon tends to -Delta / 4.
 
-    With one global epsilon a point far from all others has k(x, x) = 1 and next to no other weight:
-    the walk stays there, and the first eigenfunctions are those of single outliers. With
-    bandwidth="attached" each point keeps its j-th neighbour. epsilon is at least the median of
-    s(x)^2 / 2, which matters in more than three dimensions. Where the j-th neighbour would still
-    weigh less than exp(-3), epsilon(x, y) = t(x) t(y) with t(x) = s(x)^2 / (3 sqrt(epsilon)),
-    elsewhere t = sqrt(epsilon).
+    With one global epsilon the walk stays at a point far from all others, and the first
+    eigenfunctions are those of single outliers. With bandwidth="attached" each point keeps its j-th
+    neighbour: epsilon is at least the median of s(x)^2 / 2, and where the j-th neighbour would
+    still weigh less than exp(-3), epsilon(x, y) = t(x) t(y) with
+    t(x) = s(x)^2 / (3 sqrt(epsilon)), elsewhere t = sqrt(epsilon).
 
     Examples
     --------

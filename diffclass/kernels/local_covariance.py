@@ -2,9 +2,8 @@
 
 The Gaussian of x is p_x = N(x, Sigma_x), Sigma_x = U diag(l) U' + s^2 I. Its r directions U are the
 local principal components of the point's row of the graph, itself included, about the mean of that
-row. (About x, the noise that moves x off its sheet would be part of every difference and look like
-a direction of the sheet.) s^2 is the mean variance off the directions, kept above a floor, and
-l = sample variance - s^2. The kernel is
+row (about x, the noise of x would look like a direction). s^2 is the mean variance off the
+directions, kept above a floor, and l = sample variance - s^2. The kernel is
 
     a(x, z) = int p_x p_z = N(x - z; 0, Sigma_x + Sigma_z)
 
@@ -177,8 +176,7 @@ class LocalGaussians:
     """The densities p_x = N(x, W'W + s^2 I) of points (n, p), made by `local_gaussians`.
 
     The factors W (n, r, p) are for each point r orthogonal rows, each sqrt(l) times a direction;
-    noise (n,) is s^2 > 0. Memory: r p numbers per point, in the precision of the points: 67 MB in
-    single precision for 111,104 points, 30 features and rank 5.
+    noise (n,) is s^2 > 0. Memory: r p numbers per point, in the precision of the points.
     """
 
     points: np.ndarray
@@ -230,12 +228,7 @@ class FittedLocalCovariance(FittedKernel):
     }
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return the affinities of new points, shaped by their neighbours.
-
-        The neighbourhood of a new point is its row of the graph, without itself, so that a fitted
-        point that is given again counts once. Raises `DataError` for points that are not finite or
-        have another number of features.
-        """
+        """Return the affinities of new points, whose neighbourhoods are their rows of the graph."""
         fitted = self.gaussians
         n_features = fitted.points.shape[1]
         X_new = check_points(X_new, name="X_new").astype(fitted.points.dtype, copy=False)
@@ -292,8 +285,8 @@ def overlap_energies(
     """Return E = -log a(x, z) / sqrt(a(x, x) a(z, z)) on the edges of a graph (m, n).
 
     Columns are the fitted Gaussians, rows the new ones or, by default, the same; the graph then
-    needs all reverse edges, or a `DataError` is raised. Energies are in the precision of the graph,
-    the same to the last bit for (x, z) and (z, x), 0 where they are only rounding.
+    needs all reverse edges, or a `DataError` is raised. Energies are the same to the last bit for
+    (x, z) and (z, x).
     """
     rows, columns = (
         (g.points, g.factors, g.variances, g.noise, g.self_energies)

@@ -77,15 +77,13 @@ class LocalDiscriminant(OverKernel):
 
     Notes
     -----
-    With few labels and no scores, the nearest labels of an anchor are almost all of them, and
-    the metric is nearly global. On digits with five labels per class this loses accuracy, while the
-    scores of a first map gain a little. If only one label of each class is in sight, the
-    spread within classes is unknown, and the spread of these labels replaces it. The covariance
-    within classes is shrunk towards a sphere as by Ledoit and Wolf.
+    With few labels and no scores, the nearest labels of an anchor are almost all of them, and the
+    metric is nearly global. If only one label of each class is in sight, the spread of these labels
+    stands for that within classes. The covariance within classes is shrunk towards a sphere as by
+    Ledoit and Wolf.
 
     There is one anchor per 16 points, at most 1,024, at points drawn at random from a fixed seed.
-    Cost: one analysis of d^3 per anchor, and four times d values per edge and class. Memory: a few
-    numbers per edge.
+    Cost: one analysis of d^3 per anchor, and four times d values per edge and class.
 
     Examples
     --------
@@ -207,6 +205,7 @@ class FittedLocalDiscriminant(FittedKernel):
         """Return the affinities of new points, by the anchors near them."""
         K, X_new = self.kernel.extend(graph, X_new), np.asarray(X_new)
         changes = self._changes(K, X_new, self.points, _blend(self.anchors, X_new))
+        # D_x^2 + D_z^2 is symmetric in both ends: the anchors near z see the edge from there
         T = sp.csr_array(K.T)
         back = self._changes(T, self.points, X_new, self.blend)
         return self._slowed(K, changes + _transposed(T, back))
@@ -256,6 +255,7 @@ def _directions(
     confidence = (1 - min(away / _REACH, 1) ** 3) ** 3 * total / (total + 1)
     if not confidence:
         return nothing
+    # W is the covariance within classes, B that between their means
     roots = np.sqrt(weights)[:, None]
     residuals = [(X[g] - mean) * roots[g] for g, mean in zip(groups, means, strict=True)]
     W = _within(np.concatenate(residuals), total, spread)
@@ -298,7 +298,7 @@ def _within(residuals: np.ndarray, total: float, spread: float) -> np.ndarray:
     variance = np.trace(covariance) / d
     if variance <= _RIDGE * spread / d:
         return spread / d * np.eye(d)
-    even = residuals * np.sqrt(n / total)
+    even = residuals * np.sqrt(n / total)  # as if all rows had the same weight
     shrinkage = float(np.clip(ledoit_wolf_shrinkage(even, assume_centered=True), 0, 1))  # rounding
     return shrunk_covariance(covariance, shrinkage) + _RIDGE * variance * np.eye(d)
 

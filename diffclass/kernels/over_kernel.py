@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -53,10 +51,6 @@ class OverKernel(Kernel):
         """Return what the inner kernel costs; of what it learns nothing but affinities counts."""
         cost = self.inner.cost(size)
         return Cost(cost.working, AFFINITY_BYTES * size.edges, cost.seconds)
-
-    def resolved_params(self) -> dict[str, Any]:
-        """Return the parameters by name, with the inner kernel."""
-        return super().resolved_params() | {"kernel": self.inner}
 
     def place(
         self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None

@@ -98,6 +98,7 @@ class SharedNeighbors(OverKernel):
         """
         check_positive(self.power, "power", zero=True)
         K, inner = self.inner.fit(graph, X, y=y, scores=scores)
+        # bumps a(x, .) / sqrt(pi) of unit length, whose products are the cosines c(x, y)
         root_degrees = roots_of_degrees(K)
         bumps = unit_bumps(K, root_degrees)
         fitted = FittedSharedNeighbors(inner, bumps, root_degrees, self.power)
@@ -110,8 +111,7 @@ class SharedNeighbors(OverKernel):
 class FittedSharedNeighbors(FittedKernel):
     """The shared-neighbours kernel over a fitted one k.
 
-    Each row of bumps (n, n) is a(x, .) / sqrt(pi), scaled to length 1; root_degrees (n,) are the
-    square roots of the row sums of k.
+    Rows of bumps (n, n) are a(x, .) / sqrt(pi), of length 1; root_degrees (n,) are sqrt(sum_y k).
     """
 
     kernel: FittedKernel

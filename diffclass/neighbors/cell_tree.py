@@ -43,11 +43,13 @@ class CellTree:
         """Sort points (n, d) of single precision into cells."""
         n_features = points.shape[1]
         points = padded(points)
+        # the tree's leaves stand for cells until points have moved to the nearest centre
         order, starts, directions, thresholds = _grown_tree(points, random)
         leaf_of = np.empty(len(points), dtype=np.int32)
         leaf_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
         centers = np.zeros((len(starts) - 1, points.shape[1]), dtype=np.float32)
         cell_of = _moved(points, n_features, order, leaf_of, centers)
+        # points of a cell lie together in memory: a probe reads them in one go
         order = np.argsort(cell_of, kind="stable").astype(np.int32)
         starts = np.searchsorted(cell_of[order], np.arange(len(centers) + 1))
         points, cell_of = points[order], cell_of[order]
@@ -90,6 +92,7 @@ class CellTree:
     def located(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return new points (m, p), padded, and their cells."""
         queries = padded(X)
+        # down the tree to a leaf, then to the nearest of the centres around it
         leaves, cell_of = np.empty((2, len(X)), dtype=np.int32)
         _compiled.cell_tree.leaves_of(queries, *self.tree, leaves)
         _compiled.cell_tree.reassign(

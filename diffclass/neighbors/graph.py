@@ -138,10 +138,14 @@ def symmetrized(directed: sp.csr_array) -> sp.csr_array:
 
     Of two distances the smaller one is taken; indices are sorted, as they have to be in the graph.
     """
+    # the rows of both are merged like sorted lists: count first, then fill, each row on its own
     graphs = _compiled.graphs
     n = directed.shape[0]
-    indptr, indices, data = _int32(directed)
-    t_indptr, t_indices, t_data = _int32(directed.T.tocsr())
+    index = _index_dtype(directed.nnz)
+    (indptr, indices, data), (t_indptr, t_indices, t_data) = (
+        (one.indptr.astype(index), one.indices.astype(index), one.data)
+        for one in (directed, directed.T.tocsr())
+    )
     lengths = np.empty(n, dtype=np.int64)
     graphs.merged_row_lengths(indptr, indices, t_indptr, t_indices, lengths)
     out_indptr = np.zeros(n + 1, dtype=np.int64)
@@ -157,11 +161,6 @@ def symmetrized(directed: sp.csr_array) -> sp.csr_array:
 
 def _index_dtype(n_edges: int) -> type:
     return np.int32 if n_edges < np.iinfo(np.int32).max else np.int64
-
-
-def _int32(graph: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    dtype = _index_dtype(graph.nnz)
-    return graph.indptr.astype(dtype), graph.indices.astype(dtype), graph.data
 
 
 def _mutual(directed: sp.csr_array) -> sp.csr_array:
@@ -185,6 +184,7 @@ def kept_edges(graph: sp.csr_array, keep: np.ndarray) -> sp.csr_array:
            [1., 0., 0.],
            [0., 0., 0.]]), 5)
     """
+    # edges kept before each place; at the starts of rows they are the new starts
     before = np.concatenate([[0], np.cumsum(keep)]).astype(graph.indptr.dtype)
     return sp.csr_array(
         (graph.data[keep], graph.indices[keep], before[graph.indptr]), shape=graph.shape

@@ -1,9 +1,9 @@
 """NN-descent in cells: near cells first, then neighbours of neighbours.
 
 Points are sorted into small cells, and each point looks into those nearest to it. Rounds of
-refinement then compare each point with the neighbours of its neighbours, in both directions of an
-edge (Dong, Moses and Li 2011, section 2), since these are likely to be neighbours. Its time grows
-little faster than n.
+refinement then compare it with the neighbours of its neighbours, in both directions of an edge.
+
+Source: W. Dong, C. Moses and K. Li 2011, section 2.
 """
 
 from __future__ import annotations
@@ -63,11 +63,9 @@ class NNDescentSearch(Search):
     Attributes
     ----------
     recall_ : float
-        Share of the true neighbours that were found, measured on 256 points. Rounds are added until
-        256 other points find 96 %, and these 95.5 %; where they stall, as among 50 features of a
-        million points, with longer lists. If those are not enough, as in noise of many dimensions,
-        all points are compared, which is exact; of more than 262,144 points that takes too long,
-        and a warning says what was found.
+        Share of the true neighbours that were found, measured on 256 points: at least 95.5 %, if
+        need be by comparing all points. Of more than 262,144 points that takes too long; a warning
+        says what was found.
     n_probes_, n_rounds_ : int
         Cells probed per point, and rounds of refinement made.
 
@@ -80,12 +78,8 @@ class NNDescentSearch(Search):
     -----
     Time: somewhat more than n log n for the cells and n for a round. Memory: about 500 bytes per
     point for 12 neighbours and 20 features, 1,200 with 50 features of which most are noise. The
-    result does not depend on the number of threads.
-    New points start in the cells nearest to them and walk over the lists of indexed points. Their
-    own lists are long enough to find 98.5 %, but at most 16 times the usual length.
-    Of neighbours as far as the n_neighbors-th, so many are known as lists are long, n_neighbors + 4
-    or more: where a list ends with them they are left out, although there may be fewer than in
-    `ExactSearch`, which keeps up to twice n_neighbors.
+    result does not depend on the number of threads. A list holds n_neighbors + 4 points or more;
+    where it ends among points as far as the n_neighbors-th, these are left out.
 
     References
     ----------
@@ -131,12 +125,14 @@ class NNDescentSearch(Search):
     def _search(self, random: np.random.RandomState) -> None:
         n = len(self._lists)
         k = min(self.n_neighbors, n - 1)
+        # one half says when to stop; the other, which had no say, what was reached
         chosen = random.permutation(n)[:512]
         choosing, reporting = (
             self._sample(part, k)
             for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])
         )
         self._probe()
+        # where cells alone find few, neighbours of neighbours do too: give them longer lists
         if self._recall(choosing) < _HARD_RECALL:
             self._lengthen(self.n_neighbors + _MORE_HARD_NEIGHBORS)
             self._n_pooled = _POOLED_WHERE_HARD
@@ -158,7 +154,7 @@ class NNDescentSearch(Search):
         reached, stalls = self._recall(sample), False
         while reached < recall:
             before = reached
-            if stalls:
+            if stalls:  # two rounds in turn would gain nothing: more entries, not more rounds
                 if self._width >= min(_LONGEST, len(self._lists) - 1):
                     break
                 self._lengthen(self._width + _LONGER)
@@ -179,8 +175,10 @@ class NNDescentSearch(Search):
         )  # fmt: skip
 
     def _refine(self) -> None:
+        # a pool is B(v) of Dong et al.: the nearest of v, and points whose nearest v is
         pools, sizes = self._made_pools(self._n_pooled)
         self._n_pooled = min(self._n_pooled + _MORE_POOLED, self._most_pooled)
+        # 8-bit codes say of most pairs that they are too far, at a quarter of the memory read
         self._codes = quantized(self._cells.points) if self._codes is None else self._codes
         _compiled.neighbor_lists.refine(self._cells.points, *self._codes, pools, sizes, self._lists)
         self.n_rounds_ += 1
@@ -208,22 +206,20 @@ class NNDescentSearch(Search):
             for a in in_parts("neighbors: all cells", starts)
         ])  # fmt: skip
 
-    def _nearest_of_each(self, X: np.ndarray, k: int) -> np.ndarray:
-        order = self._cells.order
+    def _others(self, X: np.ndarray, rows: np.ndarray | None, k: int) -> np.ndarray:
+        if rows is not None:  # lists know more than k
+            k = min(k, int((self._lists != _compiled.neighbor_lists.NONE).all(axis=0).sum()))
+        order = self._cells.order  # lists are in the order of the cells
         found = np.empty((len(order), k), dtype=np.int64)
         found[order] = order[numbers_of(self._lists[:, :k])]
-        return found
-
-    def _wider_of_each(self, X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-        is_full = (self._lists != _compiled.neighbor_lists.NONE).all(axis=0)
-        return self._nearest_of_each(X, min(k, int(is_full.sum())))[rows]
+        return found if rows is None else found[rows]
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
         if self.n_probes_ == len(self._cells.centers) > self._cells.n_around:
             queries = padded(self._single(X))
             found = self._nearest_of_all(queries, np.full(len(X), -1))
             return self._cells.order[numbers_of(found[:, :k])]
-        if self._walk_width == 0:
+        if self._walk_width == 0:  # the first new points: how long have their lists to be?
             self._pools = self._made_pools(_MOST_POOLED)
             self._choose_walk()
         queries, cell_of = self._cells.located(self._single(X))

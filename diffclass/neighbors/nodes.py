@@ -46,19 +46,21 @@ class Nodes:
     @classmethod
     def of(cls, X: np.ndarray) -> Nodes | None:
         """Return the nodes of points (n, d); None where no two are equal."""
+        # sorted without numbers first, which is faster: mostly no two points are equal
         hashes = row_hashes(X)
         ascending = np.sort(hashes)
         if (ascending[1:] != ascending[:-1]).all():
             return None
         order = np.argsort(hashes, kind="stable")
         differs = np.ones(len(X), dtype=bool)
+        # points of one hash are equal only if their values are
         same_hash = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1
         for some in np.array_split(same_hash, 1 + len(same_hash) // _COMPARED):
             differs[some] = (X[order[some]] != X[order[some - 1]]).any(axis=1)
         if differs.all():
             return None
         first = order[differs]  # of each node: the sort is stable
-        by_first = np.argsort(first)
+        by_first = np.argsort(first)  # nodes are numbered as their first points come
         number = np.empty(len(first), dtype=np.intp)
         number[by_first] = np.arange(len(first))
         of_points = np.empty(len(X), dtype=np.intp)
@@ -97,19 +99,16 @@ class Nodes:
 
 def row_hashes(X: np.ndarray) -> np.ndarray:
     """Return a 64-bit hash of the bits of each row, the same for equal rows."""
-    hashes = np.empty(len(X), dtype=np.uint64)
+    found, factors = np.zeros(len(X), dtype=np.uint64), None
     for start in range(0, len(X), _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        hashes[rows] = _hashes(X[rows])
-    return hashes
-
-
-def _hashes(X: np.ndarray) -> np.ndarray:
-    X = np.ascontiguousarray(X) + 0.0  # -0.0 and 0.0 are equal
-    words = X.view(np.uint32).reshape(len(X), -1)
-    factors = np.random.RandomState(0).randint(1, 2**32, size=words.shape[1], dtype=np.uint64) | 1
-    hashes = np.zeros(len(X), dtype=np.uint64)
-    for word, factor in zip(words.T, factors, strict=True):
-        hashes = (hashes ^ word) * factor
-        hashes ^= hashes >> np.uint64(29)
-    return hashes
+        rows = np.ascontiguousarray(X[start : start + _AT_ONCE]) + 0.0  # -0.0 and 0.0 are equal
+        words = rows.view(np.uint32).reshape(len(rows), -1)
+        if factors is None:
+            random = np.random.RandomState(0)
+            factors = random.randint(1, 2**32, size=words.shape[1], dtype=np.uint64) | 1
+        hashes = found[start : start + _AT_ONCE]
+        for word, factor in zip(words.T, factors, strict=True):
+            hashes ^= word
+            hashes *= factor
+            hashes ^= hashes >> np.uint64(29)
+    return found

@@ -26,16 +26,12 @@ class NumberRange:
     is_double: bool = False
 
     @classmethod
-    def of(cls, X: np.ndarray, *, may_scale: bool = True) -> NumberRange:
-        """Return the range for points (n, d), float32 or float64.
-
-        Without ``may_scale`` their unit is kept, as for a bandwidth that is stated in it.
-        """
+    def of(cls, X: np.ndarray) -> NumberRange:
+        """Return the range for points (n, d), float32 or float64."""
         if fits(X, X.dtype):
             return cls()
-        if X.dtype == np.float32:
-            return cls(is_double=True)
-        return cls(int(np.frexp(_spread(X))[1]), is_double=True) if may_scale else cls()
+        is_single = X.dtype == np.float32  # whose squares double precision holds as they are
+        return cls(0 if is_single else int(np.frexp(_spread(X))[1]), is_double=True)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Return points (m, d) in this range; those beyond it become the farthest it can hold."""
@@ -50,25 +46,16 @@ class NumberRange:
 AS_THEY_ARE = NumberRange()
 
 
-def fits(X: np.ndarray, dtype: np.dtype | type) -> bool:
+def fits(X: np.ndarray, dtype: np.dtype | type, *, to_last_digit: bool = True) -> bool:
     """Return whether a type holds the squares of the least and the largest difference of points.
 
-    The least is taken to be the last digit of their spread. Equal points fit.
+    The least is taken to be the last digit of their spread, or the spread. Equal points fit.
     """
     spread, limits = _spread(X), np.finfo(dtype)
-    least = _least(dtype) / float(limits.eps)
-    return spread == 0 or least < spread < _largest(X, dtype)
-
-
-def _least(dtype: np.dtype | type) -> float:
-    """Return the least difference whose square keeps its digits."""
-    limits = np.finfo(dtype)
-    return float(np.sqrt(limits.tiny / limits.eps))
-
-
-def _largest(X: np.ndarray, dtype: np.dtype | type) -> float:
-    """Return the largest spread of a feature at which no squared distance overflows."""
-    return float(np.sqrt(float(np.finfo(dtype).max) / X.shape[1])) / 4
+    least = float(np.sqrt(limits.tiny / limits.eps))  # whose square keeps its digits
+    least /= float(limits.eps) if to_last_digit else 1.0
+    largest = float(np.sqrt(float(limits.max) / X.shape[1])) / 4  # summed over the features
+    return spread == 0 or least < spread < largest
 
 
 def _spread(X: np.ndarray) -> float:
@@ -78,10 +65,9 @@ def _spread(X: np.ndarray) -> float:
 
 def check_spread(X: np.ndarray) -> None:
     """Refuse points whose squared distances would overflow, or would all vanish."""
-    spread = _spread(X)
-    if spread != 0 and not _least(X.dtype) < spread < _largest(X, X.dtype):
+    if not fits(X, X.dtype, to_last_digit=False):
         raise DataError(
-            f"the points spread over {spread:.3g}, and their squared distances do not fit into "
+            f"the points spread over {_spread(X):.3g}, and their squared distances do not fit into "
             f"{X.dtype}; rescale the points"
         )
 
@@ -120,6 +106,7 @@ class Centred:
         X = X if X.dtype == np.float32 else X.astype(np.float64)
         self._range = NumberRange.of(X)
         X = self._range(X).astype(np.float64)
+        # the centre is rounded so that subtracting it is exact, and so is the power of two
         self._center, self._exponent = exact_center(X), int(np.frexp(_spread(X))[1])
 
     def __call__(self, X: np.ndarray) -> np.ndarray:

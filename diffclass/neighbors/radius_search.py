@@ -72,6 +72,7 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         self._searcher = self._unfitted(X)
         found = self._searcher.fit_transform(X)
         graph = kept_edges(found, found.data <= self.radius)
+        # only a row that took as many as it may can lack points of its ball
         may_lack = _full_rows(graph, found, graph.shape[0] - 1) | self._searcher.are_joined
         rows = np.flatnonzero(may_lack)  # a pair is lacking where it lacks in both rows
         if len(rows):
@@ -115,6 +116,7 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         Only the indexed points ``among`` are looked at, from a sample of the rows if these are
         many; also returned is whether all were.
         """
+        # what is joined is taken off; what is in the ball, itself among it, is added
         n_rows = max(_COUNTED // len(among), _LEAST_ROWS)
         some = rows[:: -(-len(rows) // n_rows)]
         is_among = np.isin(np.arange(joined.shape[1]), among)

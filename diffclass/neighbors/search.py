@@ -44,15 +44,14 @@ class NeighborSearch(Protocol):
 
 
 class Search(TransformerMixin, BaseEstimator):
-    """Base of the searches: it computes exact distances and connects duplicates.
+    """Base of the searches: it computes exact distances, and treats duplicates and ties.
 
-    More than ``n_neighbors`` duplicates would have only each other as neighbours and form an island
-    (and fill one cell). Therefore only one representative of them is searched,
-    and the others are joined to it and to its neighbours.
+    More than ``n_neighbors`` duplicates would have only each other as neighbours. One
+    representative of them is searched; the others are joined to it and to its neighbours.
 
-    Points as far as the n_neighbors-th are neighbours too, so that it does not depend on the order
-    of the points which of them are. Where there would be more than twice ``n_neighbors`` (or than a
-    search has looked for), none of them is, unless no point is nearer.
+    Points as far as the n_neighbors-th are neighbours too, whatever their order. Where there would
+    be more than twice ``n_neighbors`` (or than a search has looked for), none of them is, unless no
+    point is nearer.
     """
 
     n_neighbors: int
@@ -61,7 +60,7 @@ class Search(TransformerMixin, BaseEstimator):
         """Index the points ``X`` of shape (n, d)."""
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         self._X = check_points(X)
-        check_spread(self._X)
+        check_spread(self._X)  # squares of the distances neither vanish nor overflow
         self._representative = _duplicate_representatives(self._X, self.n_neighbors)
         self._searched = np.flatnonzero(self._representative == np.arange(len(self._X)))
         self._index(self._X[self._searched])
@@ -72,12 +71,12 @@ class Search(TransformerMixin, BaseEstimator):
         self.fit(X)
         n_searched = len(self._searched)
         k = min(self.n_neighbors, n_searched - 1)
-        if k and n_searched == len(self._X):
-            of_each, wider = self._nearest_of_each, self._wider_of_each
-            graph, self.left_out_ = self._with_ties(self._X, k, n_searched - 1, of_each, wider)
+        if k and n_searched == len(self._X):  # no point stands for others
+            graph, self.left_out_ = self._with_ties(self._X, k, n_searched - 1, self._others)
             return graph
+        # duplicates have the neighbours of their representative, and itself for the last of them
         self.left_out_ = np.full(len(self._X), np.inf)
-        found = self._searched[self._nearest_of_each(self._X[self._searched], k)]
+        found = self._searched[self._others(self._X[self._searched], None, k)]
         is_joined = self._representative != np.arange(len(self._X))
         place = np.searchsorted(self._searched, self._representative)
         columns = found[place]
@@ -97,7 +96,7 @@ class Search(TransformerMixin, BaseEstimator):
         k = min(self.n_neighbors, len(self._searched))
         if len(self._searched) == len(self._X):
             return self._with_ties(
-                X, k, len(self._X), self._nearest, lambda X, rows, k: self._nearest(X[rows], k)
+                X, k, len(self._X), lambda X, rows, k: self._nearest(_some(X, rows), k)
             )[0]
         return self.distances(X, self._searched[self._nearest(X, k)])
 
@@ -148,29 +147,29 @@ class Search(TransformerMixin, BaseEstimator):
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
         raise NotImplementedError
 
-    def _nearest_of_each(self, X: np.ndarray, k: int) -> np.ndarray:
-        """Find the k nearest others of each indexed point."""
-        return _without_self(self._nearest(X, k + 1), np.arange(len(X)))
-
-    def _wider_of_each(self, X: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-        """Find the k nearest others, or as many as are known, of some indexed points."""
-        return _without_self(self._nearest(X[rows], k + 1), rows)
+    def _others(self, X: np.ndarray, rows: np.ndarray | None, k: int) -> np.ndarray:
+        """Find the k nearest others of all indexed points, or of some, as many as are known."""
+        found = self._nearest(_some(X, rows), k + 1)
+        own = np.arange(len(X)) if rows is None else rows
+        drop = found == own[:, None]
+        drop[~drop.any(axis=1), -1] = True  # duplicates took the place of the point itself
+        return found[~drop].reshape(len(own), found.shape[1] - 1)
 
     def _with_ties(
         self,
         X: np.ndarray,
         k: int,
         most: int,
-        nearest: Callable[[np.ndarray, int], np.ndarray],
-        wider: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+        find: Callable[[np.ndarray, np.ndarray | None, int], np.ndarray],
     ) -> tuple[sp.csr_array, np.ndarray]:
         """Return the distances to the k nearest points and those as far as the k-th; see above.
 
         Also, for each row, the distance of those that were left out since there are too many;
-        infinite for none. ``nearest`` and ``wider`` find more than k, of all points X (m, d) and of
-        some rows; there are at most ``most``.
+        infinite for none. ``find`` finds the nearest of all points X (m, d), or of some rows;
+        there are at most ``most``.
         """
-        found, left_out = nearest(X, min(k + 1, most)), np.full(len(X), np.inf)
+        # the (k+1)-th tells whether there is a tie; only tied rows are searched once more
+        found, left_out = find(X, None, min(k + 1, most)), np.full(len(X), np.inf)
         graph = self.distances(X, found[:, :k])
         if found.shape[1] == k or k == 0:
             return graph, left_out
@@ -178,11 +177,12 @@ class Search(TransformerMixin, BaseEstimator):
         tied = np.flatnonzero(is_tied[:, 0])
         if not len(tied):
             return graph, left_out
-        columns = wider(X, tied, min(2 * k + 1, most))
+        columns = find(X, tied, min(2 * k + 1, most))
         lengths = self._lengths(X[tied], columns)
         kth = np.partition(lengths, k - 1, axis=1)[:, k - 1 : k]
         as_near, nearer = lengths <= kth * TIED, lengths * TIED < kth
         n_near = as_near.sum(axis=1)
+        # a row that ends among equally near points may lack some: then none of them is taken
         are_all = (n_near < columns.shape[1]) | (columns.shape[1] == most)
         are_in = are_all & (n_near <= 2 * k)
         left_out[tied[~are_in]] = kth[~are_in, 0]
@@ -303,12 +303,8 @@ def _with_rows(
     )
 
 
-def _without_self(found: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Drop from each row its own index, or its last entry if duplicates took its place."""
-    n, k = found.shape
-    drop = found == own[:, None]
-    drop[~drop.any(axis=1), -1] = True
-    return found[~drop].reshape(n, k - 1)
+def _some(X: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+    return X if rows is None else X[rows]
 
 
 class SinglePrecision:

@@ -157,6 +157,7 @@ class MarkovOperator:
         """
         check_positive(alpha, "alpha", zero=True)
         K = check_affinity(affinity) if check else affinity
+        # with masses m: q = K m, K_alpha = diag(m q^-alpha) K diag(m q^-alpha)
         if nodes is not None:
             K = scaled_at_ends(K, nodes.mass)
         K, degrees = with_row_sums(K)
@@ -309,6 +310,7 @@ class MarkovOperator:
         """
         tolerance = self._checked_tolerance(tolerance)
         if tolerance and n_steps > 1:
+            # one recurrence gives both x + x^2 + ... + x^t and x^t
             sums = sum_coefficients(n_steps, tolerance)
             if len(sums) - 1 < n_steps:
                 series = np.zeros((2, len(sums)))
@@ -520,6 +522,7 @@ class MarkovOperator:
     def _powers(self, columns: np.ndarray, times: list[int], tolerance: float) -> np.ndarray:
         """A^t of the columns for each time, of shape (n_times, n, m)."""
         last = max(times, default=0)
+        # the series of x^t has about sqrt(t) terms: worth it where that is fewer than t steps
         series = power_coefficients(times, tolerance) if tolerance and times else None
         if series is not None and series.shape[1] - 1 < last:
             return self._series(columns, series)
@@ -560,14 +563,10 @@ class MarkovOperator:
         return self.processor.scaled_product(self.affinity, self.inverse_degrees)
 
 
-def _without_zeros(K: sp.csr_array) -> sp.csr_array:
-    """Drop stored zeros, which connected components and hops would count as edges."""
-    return K if K.data.all() else kept_edges(K, K.data != 0)
-
-
 def with_row_sums(K: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """Return an affinity without stored zeros, isolated points linked to themselves; row sums."""
-    K = _without_zeros(K)
+    if not K.data.all():  # connected components and hops would count zeros as edges
+        K = kept_edges(K, K.data != 0)
     q = row_sums(K)
     isolated = q < np.finfo(K.dtype).tiny  # 1 / q would overflow
     if isolated.any():

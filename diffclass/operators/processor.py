@@ -22,8 +22,7 @@ from diffclass._validation import check_choice
 Columns: TypeAlias = Any
 """An array as a processor holds it: in its own memory an ndarray."""
 
-ScaledProduct: TypeAlias = Callable[..., None]
-"""Called like `CompiledProduct`."""
+ScaledProduct: TypeAlias = Callable[..., None]  # called like `CompiledProduct`
 
 _NO_VISITS = np.empty((0, 1))
 DEVICES = ("cpu", "cuda")

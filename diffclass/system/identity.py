@@ -43,18 +43,8 @@ def content_hash(*parts: Any) -> str:
     """
     digest = hashlib.sha256()
     for part in parts:
-        if sp.issparse(part):
-            rows = sp.csr_array(part)
-            digest.update(_text([*rows.shape]))
-            for values in (rows.indptr, rows.indices, rows.data):
-                _add_array(digest, values)
-        elif hasattr(part, "dtype") and hasattr(part, "shape"):
-            _add_array(digest, part)
-        elif isinstance(part, Iterator):
-            for block in part:
-                _add_values(digest, block)
-        else:
-            digest.update(_text(part))
+        for piece in _pieces(part):
+            digest.update(piece)
     return digest.hexdigest()
 
 
@@ -115,24 +105,33 @@ def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _text(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode()
+def _pieces(part: Any) -> Iterator[Any]:
+    """Yield the bytes of a part of the content: of an array its type and shape, then its rows."""
+    if sp.issparse(part):
+        rows = sp.csr_array(part)
+        yield json.dumps([*rows.shape]).encode()
+        for values in (rows.indptr, rows.indices, rows.data):
+            yield from _pieces(values)
+    elif isinstance(part, Iterator):
+        yield from map(_bytes_of, part)
+    elif not (hasattr(part, "dtype") and hasattr(part, "shape")):
+        yield json.dumps(part, sort_keys=True).encode()
+    else:
+        dtype, shape = np.dtype(part.dtype), part.shape
+        yield json.dumps([dtype.newbyteorder("<").str, *shape]).encode()
+        if not shape:
+            yield _bytes_of(part)
+            return
+        row_bytes = max(1, dtype.itemsize * int(np.prod(shape[1:], dtype=np.int64)))
+        n_rows = max(1, _AT_ONCE // row_bytes)
+        is_in_memory = isinstance(part, np.ndarray) and part.flags.owndata
+        for start in range(0, shape[0], n_rows):
+            yield _bytes_of(part[start : start + n_rows])
+            if not is_in_memory:
+                release_pages(part)
 
 
-def _add_array(digest: Any, array: Any) -> None:
-    dtype = np.dtype(array.dtype)
-    digest.update(_text([dtype.newbyteorder("<").str, *array.shape]))
-    if not array.shape:
-        _add_values(digest, array)
-        return
-    row_bytes = max(1, dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64)))
-    n_rows = max(1, _AT_ONCE // row_bytes)
-    for start in range(0, array.shape[0], n_rows):
-        _add_values(digest, array[start : start + n_rows])
-        release_pages(array)
-
-
-def _add_values(digest: Any, values: Any) -> None:
+def _bytes_of(values: Any) -> Any:
     found = np.asarray(values)
     little = found.astype(found.dtype.newbyteorder("<"), copy=False)
-    digest.update(np.ascontiguousarray(little).view(np.uint8).data if little.size else b"")
+    return np.ascontiguousarray(little).view(np.uint8).data if little.size else b""
