@@ -172,10 +172,8 @@ def suggest(
         else:
             if mass is not None:
                 doubt = mass if doubt is None else mass * doubt
-            choice = by_coverage(
-                _coordinates_of(operator) if X is None else X,
-                doubt, labels, typical=X is not None, random_state=random_state,
-            )  # fmt: skip
+            typical, X = X is not None, _coordinates_of(operator) if X is None else X
+            choice = by_coverage(X, doubt, labels, typical=typical, random_state=random_state)
         points, scores = well_apart(choice, free, n_points, near)
     return Suggestions(shown[points], scores, rule)
 
@@ -205,9 +203,14 @@ def by_coverage(
     def choice(chosen: list[int], free: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         seen = np.append(np.asarray(labels, dtype=np.intp), np.array(chosen, dtype=np.intp))
         return medoids(
-            features, n, doubt=doubt, labelled=seen, free=free, typical=typical,
+            features,
+            n,
+            doubt=doubt,
+            labelled=seen,
+            free=free,
+            typical=typical,
             random_state=random_state,
-        )  # fmt: skip
+        )
 
     return choice
 

@@ -35,8 +35,8 @@ def _has_rows(place: Path) -> bool:
     """Tell whether a file's ending makes it a table of rows."""
     suffix = place.suffix.lower()
     if suffix in _TEXTS:
-        return not any(header.is_file() for header in
-                       (place.with_suffix(".hdr"), Path(f"{place}.hdr")))  # fmt: skip
+        headers = place.with_suffix(".hdr"), Path(f"{place}.hdr")
+        return not any(header.is_file() for header in headers)
     return suffix in _ENDINGS
 
 

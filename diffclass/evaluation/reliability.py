@@ -68,6 +68,7 @@ class ReliabilityCurve:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the calibration error as values that JSON can hold."""
+        parts = self.edges, self.certainty, self.counts, self.accuracy, self.lower, self.upper
         return {
             "auc": or_none(self.auc),
             "level": self.level,
@@ -80,12 +81,9 @@ class ReliabilityCurve:
                     "accuracy": float(share),
                     "interval": [float(low), float(high)],
                 }
-                for edge, mean, n, share, low, high in zip(
-                    self.edges, self.certainty, self.counts, self.accuracy, self.lower, self.upper,
-                    strict=True,
-                )
+                for edge, mean, n, share, low, high in zip(*parts, strict=True)
             ],
-        }  # fmt: skip
+        }
 
 
 def reliability_curve(

@@ -148,10 +148,10 @@ class ThresholdDisplay(Display):
 
     def _draw(self, legend: bool) -> None:
         table = self.table
+        label = "accuracy of these, labelled by margin threshold"
         (self.line_,) = self.ax_.plot(
-            table.share, table.accuracy, color=BLUE, marker="o", markersize=4,
-            label="accuracy of these, labelled by margin threshold",
-        )  # fmt: skip
+            table.share, table.accuracy, color=BLUE, marker="o", markersize=4, label=label
+        )
         self.band_ = self.ax_.fill_between(
             table.share, table.lower, table.upper, color=SKY_BLUE, alpha=0.3, linewidth=0
         )
@@ -169,10 +169,9 @@ class ThresholdDisplay(Display):
             if abs(last - share) < _LEAST_GAP or np.isnan(self.table.accuracy[i]):
                 continue
             last = share
-            self.ax_.annotate(
-                f"{self.table.thresholds[i]:.2g}", (share, self.table.accuracy[i]),
-                xytext=(5, 3), textcoords="offset points", ha="left", fontsize=8,
-            )  # fmt: skip
+            text, place = f"{self.table.thresholds[i]:.2g}", (share, self.table.accuracy[i])
+            look: dict[str, Any] = {"textcoords": "offset points", "ha": "left", "fontsize": 8}
+            self.ax_.annotate(text, place, xytext=(5, 3), **look)
 
 
 class DetectionDisplay(Display):
@@ -281,14 +280,13 @@ class ConfusionDisplay(Display):
         shares = counts / counts.sum(axis=1, keepdims=True)
         self.image_ = self.ax_.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         self._name_axes(self.scores.classes[occurs].tolist(), self.scores.classes.tolist())
-        self.texts_ = [
-            self.ax_.text(
-                column, row, f"{counts[row, column]}", ha="center", va="center",
-                fontsize=8 if counts.shape[1] < 12 else 6,
-                color="white" if shares[row, column] > 0.5 else "black",
-            )
-            for row, column in np.argwhere(counts).tolist()
-        ]  # fmt: skip
+        size = 8 if counts.shape[1] < 12 else 6
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
+        self.texts_ = []
+        for row, column in np.argwhere(counts).tolist():
+            color = "white" if shares[row, column] > 0.5 else "black"
+            text = f"{counts[row, column]}"
+            self.texts_.append(self.ax_.text(column, row, text, color=color, **look))
         if legend:
             label = "share of the true class (0 to 1)"
             self.figure_.colorbar(self.image_, ax=self.ax_, label=label)

@@ -177,9 +177,8 @@ class EmbeddingDisplay(Display):
         places = self._positions()
         drawn = np.isfinite(places).all(axis=1)
         colors, known = self._colors()
-        look: dict[str, Any] = {
-            "s": _dot_area(len(places)), "linewidths": 0, "rasterized": len(places) > _MANY_POINTS
-        }  # fmt: skip
+        look: dict[str, Any] = {"s": _dot_area(len(places)), "linewidths": 0}
+        look["rasterized"] = len(places) > _MANY_POINTS
         self.unlabelled_: Any = None
         behind, front = places[drawn & ~known], drawn & known
         if len(behind):
@@ -221,10 +220,10 @@ class EmbeddingDisplay(Display):
             self.legend_ = self._legend_at_right(self._class_marks())
         elif self.points_.get_array() is not None:
             in_space = self.ax_.name == "3d"
+            shrink, pad = (0.75, 0.12) if in_space else (1.0, 0.03)
             self.colorbar_ = self.figure_.colorbar(
-                self.points_, ax=self.ax_, label=self.values_label,
-                shrink=0.75 if in_space else 1.0, pad=0.12 if in_space else 0.03,
-            )  # fmt: skip
+                self.points_, ax=self.ax_, label=self.values_label, shrink=shrink, pad=pad
+            )
 
     def _class_marks(self) -> list[Any]:
         from matplotlib.lines import Line2D

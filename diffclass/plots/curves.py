@@ -155,10 +155,8 @@ class BandwidthDisplay(Display):
         from diffclass.spectral.semigroup import LEAST_USEFUL  # imports scipy and scikit-learn
 
         curve = self.curve
-        (self.line_,) = self.ax_.plot(
-            curve.epsilons, curve.values, color=BLUE, marker="o", markersize=4,
-            label=curve.criterion,
-        )  # fmt: skip
+        look: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 4}
+        (self.line_,) = self.ax_.plot(curve.epsilons, curve.values, label=curve.criterion, **look)
         self.ax_.set_xscale("log")
         self.ax_.set_xlabel("epsilon (squared units of the points)")
         self.ax_.set_ylabel(_CRITERIA[curve.criterion])
@@ -172,16 +170,16 @@ class BandwidthDisplay(Display):
     def _plot_choice(self) -> None:
         """Mark the chosen bandwidth, and the slope that is half the dimension."""
         how = "chosen" if self.curve.is_found else "fallback"
+        label = f"{how}: {self.curve.epsilon:.3g}"
         self.choice_line_ = self.ax_.axvline(
-            self.curve.epsilon, color="0.25", linestyle="--",
-            label=f"{how}: {self.curve.epsilon:.3g}",
-        )  # fmt: skip
+            self.curve.epsilon, color="0.25", linestyle="--", label=label
+        )
         self.dimension_line_ = None
         if self.curve.criterion == "slope" and self.curve.dimension is not None:
+            label = f"dimension {self.curve.dimension:.1f}"
             self.dimension_line_ = self.ax_.axhline(
-                self.curve.dimension / 2, color=VERMILION, linestyle=":",
-                label=f"dimension {self.curve.dimension:.1f}",
-            )  # fmt: skip
+                self.curve.dimension / 2, color=VERMILION, linestyle=":", label=label
+            )
 
     def _shade(self, where: NDArray[np.bool_], color: str, label: str) -> list[Any]:
         """Fill each run of marked scales over the full height, and label the first."""

@@ -140,18 +140,17 @@ class ClassMapDisplay(Display):
         """
         from matplotlib.patches import Patch
 
-        def text(name: str, number: int) -> str:
-            return f"{name} ({number:,} px)" if counts else name
+        def patch(color: Any, name: str, number: int) -> Patch:
+            label = f"{name} ({number:,} px)" if counts else name
+            return Patch(facecolor=color, edgecolor="0.3", linewidth=0.5, label=label)
 
         patches = [
-            Patch(facecolor=self.class_colors[i], edgecolor="0.3", linewidth=0.5,
-                  label=text(self.class_names[i], self.counts.get(i, 0)))
+            patch(self.class_colors[i], self.class_names[i], self.counts.get(i, 0))
             for i in self.class_ids
-        ]  # fmt: skip
+        ]
         without = self.class_map.size - sum(self.counts.get(i, 0) for i in self.class_ids)
         if empty and without:
-            blank = text("no class", without)
-            patches.append(Patch(facecolor="none", edgecolor="0.3", linewidth=0.5, label=blank))
+            patches.append(patch("none", "no class", without))
         return patches
 
 
@@ -415,9 +414,8 @@ def plot_side_by_side(
     """
     arrays = {title: picture(values, title) for title, values in maps.items()}
     ids = _ids_of(picture(labels, "labels"), *arrays.values())
-    look: dict[str, Any] = {
-        "class_ids": ids, "class_names": class_names, "class_colors": class_colors
-    }  # fmt: skip
+    look: dict[str, Any] = {"class_ids": ids, "class_names": class_names}
+    look["class_colors"] = class_colors
     scene = CompositeDisplay(image, labels, bands=bands, **look)
     displays = {title: ClassMapDisplay(values, **look) for title, values in arrays.items()}
     for title, array in arrays.items():
@@ -456,7 +454,6 @@ def _row_of_axes(shape: tuple[int, ...], n: int) -> tuple[Figure, list[Axes]]:
 
 def _shared_legend(figure: Figure, patches: Mapping[str, Any]) -> None:
     if patches:
-        figure.legend(
-            handles=list(patches.values()), loc="outside lower center",
-            ncols=min(len(patches), 8), frameon=False, fontsize="large",
-        )  # fmt: skip
+        handles, ncols = list(patches.values()), min(len(patches), 8)
+        look: dict[str, Any] = {"loc": "outside lower center", "frameon": False}
+        figure.legend(handles=handles, ncols=ncols, fontsize="large", **look)
