@@ -208,7 +208,7 @@ class PointGraph:
         n_neighbors : int, default=12
             Neighbours of a point in the graph.
         kernel : Kernel, optional
-            The self-tuning `Gaussian` by default. The kernel is not changed.
+            The self-tuning `Gaussian` by default.
         alpha : float, default=0.0
             Density exponent: 0 gives the graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami. It
             has an effect only with a global bandwidth.
@@ -219,11 +219,6 @@ class PointGraph:
             on to the kernel.
         random_state : int, RandomState or None, default=None
             Seeds the neighbour search.
-
-        Returns
-        -------
-        PointGraph
-            The graph of n points.
 
         Raises
         ------
@@ -253,14 +248,9 @@ class PointGraph:
         return cls(operator, content=content, parameters=graph_parameters(alpha))
 
     def is_of(self, X: ArrayLike) -> bool:
-        """Return whether the graph is of just these points, or of this precomputed affinity.
+        """Return whether the graph is of just these points (n, d), or of this precomputed affinity.
 
-        It compares hashes of values, shape and type, so that points that have been changed in
-        place since are others.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
+        It compares hashes, so that points that have been changed in place since are others.
 
         Examples
         --------
@@ -291,17 +281,12 @@ class PointGraph:
         )  # fmt: skip
 
     def affinities_to(self, X_new: ArrayLike) -> sp.csr_array:
-        """Return the affinities between new points and the points of the graph.
+        """Return k(x, y) between new points and those of the graph, (m, n), 0 if not neighbours.
 
         Parameters
         ----------
         X_new : array-like of shape (m, d)
             New points; for a precomputed affinity their (m, n) affinities, which are returned.
-
-        Returns
-        -------
-        csr_array of shape (m, n)
-            k(x, y), 0 if y is not a neighbour of x.
 
         Raises
         ------
@@ -312,37 +297,16 @@ class PointGraph:
         return self.steps.affinities_and_novelty(X_new, dtype=self.operator.dtype)[0]
 
     def step_weights(self, X_new: ArrayLike) -> sp.csr_array:
-        """Return the weights of the step from new points to the points of the graph.
+        """Return the weights k(x, y) q(y)^-alpha of the step from new points, as `affinities_to`.
 
-        Parameters
-        ----------
-        X_new : array-like of shape (m, d)
-            As in `affinities_to`.
-
-        Returns
-        -------
-        csr_array of shape (m, n)
-            k(x, y) q(y)^-alpha. Rows are not divided by their sums, which may be 0.
-
-        Raises
-        ------
-        DataError
-            As `affinities_to`.
+        Rows (m, n) are not divided by their sums, which may be 0.
         """
         return self.steps.weights_and_novelty(X_new, dtype=self.operator.dtype)[0]
 
     def stationary_distribution_at(self, weights: sp.csr_array) -> np.ndarray:
-        """Return pi at new points: the walk's share of time at a fitted point with their weights.
+        """Return pi at new points of some `step_weights` (m, n), of shape (m,).
 
-        Parameters
-        ----------
-        weights : csr_array of shape (m, n)
-            Of `step_weights`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            d(x) / sum d, d(x) = q(x)^-alpha sum_y k(x, y) q(y)^-alpha; 0 where a row is empty.
+        It is d(x) / sum d, d(x) = q(x)^-alpha sum_y k(x, y) q(y)^-alpha; 0 where a row is empty.
 
         Examples
         --------
@@ -366,22 +330,10 @@ class PointGraph:
         return degrees / A.degrees.sum()
 
     def novelty(self, X_new: ArrayLike) -> np.ndarray:
-        """Return how far new points lie from their neighbours, in units of these; see the module.
+        """Return how far new points lie from their neighbours, (m,); see the module.
 
-        Parameters
-        ----------
-        X_new : array-like of shape (m, d)
-            As in `affinities_to`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Above `REACH` for points out of reach; 0 for a precomputed affinity.
-
-        Raises
-        ------
-        DataError
-            As `affinities_to`.
+        Above `REACH` for points out of reach; 0 for a precomputed affinity. Points are as in
+        `affinities_to`.
         """
         return self.steps.affinities_and_novelty(X_new, dtype=self.operator.dtype)[1]
 
@@ -402,17 +354,7 @@ def markov_operator(
     Parameters
     ----------
     X, n_neighbors, kernel, alpha, search, y, scores, random_state
-        See `PointGraph.from_points`.
-
-    Returns
-    -------
-    MarkovOperator
-        The walk on n points.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `PointGraph.from_points`.
+        See `PointGraph.from_points`, also for what is raised.
 
     See Also
     --------
@@ -643,20 +585,9 @@ def _checked_affinities(X_new: ArrayLike, n_points: int, dtype: np.dtype | type)
 
 
 def graph_costs(size: Size, kernel: Kernel, *, extends: bool = True) -> dict[str, Cost]:
-    """Return what building a graph costs, apart from the features of its points.
+    """Return what building a graph costs, of "neighbors" and of "affinities".
 
-    Parameters
-    ----------
-    size : Size
-        Points, features and neighbours count.
-    kernel : Kernel
-    extends : bool, default=True
-        Whether the kernel keeps what new points are compared with.
-
-    Returns
-    -------
-    dict of str to Cost
-        Of "neighbors" and "affinities".
+    ``extends`` says whether the kernel keeps what new points are compared with.
 
     Examples
     --------

@@ -70,9 +70,7 @@ class Kernel(Kept, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : ndarray of shape (n, d)
-            The points that the kernel will be fitted to.
-        y, scores : array-like, optional
+        X, y, scores
             As in `fit`.
 
         Returns
@@ -110,9 +108,9 @@ class Kernel(Kept, BaseEstimator, ABC):
         X : ndarray of shape (n, d)
             The points.
         y : array-like of shape (n,), optional
-            Labels, -1 where unknown, for kernels that use them.
+            Labels, -1 where unknown.
         scores : ndarray of shape (n, n_classes), optional
-            Scores of an earlier map, for kernels that use them; rows sum to 1.
+            Scores of an earlier map; rows sum to 1.
 
         Returns
         -------

@@ -37,9 +37,8 @@ Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
 class Directed(Gaussian):
     """k(x, y) = exp(-D^2), D^2 = d^2 / epsilon + |F(x) - F(y)|^2 / epsilon^2.
 
-    By default the points are divided by the root of their mean square distance from their mean.
-    Each component of F is divided by its standard deviation, and F by the root of the number of
-    components. Points and F then have mean square 1, and epsilon has no unit. The paper's kernel,
+    By default points and components of F are divided so that points and F have mean square 1, and
+    epsilon has no unit. The paper's kernel,
     in the units that points and F have, is ``Directed(F, epsilon=..., bandwidth=1, scaled=False)``.
 
     Parameters

@@ -85,7 +85,7 @@ def write_model(
     array([3, 7])
     """
     try:
-        parts = Parts({})
+        parts = Parts({})  # filled with arrays while the facts are gathered
         facts = form.kept(model, parts)
     except ValueError as error:
         raise ParameterError(f"{path}: the model cannot be kept in a file: {error}") from error
@@ -94,14 +94,7 @@ def write_model(
 
 
 def read_model(path: str | os.PathLike[str], form: Form, *, kind: str) -> Any:
-    """Read a model that `write_model` wrote; nothing of the file is executed.
-
-    Parameters
-    ----------
-    path : path-like
-    form : Form
-    kind : str
-        As it was written.
+    """Read a model that `write_model` wrote with this form and kind; nothing is executed.
 
     Raises
     ------
@@ -144,8 +137,7 @@ def write_archive(
 ) -> None:
     """Write facts that JSON can hold and arrays of real numbers or bools, named as files are.
 
-    ``kind`` has to be the same where the file is read; ``version`` is that of diffclass, for the
-    message where another one cannot read it. `diffclass.system.output.replacing` gives the path.
+    ``kind`` has to be the same where the file is read; ``version`` is that of diffclass.
     """
     sums = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:

@@ -17,9 +17,8 @@ from diffclass.operators.processor import HOST, Columns
 class AbsorbingLabels:
     """N <- stopped + passing N at the labelled points.
 
-    stopped (n_labels, n_classes) is what has stopped at once: the label's weight in its class,
-    times the height of an indicator; passing (n_labels, 1) is the share that goes on, 1 minus the
-    weight.
+    stopped (n_labels, n_classes) is each label's weight in its class, times the height of an
+    indicator; passing (n_labels, 1) is 1 minus the weight.
     """
 
     points: np.ndarray
@@ -39,9 +38,8 @@ class AbsorbingLabels:
     ) -> AbsorbingLabels:
         """Return some labels; points, codes and label_weight are (n_labels,).
 
-        The weight is the probability that a walk stops there; heights are the values of the columns
-        at points of a certain class. A point may have labels of several classes, whose weights sum
-        to 1 at most.
+        The weight is the probability that a walk stops there; those of a point sum to 1 at most.
+        Heights are the values of the columns at points of a certain class.
         """
         stops = label_weight.astype(dtype)
         places, which = np.unique(points, return_inverse=True)
@@ -72,7 +70,7 @@ class AbsorbingLabels:
 
 @dataclass(frozen=True, eq=False)
 class AbsorbingSteps:
-    """The steps of a walk that stops at labels, taken where its operator computes."""
+    """The steps of a walk that stops at labels, taken by its operator's processor."""
 
     operator: MarkovOperator
     labels: AbsorbingLabels

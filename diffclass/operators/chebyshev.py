@@ -25,19 +25,9 @@ SERIES_TOLERANCE = {"f": 1e-6, "d": 1e-12}
 
 
 def power_coefficients(times: Sequence[int], tolerance: float) -> np.ndarray:
-    """Return the Chebyshev coefficients of x^t, each series cut where its tail is negligible.
+    """Return the coefficients of T_0, T_1, ... in x^t for some t >= 0, (n_times, degree + 1).
 
-    Parameters
-    ----------
-    times : sequence of int
-        The exponents t, at least 0.
-    tolerance : float
-        Largest sum of dropped coefficients, which bounds the error on [-1, 1]; 0 drops none.
-
-    Returns
-    -------
-    ndarray of shape (n_times, degree + 1)
-        Coefficients of T_0, T_1, ...
+    Those dropped sum to at most the tolerance, which bounds the error on [-1, 1]; 0 drops none.
 
     Examples
     --------
@@ -78,7 +68,7 @@ def sum_coefficients(n_steps: int, tolerance: float) -> np.ndarray:
 
 
 def _coefficients(t: int, tolerance: float) -> np.ndarray:
-    # beyond 9 sqrt(t) the walk's tail is below exp(-40)
+    # c_k are binomial probabilities; beyond 9 sqrt(t) their sum is below exp(-40)
     k = np.arange(t % 2, min(t, 10 + int(9 * np.sqrt(t))) + 1, 2)
     ratios = (t - k[:-1]) / (t + k[:-1] + 2)
     c = np.cumprod(np.concatenate([[1.0], ratios]))
@@ -102,7 +92,7 @@ def chebyshev_series(
     """Return sum_k c_k T_k(A) f for several series at once, (n_series, n, m), in the dtype of f.
 
     ``product(g, out)`` writes A g to ``out``, both where the processor has them; the spectrum of A
-    lies in [-1, 1]. Coefficients are (n_series, degree + 1). Costs ``degree`` products.
+    lies in [-1, 1]. Coefficients are (n_series, degree + 1).
     """
     coefficients = coefficients.astype(f.dtype)
     first_terms = coefficients[:, 0, None, None] * f
@@ -113,7 +103,7 @@ def chebyshev_series(
     current, spare = processor.blank(np.empty_like(f)), processor.blank(np.empty_like(f))
     product(previous, current)
     processor.add_term(current, weights, 1, sums)
-    for k in range(2, coefficients.shape[1]):
+    for k in range(2, coefficients.shape[1]):  # T_k = 2 A T_(k-1) - T_(k-2)
         product(current, spare)
         processor.chebyshev_step(spare, previous, weights, k, sums)
         previous, current = current, previous

@@ -83,8 +83,7 @@ class MarkovOperator:
     processor : Processor
         What computes the steps; see `on`.
     nodes : Nodes, optional
-        Which points are equal: n is then the number of nodes, and rows and columns, degrees and
-        density are theirs (a density is that of each point there). None: each point is a node.
+        Which points are equal: n is then the number of nodes. None: each point is a node.
 
     See Also
     --------
@@ -142,11 +141,6 @@ class MarkovOperator:
             Whether symmetry, sign and finiteness are checked.
         nodes : Nodes, optional
             Whose affinity it is, between any point of one and of the other.
-
-        Returns
-        -------
-        MarkovOperator
-            The walk on n points.
 
         Raises
         ------
@@ -210,9 +204,8 @@ class MarkovOperator:
     ) -> np.ndarray:
         """Diffuse functions backward: A^t f(x) is the mean of f where the walk from x is at time t.
 
-        It uses the Chebyshev series of x^t where that needs fewer products than there are steps:
-        from a t of about 30 in single and 60 in double precision (see
-        `diffclass.operators.chebyshev`).
+        It uses the Chebyshev series of x^t (see `diffclass.operators.chebyshev`) where that needs
+        fewer products: from a t of about 30 in single and 60 in double precision.
 
         Parameters
         ----------
@@ -267,10 +260,6 @@ class MarkovOperator:
         last : ndarray of the shape of f
             A^t f, in the operator's dtype.
 
-        Raises
-        ------
-        ParameterError
-            As `apply`.
         """
         n_steps = check_positive(n_steps, "n_steps", integer=True, zero=True)
         if self.nodes is not None and self._is_of_points(f):
@@ -292,21 +281,9 @@ class MarkovOperator:
         *,
         tolerance: float | None = None,
     ) -> np.ndarray:
-        """Add `expected_visits` to an array in place, and return A^t f.
+        """Add `expected_visits` to float64 ``visits`` in place, and return A^t f; all (n, m).
 
-        Parameters
-        ----------
-        visits : ndarray of float64 of shape (n, m)
-            The array that is added to.
-        columns : ndarray of shape (n, m)
-            The functions f, in the operator's dtype.
-        n_steps, tolerance
-            As in `expected_visits`.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            A^t f.
+        The columns f are in the operator's dtype.
         """
         tolerance = self._checked_tolerance(tolerance)
         if tolerance and n_steps > 1:
@@ -352,11 +329,6 @@ class MarkovOperator:
         -------
         ndarray of the shape of mass, or (n_times, ...) for a sequence of times
             In the operator's dtype.
-
-        Raises
-        ------
-        ParameterError
-            As `apply`.
         """
         # A' = D A D^-1, so `apply` can take the t steps
         if self.nodes is not None and self._is_of_points(mass):
@@ -415,18 +387,9 @@ class MarkovOperator:
         return replace(self, affinity=self.affinity.astype(np.float64))
 
     def on(self, processor: Processor) -> MarkovOperator:
-        """Return the same walk, whose steps another processor takes.
+        """Return the same walk, whose steps another processor takes, such as `Cuda`.
 
-        Parameters
-        ----------
-        processor : Processor
-            Such as `diffclass.operators.Cuda`; see `diffclass.operators.processor`. Steps of
-            columns and large times are taken there, eigenpairs and all else as before.
-
-        Returns
-        -------
-        MarkovOperator
-            Its results differ by rounding.
+        Eigenpairs and all else are computed as before. Results differ by rounding.
         """
         return self if processor == self.processor else replace(self, processor=processor)
 
@@ -489,15 +452,8 @@ class MarkovOperator:
     def hops(self, groups: ArrayLike) -> np.ndarray:
         """Count the edges between each point and the nearest point of each group.
 
-        Parameters
-        ----------
-        groups : array-like of int of shape (n,)
-            Group of each point, numbered from 0; -1 for no group.
-
-        Returns
-        -------
-        ndarray of int32 of shape (n, n_groups)
-            -1 where no path leads to the group. Costs one breadth-first search per group.
+        Groups (n,) are numbered from 0, -1 for none. The result is int32 (n, n_groups), -1 where no
+        path leads to the group. Costs one breadth-first search per group.
         """
         groups = np.asarray(groups, dtype=np.int64)
         n_groups = int(groups.max(initial=-1)) + 1

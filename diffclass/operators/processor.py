@@ -30,7 +30,7 @@ DEVICES = ("cpu", "cuda")
 
 @dataclass(frozen=True, eq=False)
 class CompiledProduct:
-    """The product of rows of a sparse matrix with columns, each row scaled; the matrix is CSR."""
+    """The product of a CSR matrix, whose rows are scaled, with columns."""
 
     indptr: np.ndarray
     indices: np.ndarray
