@@ -39,7 +39,7 @@ from diffclass.options import SEED, Domain, Number, OneOf, Whole, YesNo
 from diffclass.system.remote_paths import place_of
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_LEAST = 10**6  # a number alone that is less is no count of bytes but lacks its unit
+_LEAST = 10**6  # a smaller number alone is taken for one that lacks its unit
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 

@@ -20,15 +20,15 @@ With the classes of the map as strata these are equations 1 to 11 of Olofsson et
 correction for finite strata is made.
 
 An estimate is stated with R -+ z sqrt(V), z the normal quantile. Where the sample does not vary
-within any stratum, as where all points mapped as a class are right, V is 0 and says nothing. The
-points may then be otherwise with a rate of at most
+within any stratum, as where all points mapped as a class are right, V is 0 and says nothing. Other
+points may then still contradict the sample, at a rate of at most
 
     1 - (a / 2)^(1 / n_e),    n_e = sum w / max w,
 
 at the confidence 1 - a, with w = N_h / n_h over the points in question: with one stratum it is the
 exact limit of Clopper and Pearson, and with several, rates p_h and the shares W_h of their sizes
 prod (1 - p_h)^(n_h) <= (1 - sum W_h p_h)^(n_e), so that the limit holds however they are
-distributed. The limits of R are those with so many of the points otherwise.
+distributed. The limits of R are those at this rate.
 
 All of this assumes that labels are a *random sample within each stratum*. Labels drawn where it was
 easy, or whole fields of them, correct nothing, and their intervals are too narrow. The intervals of
@@ -66,8 +66,8 @@ class Estimate:
     standard_error : float
         NaN where a stratum that matters holds a single sample.
     below, above : pair of float
-        By how much the value would be less, or more, if all points that may be otherwise were, and
-        the effective number of these; they count where the standard error is 0.
+        How much lower, or higher, the value would be if all points in question contradicted the
+        sample, and the effective number of these; used where the standard error is 0.
     """
 
     value: float
@@ -255,7 +255,8 @@ class _Sample:
 
         With ``alone``, y and x are 0 by definition in each stratum where all sampled x are 0.
 
-        - `below`, `above`: points that make the ratio less, or more, where they are otherwise
+        ``below`` and ``above`` are the points that would lower, or raise, the ratio if they
+        contradicted the sample.
         """
         x_means = self._means(x)
         numerator, denominator = float(self.sizes @ self._means(y)), float(self.sizes @ x_means)
@@ -272,10 +273,10 @@ class _Sample:
         # a single sample says nothing about how its stratum varies: NaN stays
         error = np.sqrt((self.sizes**2 * variances).sum()) / denominator
         return Estimate(
-            value, float(error), *(self._otherwise(p, denominator) for p in (below, above))
+            value, float(error), *(self._if_contradicted(p, denominator) for p in (below, above))
         )
 
-    def _otherwise(self, points: np.ndarray, denominator: float) -> tuple[float, float]:
+    def _if_contradicted(self, points: np.ndarray, denominator: float) -> tuple[float, float]:
         weights = (self.sizes / self.counts)[self.stratum[points]]
         if not len(weights):
             return 0.0, 1.0

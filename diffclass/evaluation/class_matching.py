@@ -38,7 +38,7 @@ MatchRule = Literal["names", "ids", "overlap"]
 MATCH_RULES: tuple[str, ...] = get_args(MatchRule)
 
 _LIFT = 0.25  # of kappa
-_BORNE_OUT = 0.5  # kappa
+_CONFIRMED = 0.5  # kappa
 _UNNAMED = "class {}"  # as tables of classes call one without a name
 _MOST_SHOWN = 8  # pairs in a sentence
 
@@ -101,10 +101,10 @@ class ClassMatch:
         return bool(best > found and is_beyond and lift >= min(_LIFT, (1 - kappa) / 2))
 
     @property
-    def is_borne_out(self) -> bool:
+    def is_confirmed(self) -> bool:
         """Whether the points that have classes on both sides agree, with a kappa of a half."""
         agreed, n_both = self._shared(self.assignment), self.counts.sum(axis=1)
-        is_alike = self._kappa(self.assignment, n_both) >= _BORNE_OUT
+        is_alike = self._kappa(self.assignment, n_both) >= _CONFIRMED
         return is_alike and far_more(agreed, int(n_both.sum())) and not self.is_contradicted
 
     @property

@@ -96,11 +96,11 @@ def dialect_of(path: Path) -> TextDialect:
     (True, ('x', 'y'))
     """
     facts = path.stat()
-    return _told(path, facts.st_size, facts.st_mtime_ns)
+    return _detected(path, facts.st_size, facts.st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _told(path: Path, _: int, __: int) -> TextDialect:
+def _detected(path: Path, _: int, __: int) -> TextDialect:
     body, before = table_in(read_text(path, most=_SAMPLE))
     if not body:
         raise DataError(f"{path}: holds no row of numbers")
@@ -300,9 +300,9 @@ def _first_line_is_names(path: Path, rows: list[list[str]], point: str) -> bool:
     if words and any(first[j].lower() in _HEADS for j in words):
         return True
     if any(first[j] in columns[j] for j in words):
-        return _said(path, first, is_names=False)
+        return _warn_of_first_line(path, first, is_names=False)
     if words and not numbers:
-        return _said(path, first, is_names=True)
+        return _warn_of_first_line(path, first, is_names=True)
     listed = _are_a_list([first[j] for j in numbers], [columns[j] for j in numbers], point)
     if listed is None:
         raise DataError(
@@ -310,7 +310,7 @@ def _first_line_is_names(path: Path, rows: list[list[str]], point: str) -> bool:
             "line of names that are words"
         )
     if listed or words:
-        return _said(path, first, is_names=listed)
+        return _warn_of_first_line(path, first, is_names=listed)
     return False
 
 
@@ -357,7 +357,7 @@ def _are_far(first: list[float], others: np.ndarray) -> bool:
     return bool((np.maximum(low - first, np.array(first) - high) > high - low).all())
 
 
-def _said(path: Path, first: list[str], *, is_names: bool) -> bool:
+def _warn_of_first_line(path: Path, first: list[str], *, is_names: bool) -> bool:
     what = "names" if is_names else "a row of data, not as names"
     warn_user(f"{path}: the first line is taken as {what}: {_shown(first)}")
     return is_names

@@ -129,11 +129,11 @@ def test_ids_in_another_order_are_contradicted_and_errors_are_not():
     assert not matched(truth, ids, shifted, ids, by="overlap").is_contradicted
     swapped = np.where(truth > 4, 11 - truth, truth)  # 5 and 6 alone
     assert matched(truth, ids, swapped, ids).is_contradicted
-    assert not matched(truth, ids, swapped, ids).is_borne_out
-    assert matched(truth, ids, found, ids).is_borne_out
-    assert not matched(truth[:3], ids, truth[:3], ids).is_borne_out  # too few to tell
+    assert not matched(truth, ids, swapped, ids).is_confirmed
+    assert matched(truth, ids, found, ids).is_confirmed
+    assert not matched(truth[:3], ids, truth[:3], ids).is_confirmed  # too few to tell
     mostly = np.where(rng.random(2000) < 0.7, 1, truth)
-    assert not matched(mostly, ids, np.ones(2000, int), ids).is_borne_out  # of 2 to 6 nothing tells
+    assert not matched(mostly, ids, np.ones(2000, int), ids).is_confirmed  # of 2 to 6 nothing tells
 
 
 def test_among_equal_overlaps_ids_are_kept():

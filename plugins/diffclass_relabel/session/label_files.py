@@ -225,7 +225,7 @@ def _settled(match: ClassMatch, by: str | None) -> tuple[Mapping[int, int], bool
     """Return the session's class of each of the file's, and whether it needs no confirmation."""
     if by is not None:
         return match.assignment, True
-    if match.by == "ids" and match.is_borne_out:
+    if match.by == "ids" and match.is_confirmed:
         return match.assignment, True
     names = match.rules["names"]
     is_named = all(name for i, name in match.given_names.items() if i not in names)

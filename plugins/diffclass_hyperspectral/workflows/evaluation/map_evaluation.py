@@ -292,7 +292,7 @@ def match_warning(match: ClassMatch) -> str | None:
     if not match.counts.any():
         return "no pixel that is labelled in the truth has a class on the map"
     found, best = (match.agreement[rule] or 0.0 for rule in (match.by, "overlap"))
-    doubt = "" if match.is_borne_out else f"; only {found:.1%} agree, which does not bear it out"
+    doubt = "" if match.is_confirmed else f"; only {found:.1%} agree, which does not bear it out"
     if match.by == "ids" and match.renames and not match.is_contradicted:
         pairs = match.pairs_in_words()
         return f"classes are matched by id, although their names differ: {pairs}{doubt}"
