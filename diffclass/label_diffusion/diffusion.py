@@ -295,10 +295,35 @@ def diffuse_labels(
 def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
     """Diffuse labels that are already checked; see `diffuse_labels`."""
     operator, labels, places = in_local_order(operator, labels)
-    found = _diffused(operator, labels, rules)
-    if places is None:
-        return found
-    return found.in_rows(places)
+    label_mode, kept_classes = rules.label_mode, rules.kept_classes
+    walk: Walk = start_walk(operator, labels, label_mode=label_mode, kept_classes=kept_classes)
+    with stage("diffusion"):
+        stopped = stop_early(walk, rules)
+        found = read_map(walk, stopped)
+        if rules.tries_sum and stopped.is_by_cut:  # whatever the sizes
+            longer = start_walk(operator, labels, label_mode=SUMMED.name)
+            longer.advance_map(SUMMED_TAU)
+            end = EarlyStop(SUMMED_TAU, stopped.curve, n_steps=longer.time)
+            summed = read_map(longer, end)
+            if _cuts_less(walk.operator, summed, found):
+                walk, stopped, found, label_mode = longer, end, summed, SUMMED.name
+        if rules.sizes is not None:
+            found = read_map(walk, stopped, rules.sizes)
+    result = LabelDiffusion(
+        classes=labels.classes,
+        values=found.values,
+        class_weight=found.class_weight,
+        label_mode=label_mode,
+        weighting=found.weighting,
+        codes=found.decision.codes,
+        probability=found.decision.probability,
+        margin=found.decision.margin,
+        tau=stopped.tau,
+        curve=stopped.curve,
+        kept_classes=kept_classes,
+        dropped=walk.dropped() if isinstance(walk, LargestWalk) else None,
+    )
+    return result if places is None else result.in_rows(places)
 
 
 def at_sizes(
@@ -367,37 +392,6 @@ def start_walk(
             )
         return WarpedWalk(operator, labels, mode)
     return mode.walk(operator, labels)
-
-
-def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
-    label_mode, kept_classes = rules.label_mode, rules.kept_classes
-    walk: Walk = start_walk(operator, labels, label_mode=label_mode, kept_classes=kept_classes)
-    with stage("diffusion"):
-        stopped = stop_early(walk, rules)
-        found = read_map(walk, stopped)
-        if rules.tries_sum and stopped.is_by_cut:  # whatever the sizes
-            longer = start_walk(operator, labels, label_mode=SUMMED.name)
-            longer.advance_map(SUMMED_TAU)
-            end = EarlyStop(SUMMED_TAU, stopped.curve, n_steps=longer.time)
-            summed = read_map(longer, end)
-            if _cuts_less(walk.operator, summed, found):
-                walk, stopped, found, label_mode = longer, end, summed, SUMMED.name
-        if rules.sizes is not None:
-            found = read_map(walk, stopped, rules.sizes)
-    return LabelDiffusion(
-        classes=labels.classes,
-        values=found.values,
-        class_weight=found.class_weight,
-        label_mode=label_mode,
-        weighting=found.weighting,
-        codes=found.decision.codes,
-        probability=found.decision.probability,
-        margin=found.decision.margin,
-        tau=stopped.tau,
-        curve=stopped.curve,
-        kept_classes=kept_classes,
-        dropped=walk.dropped() if isinstance(walk, LargestWalk) else None,
-    )
 
 
 @dataclass(frozen=True, eq=False)
