@@ -257,10 +257,11 @@ def test_a_session_of_another_scene_is_refused(scene_folder, tissue, tmp_path):
 
 def test_settings_are_the_sessions(scene_folder, tmp_path):
     scene, session = scene_folder / "scene.hdr", tmp_path / "a.jsonl"
-    settings = {"components": 5, "tau": 16, "features": "spatial", "random_state": None}
+    settings = {"components": 5, "tau": 16, "features": "spatial", "random_state": 3}
     open_editor(scene, session, settings=settings).close()
     editor = open_editor(scene, session)
     assert editor.session.tau == 16
+    assert editor.workspace.settings.random_state == 3
     assert editor.workspace.features.shape[1] == 10
     editor.close()
     with pytest.raises(ParameterError, match="begun with tau 16, not 32"):
@@ -350,6 +351,7 @@ def test_header(editor, workspace, scene_folder):
     assert header["scenes"] == [str(scene_folder / "scene.hdr")]
     assert header["sha256"] == workspace.fingerprint
     assert header["settings"]["components"] == 6
+    assert header["settings"]["seed"] == 0  # as the option is called, in Python random_state
     assert {"kernel", "version", "settings", "shape"} <= header.keys()
 
 
