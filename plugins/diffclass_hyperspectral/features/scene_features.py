@@ -138,17 +138,10 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         return self._of_all_pixels(scene, fit=True)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the features of a scene with the same bands.
+        """Return the features of a scene with the same bands, float32 (rows * columns, p).
 
-        Parameters
-        ----------
-        X : Scene or array-like of shape (rows, columns, bands)
-
-        Returns
-        -------
-        ndarray of float32 of shape (rows * columns, p)
-            Row-major; missing pixels are rows of NaN. p = n_components_, or if spatial
-            len(scales) x n_components_, plus 2 for the position.
+        Row-major; missing pixels are rows of NaN. p = n_components_, or if spatial
+        len(scales) x n_components_, plus 2 for the position.
         """
         return self._of_all_pixels(self._checked_scene(X), fit=False)
 

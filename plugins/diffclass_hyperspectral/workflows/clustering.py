@@ -47,9 +47,7 @@ class SceneClusters:
     order : ndarray of int of shape (n_clusters,)
         The model's number of cluster 1, 2, ...
     spectra : ClusterSpectra
-    model : DiffusionClustering
-        Fitted.
-    features : SceneFeatures
+    model, features : DiffusionClustering, SceneFeatures
         Fitted.
     memory : Forecast or None
         What the run was forecast to need.

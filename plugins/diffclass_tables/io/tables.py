@@ -40,10 +40,9 @@ class Table:
     ids : ndarray of shape (n_rows,)
         Each once.
     column_names : tuple of str
-    read_column : callable
-        From the name of a column to its values, of shape (n_rows,).
-    read_written : callable, optional
-        The same, but as a text file has it: "007" and "1.10" are texts.
+    read_column, read_written : callable
+        From the name of a column to its values, of shape (n_rows,); of a text file as it is
+        written, where "007" and "1.10" are texts.
     """
 
     path: Path

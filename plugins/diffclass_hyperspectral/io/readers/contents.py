@@ -35,9 +35,8 @@ class Contents:
         Plain array, possibly on a memory map, or one that reads its rows when asked.
     format : str
         Name of the format, for people.
-    wavelengths : ndarray of shape (bands,), in nanometres
-    widths : ndarray of shape (bands,), in nanometres
-        Full widths of the bands' responses at half of their maximum.
+    wavelengths, widths : ndarray of shape (bands,), in nanometres
+        Centres, and full widths of the bands' responses at half of their maximum.
     band_mask : ndarray of shape (bands,), bool
         True for bands that the file calls good.
     ignore_value : float
@@ -52,7 +51,7 @@ class Contents:
     class_names : dict of int to str
     class_colors : dict of int to (red, green, blue), each 0 to 255
     unused : tuple of str
-        Attributes that the file states and the reader does not use; `read_image` warns of them.
+        Attributes that the file states and the reader does not use, of which is warned.
 
     Examples
     --------

@@ -36,10 +36,7 @@ _FEW_PARTIAL = 0.01  # of the pixels with data may lack some bands without a wor
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A cube of spectra and the facts of its file.
-
-    Make one with `diffclass_hyperspectral.open_scene`, or with `Scene.from_array` from an array in
-    memory.
+    """A cube of spectra and the facts of its file, by `open_scene` or `Scene.from_array`.
 
     Attributes
     ----------
@@ -48,10 +45,9 @@ class Scene:
         and then in the file's byte order.
     path : Path
     format : str
-    wavelengths : ndarray of shape (bands,) or None
-        Band centres in nanometres.
-    widths : ndarray of shape (bands,) or None
-        Full widths of the bands' responses at half of their maximum, in nanometres.
+    wavelengths, widths : ndarray of shape (bands,) or None
+        Band centres, and full widths of the bands' responses at half of their maximum, in
+        nanometres.
     band_mask : ndarray of shape (bands,), bool
         True for the bands that the file calls good.
     ignore_value : float or None
@@ -60,17 +56,14 @@ class Scene:
         Stored values divided by it are reflectances.
     band_names, map_info : tuple of str or None
         As the ENVI header has them.
-    read_lookup_table : callable or None
-        Reads the table between the sensor's grid, in which such a scene is, and a map.
     georeference : Georeference or None
         Affine transform and coordinate system, where the file states them.
-    lookup_table : LookupTable or None
-        What `read_lookup_table` reads, once it is asked for.
+    lookup_table, read_lookup_table : LookupTable or None, callable or None
+        The table between the sensor's grid, in which such a scene is, and a map; what reads it.
     region : ndarray of bool of shape (rows, columns) or None
         Pixels to work with; None: all.
     stamp : FileStamp or None
-        What the file looked like when it was opened. Reading raises `DataError` where it has
-        changed since.
+        Of the file when it was opened; reading raises `DataError` where it has changed since.
 
     See Also
     --------

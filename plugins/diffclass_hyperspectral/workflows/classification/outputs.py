@@ -44,9 +44,6 @@ def write_maps(
 ) -> tuple[Path, ...]:
     """Write the class map of a scene, and what else is asked for, with its coordinates.
 
-    Maps of a scene in its sensor's geometry are orthorectified where the format carries
-    coordinates; see `write_class_map`.
-
     Parameters
     ----------
     path : path-like
@@ -56,14 +53,11 @@ def write_maps(
         That was classified.
     probability, margin : path-like, optional
         Calibrated probabilities, one band per class, and margins.
-    ambiguity : path-like, optional
-        Number of classes that may be each pixel's own; see `SceneClassification.set_sizes`.
-    novelty : path-like, optional
-        Distances to the training pixels of a model; see `SceneClassification`.
-    stability : path-like, optional
-        Where a second seed gives the same class; see `SceneClassification`.
+    ambiguity, novelty, stability : path-like, optional
+        Number of classes that may be each pixel's own at ``level``, distances to the training
+        pixels of a model, where a second seed gives the same class; see `SceneClassification`.
     level : float, default=0.9
-        Of these sets.
+        Share of the sets of classes that are to hold the true one.
     simplify : float, default=0
         Of polygons; see `write_class_map`.
     overwrite : bool, default=False
@@ -72,7 +66,8 @@ def write_maps(
     Returns
     -------
     tuple of Path
-        The files written.
+        The files written; those of a scene in its sensor's geometry are orthorectified where the
+        format carries coordinates.
 
     Raises
     ------
