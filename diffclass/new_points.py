@@ -1,10 +1,9 @@
 """Prediction at new points: what a fitted classifier keeps for it.
 
-A new point takes one step of the walk to the fitted points and averages their diffused labels.
-At the place of a fitted point it is that point, and has its values.
-Where no label can be reached, and beyond the reach of the fitted points (see
-`diffclass.graph`), the posteriors are uniform, except for a slight preference for the class
-of the nearest label.
+A new point takes one step of the walk to the fitted points and averages their diffused labels. At
+the place of a fitted point it has the values of that point. Where no label can be reached, and
+beyond the reach of the fitted points (see `diffclass.graph`), the posteriors are uniform but for a
+slight preference for the class of the nearest label.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ class NewPoints:
     def posteriors(
         self, X: np.ndarray, calibration: Calibration | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the posteriors of new points, calibrated or not, and their novelty.
+        """Return posteriors (m, n_classes), calibrated or not, and novelty (m,) of new points.
 
-        They are (m, n_classes) and (m,). X (m, d) are points or, for a precomputed affinity, their
-        (m, n) affinities.
+        X (m, d) are points or, for a precomputed affinity, their (m, n) affinities.
         """
         weights, novelty = self.steps.weights_and_novelty(X, dtype=self.dtype)
         values = self.values.at(weights)
@@ -52,6 +50,7 @@ class NewPoints:
         unreached = values.sum(axis=1) <= 0
         if unreached.any():
             posteriors[unreached] = self.nearest_rows(X[unreached])
+        # far away the class of the map stays, but nothing is known of how likely it is
         far = (novelty > REACH) & ~unreached
         posteriors[far] = self.hinted(posteriors[far].argmax(axis=1))
         return posteriors, novelty

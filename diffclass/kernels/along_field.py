@@ -61,9 +61,8 @@ class AlongField(Gaussian):
 
     Notes
     -----
-    Cost: ``candidates`` times as many edges while neighbours are searched. At new points, a field
-    given as an array needs one more search. The graph passed to `fit` has to be made in the
-    features that `place` returns, by the search of the kernel.
+    Cost: ``candidates`` times as many edges while neighbours are searched. The graph passed to
+    `fit` has to be made in the features that `place` returns, by the search of the kernel.
 
     References
     ----------

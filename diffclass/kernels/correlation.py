@@ -25,9 +25,8 @@ from diffclass.neighbors import RadiusSearch, kept_edges
 class Correlation(Kernel):
     """The quantised correlation: k(x, y) = 1 where <x, y> / (|x| |y|) > threshold, else 0.
 
-    Neighbours are all points within that angle, found by a range search, and not the nearest k; but
-    at most ``max_degree`` of them, beyond which a warning says how many pairs are left out. Another
-    search that is given finds fewer, if its number or radius does.
+    Neighbours are all points within that angle, but at most ``max_degree`` of them; a warning says
+    how many pairs are left out.
 
     Parameters
     ----------
@@ -35,7 +34,6 @@ class Correlation(Kernel):
         From -1 to below 1.
     max_degree : int, default=64
         Largest number of correlated points kept per point, the nearest ones; this bounds memory.
-        The graph is their union.
 
     See Also
     --------

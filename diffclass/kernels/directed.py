@@ -68,8 +68,8 @@ class Directed(Gaussian):
 
     Notes
     -----
-    Cost: F adds p columns to the neighbour search. At new points, F given as an array needs one
-    more search. The graph passed to `fit` has to be made in the features that `place` returns.
+    Cost: F adds p columns to the neighbour search. The graph passed to `fit` has to be made in the
+    features that `place` returns.
 
     References
     ----------

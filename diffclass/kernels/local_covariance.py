@@ -205,8 +205,7 @@ class LocalGaussians:
 class FittedLocalCovariance(FittedKernel):
     """The local-covariance kernel with the densities of its points and their bandwidths h (n,).
 
-    noise_floor is the least s^2. A new point's h^2 is the E of rank ``neighbor``, None if all
-    points have the same h. Unless normalized, affinities are multiplied by sqrt(a(x, x) a(z, z)).
+    noise_floor is the least s^2; ``neighbor`` is None if all points have the same h.
     """
 
     gaussians: LocalGaussians
@@ -266,11 +265,7 @@ class FittedLocalCovariance(FittedKernel):
 def local_gaussians(
     graph: sp.csr_array, X: np.ndarray, rank: int = 5
 ) -> tuple[LocalGaussians, float]:
-    """Fit a Gaussian to each point's neighbourhood; return them and the least s^2.
-
-    The columns of row x of the graph (n, n) are the neighbourhood of x; values are not used. Raises
-    `DataError` for points that are not finite or another number than in the graph.
-    """
+    """Fit a Gaussian to each point's neighbourhood, its row of the graph; return also least s^2."""
     X = check_points(X)
     if graph.shape != (len(X), len(X)):
         raise DataError(f"the graph has shape {graph.shape}; there are {len(X)} points")
@@ -313,8 +308,8 @@ def tangent_distances(graph: sp.csr_array, X: np.ndarray, *, rank: int = 5) -> s
     Parameters
     ----------
     graph : csr_array of shape (n, n)
-        As `neighbors_graph` gives it. Row x, itself included, is the neighbourhood whose Gaussian
-        p_x is; values are not used.
+        As `neighbors_graph` gives it. Row x, itself included, is the neighbourhood of x; values are
+        not used.
     X : array-like of shape (n, d)
         Points.
     rank : int, default=5

@@ -176,7 +176,7 @@ class FittedLocalDiscriminant(FittedKernel):
     """The local discriminant kernel over a fitted one, with anchors (n_anchors, d).
 
     blend (n, n_anchors) weighs the anchors at the points (n, d). Each anchor has directions V (d,
-    r) with D_a^2(x, z) = |V' (x - z)|^2; r is 0 where nothing was found, but not for all of them.
+    r) with D_a^2(x, z) = |V' (x - z)|^2; r is 0 where nothing was found.
     """
 
     kernel: FittedKernel

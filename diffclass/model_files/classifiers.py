@@ -1,7 +1,7 @@
 """The parts of a `DiffusionClassifier` that a file holds: those that new points need.
 
-A file keeps the parameters and points of a neighbour search, and the search indexes them again when
-it is read: only its own library could check an index.
+A file keeps the parameters and points of a neighbour search, which indexes them again when it is
+read: nobody could check an index that a file claims.
 """
 
 from __future__ import annotations

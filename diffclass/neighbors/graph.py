@@ -77,15 +77,14 @@ def neighbors_graph(
         points or 3 features.
     mutual : bool, default=False
         Whether to join only points that are neighbours of each other. Such a graph falls apart
-        more easily, and needs about twice as many neighbours (`experiments.few_labels.mutual`).
+        more easily, and needs about twice as many neighbours.
     random_state : int, RandomState or None, default=None
         Seeds the default search, where it is not exact.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Squared distances: symmetric, indices sorted, zeros stored on the diagonal. For a given seed
-        it does not depend on the number of threads.
+        Squared distances: symmetric, indices sorted, zeros stored on the diagonal.
 
     Raises
     ------

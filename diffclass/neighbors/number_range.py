@@ -1,9 +1,8 @@
 """Points in numbers whose squared differences neither vanish nor overflow.
 
-Distances are squared, and a square needs twice the range of exponents. Single precision holds the
-squares of differences from about 1e-16 to 1e19, double precision those from 1e-146 to 1e154. Points
-whose differences may leave that range are taken in double precision and, where that is not enough,
-divided by a power of two, which changes no digit. Points within it stay as they are.
+Single precision holds the squares of differences from about 1e-16 to 1e19, double precision those
+from 1e-146 to 1e154. Points whose differences may leave that range are taken in double precision
+and, where that is not enough, divided by a power of two, which changes no digit.
 
 Products of points, as |x|^2 - 2 <x, y> + |y|^2, lose the digits of differences beside a large
 offset: `Centred` points have none.

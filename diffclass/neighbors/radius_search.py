@@ -1,7 +1,7 @@
 """Search within a radius, for all points or for the nearest of them.
 
-Where only the nearest are kept, pairs within the radius may be joined from neither side. Their
-number is told, counted for up to 2,048 points with full lists, else estimated from a sample.
+Where only the nearest are kept, pairs within the radius may be joined from neither side. A warning
+says how many: counted for up to 2,048 points with full lists, else estimated from a sample.
 """
 
 from __future__ import annotations

@@ -103,8 +103,7 @@ class Search(TransformerMixin, BaseEstimator):
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest indexed points of new ones (m, d), and their distances; both (m, k).
 
-        There are just k = n_neighbors, or as many as points, the nearest first, of equally near
-        ones the first: of those as far as the last one some are left out.
+        The nearest come first, of equally near ones the first; ties with the last one are left out.
         """
         X = self.of_its_type(check_points(X))
         found = self._searched[self._nearest(X, min(self.n_neighbors, len(self._searched)))]
@@ -310,9 +309,8 @@ def _some(X: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
 class SinglePrecision:
     """Points in single precision, centred and scaled so that their differences keep their digits.
 
-    Points are centred on the mean of the given ones (n, p) and divided by their largest distance to
-    it in any feature. Where the sum of large numbers overflows, the middle of the range replaces
-    the mean.
+    The centre is the mean of the given ones (n, p) or, where their sum overflows, the middle of
+    their range; the unit is the largest distance to it in any feature.
     """
 
     def __init__(self, X: np.ndarray):
