@@ -1,7 +1,7 @@
 """The browser tool of diffclass: paint a few strokes, see the map follow, keep every step.
 
-A local server, or a widget for notebooks, around `diffclass.relabel.RelabelSession`; names load on
-first use, so that importing the plugin costs nothing. The chapters, from the page to the disk:
+A local server, or a widget for notebooks, around `diffclass.relabel.RelabelSession`. The chapters,
+from the page to the disk:
 
 - `commands`, `notebook`, `hosts`: what a user starts, and the web servers behind it
 - `opening`: a session is opened while pages are told how far it is
@@ -35,6 +35,7 @@ __all__ = [
     "open_editor",
 ]
 
+# names load on first use, so that importing the plugin costs nothing
 _HOMES = {
     "RelabelWidget": "notebook",
     "SessionEditor": "session",

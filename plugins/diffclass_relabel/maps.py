@@ -1,8 +1,7 @@
 """Labels and maps as rasters of bytes, and their binary messages: of a map what is in view first.
 
-A message is a JSON header and planes of one byte per pixel. Four bytes give the header's length
-(unsigned, little-endian), then comes the header as UTF-8, padded with spaces to a multiple of four,
-then the planes, rows * columns bytes each.
+A message is the length of its header (four bytes, unsigned, little-endian), the header (JSON in
+UTF-8, padded with spaces to a multiple of four), and planes of rows * columns bytes each.
 """
 
 from __future__ import annotations
@@ -24,22 +23,19 @@ Window = tuple[int, int, int, int]
 
 
 def pack_frame(header: Mapping[str, Any], *planes: np.ndarray) -> bytes:
-    r"""Return a binary message.
-
-    - `*planes` uint8: any shape, all of one size
+    r"""Return a binary message; planes have any shape, all of one size.
 
     >>> pack_frame({"a": 1}, np.array([7, 8], dtype=np.uint8))
     b'\x08\x00\x00\x00{"a":1} \x07\x08'
     """
     text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
-    return b"".join([struct.pack("<I", len(text)), text, *(_bytes(plane) for plane in planes)])
+    parts = [np.ascontiguousarray(plane, dtype=np.uint8).tobytes() for plane in planes]
+    return b"".join([struct.pack("<I", len(text)), text, *parts])
 
 
 def unpack_frame(message: bytes, n_pixels: int) -> tuple[dict[str, Any], np.ndarray]:
-    """Return the header and the planes, shape (n_planes, n_pixels), of a binary message.
-
-    Those of a window (top, left, bottom, right) have as many pixels as it.
+    """Return the header and the planes, shape (n_planes, n_pixels of the window), of a message.
 
     >>> unpack_frame(pack_frame({"a": 1}, np.array([7, 8], dtype=np.uint8)), 2)
     ({'a': 1}, array([[7, 8]], dtype=uint8))
@@ -61,7 +57,7 @@ def as_bytes(values: np.ndarray) -> np.ndarray:
 
 
 def labels_frame(labels: ShownLabels, known: ShownLabels | None = None) -> bytes:
-    """Return the binary message of the labels, or of the window that is new to who knows some."""
+    """Return the binary message of the labels, or of where they differ from ``known``."""
     header = {"kind": "labels", "version": labels.version}
     if known is None:
         return pack_frame(header, labels.ids)
@@ -70,17 +66,16 @@ def labels_frame(labels: ShownLabels, known: ShownLabels | None = None) -> bytes
 
 
 def changes_frame(shown: ShownMap) -> bytes:
-    """Return the binary message of what a map has changed."""
+    """Return the binary message of where a map has changed."""
     return pack_frame({"kind": "changes", "version": shown.version}, shown.changed)
 
 
 def map_frames(shown: ShownMap, seen: Window | None = None) -> list[bytes]:
-    """Return the binary messages of a map, to be sent in this order.
+    """Return the binary messages of a map in the order of sending, what is in view (`seen`) first.
 
-    - `seen`: the part that is in view; the first piece holds it
-    - returns: each says which window it fills, of which planes, and how many pieces are left after
-      it: the classes come first, and with them the map can be drawn
+    Each names its window, its planes, and how many pieces are left after it.
     """
+    # classes first: with them alone the page can draw the map
     parts = [(["ids"], window) for window in pieces(shown.ids.shape, seen)]
     parts += [(["margin", "probability"], window) for window in pieces(shown.ids.shape)]
     header = {"kind": "map", "version": shown.version, "ms": round(shown.milliseconds, 2)}
@@ -134,17 +129,13 @@ def _on_grid(window: Window, rows: int, columns: int) -> Window:
 
 
 def _strips(window: Window) -> list[Window]:
-    """Cut a window into strips that are not too long; an empty one has none."""
+    """Cut a window into strips of at most `MOST_WHOLE` pixels; an empty one has none."""
     top, left, bottom, right = window
     if left >= right:
         return []
     height = max(MOST_WHOLE // (right - left), 1)
     starts = range(top, bottom, height)
     return [(start, left, min(start + height, bottom), right) for start in starts]
-
-
-def _bytes(plane: np.ndarray) -> bytes:
-    return np.ascontiguousarray(plane, dtype=np.uint8).tobytes()
 
 
 NO_DATA = 255
@@ -162,18 +153,12 @@ class _ShownIds:
 
 
 class ShownLabels(_ShownIds):
-    """The labels after an operation.
-
-    - `ids` uint8 (rows, columns): class ids; 0 = unlabelled
-    """
+    """The labels after an operation; `ids` uint8 (rows, columns), 0 = unlabelled."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShownMap(_ShownIds):
-    """The map of an update.
-
-    - `ids` uint8 (rows, columns): class ids; 0 = nothing arrived, 255 = no data
-    """
+    """The map of an update; `ids` uint8 (rows, columns), 0 = nothing arrived, 255 = no data."""
 
     margin: np.ndarray  # margin, probability: uint8 (rows, columns); 0 to 255 for 0 to 1
     probability: np.ndarray

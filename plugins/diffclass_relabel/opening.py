@@ -1,9 +1,8 @@
 """Opening a session so that its first stroke is as fast as the tenth, and what pages hear of it.
 
-The server answers before the scene is read. The work runs in a thread of its own, which imports
-what computes, and announces its stages (`diffclass.system.progress`); those named in `STEPS` are
-the steps that a page shows. Stages within a step are part of it. Pages wait until labels can be
-painted; the graph that maps need is built meanwhile.
+The server answers before the scene is read. A thread of its own imports what computes and opens the
+session; pages are shown those of its stages (`diffclass.system.progress`) that `STEPS` names.
+Labels can be painted before there is a graph to make maps of.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from diffclass_relabel.session import SessionEditor
     from diffclass_relabel.workspace import SessionSettings
 
-# stages of the library and the plugin, in their order, and what a page calls them
+# stages of the library and the plugin, in their order, and what a page calls them; stages within
+# these count as part of them
 STEPS = {
     "libraries": "Start the program",
     "opening": "Read the file",
@@ -68,9 +69,8 @@ class _Step:
 class Preparation:
     """A listener of stages that tells how far the preparation is.
 
-    - `on_change`: called from the preparing thread when there is something new to tell, a few times
-      a second at most
-    - `on_editor`: called from that thread with a session that can be painted in, but has no graph
+    Both are called in the preparing thread: `on_change` when there is something new to tell,
+    `on_editor` with a session that can be painted in, but has no graph.
     """
 
     def __init__(self, scene: str, on_change: Callable[[], None] | None = None):
@@ -90,7 +90,7 @@ class Preparation:
         self._tell()
 
     def begins(self, name: str) -> None:
-        """Hear that a stage begins."""
+        """Note that a stage begins."""
         if name in self._steps and self._current is None:
             with self._lock:
                 self._current = name
@@ -98,7 +98,7 @@ class Preparation:
             self._tell()
 
     def advances(self, name: str, done: int, parts: int) -> None:
-        """Hear how many of the parts of a stage are done."""
+        """Note how many of the parts of a stage are done."""
         if name == self._current and parts:
             with self._lock:
                 self._steps[name].share = done / parts
@@ -106,7 +106,7 @@ class Preparation:
                 self._tell()
 
     def ends(self, name: str, seconds: float) -> None:
-        """Hear that a stage has ended, and how long it took."""
+        """Note that a stage has ended, and how long it took."""
         if name == self._current:
             with self._lock:
                 self._current = None
@@ -176,8 +176,6 @@ def prepared_editor(
 ) -> SessionEditor:
     """Open a session, build its graph and compile what its strokes need.
 
-    - `preparation`: told how long the steps will take, and of the session before there is a graph;
-      it hears of the steps as a listener of stages
     - `options`: of `diffclass_relabel.session.open_editor`
     - `before`: called with the forecast of memory and time before anything is computed
     """
@@ -192,9 +190,10 @@ def prepared_editor(
         if before is not None:
             before(forecast)
 
-    later = preparation.on_editor is not None
-    editor = open_editor(scenes, log, on_opened=expect, build=not later, **options)
+    paints_at_once = preparation.on_editor is not None
+    editor = open_editor(scenes, log, on_opened=expect, build=not paints_at_once, **options)
     if preparation.on_editor is not None:
+        # strokes come in and are logged while this thread builds the graph; their maps wait for it
         preparation.on_editor(editor)
         editor.workspace.build()
     warm_up(editor.workspace)
@@ -210,10 +209,7 @@ _FAREWELL = 0.5  # seconds for the message of a failure to reach the pages
 
 
 class OpeningPage:
-    """Opens a session in a thread, and passes pages on to its hub when it is open.
-
-    - `opening`: opens the session and announces its stages to the listener that it is given
-    """
+    """Opens a session in a thread, and passes pages on to its hub when it is open."""
 
     def __init__(
         self,
@@ -237,10 +233,7 @@ class OpeningPage:
         self._task = asyncio.create_task(self._open())
 
     async def opened(self) -> SessionHub:
-        """Return the hub, waiting for it.
-
-        - `Exception` what kept the session from being opened
-        """
+        """Return the hub, waiting for it; raise what kept the session from being opened."""
         if self._task is not None:
             await asyncio.wait([self._task])
         if self.hub is None:
@@ -248,10 +241,9 @@ class OpeningPage:
         return self.hub
 
     async def close(self) -> None:
-        """Close the session; one that is still being opened is left alone.
+        """Close the session; a thread that is still opening it ends with the process.
 
-        Its thread ends with the process: nothing is on disk before a session is open but whole
-        lines of its file.
+        That is safe: until a session is open, all that is on disk is whole lines of its file.
         """
         self._is_closed = True
         if self._task is not None:
@@ -260,7 +252,7 @@ class OpeningPage:
             await self.hub.close()
 
     def join(self, client: Client) -> None:
-        """Take a client in: it gets the progress of the preparation, or the greeting of the hub."""
+        """Take a client in, and send it the progress of the preparation or the hub's greeting."""
         if self.hub is not None:
             self.hub.join(client)
         else:
@@ -274,16 +266,16 @@ class OpeningPage:
             self.hub.leave(client)
 
     async def hear(self, client: Client, text: str) -> None:
-        """Pass a message on; pages send none before they are greeted."""
+        """Pass a message on to the hub."""
         if self.hub is not None:
             await self.hub.hear(client, text)
         else:
-            log.warning("refused: a message before the greeting")
+            log.warning("refused: a message before the greeting")  # our own page sends none
 
     async def _open(self) -> None:
         loop = asyncio.get_running_loop()
         self._preparation.on_change = lambda: _call_soon(loop, self._tell)
-        begun: list[asyncio.Task[None]] = []
+        begun: list[asyncio.Task[None]] = []  # kept: the loop forgets tasks that nobody holds
         self._preparation.on_editor = lambda editor: _call_soon(
             loop, lambda: begun.append(asyncio.create_task(self._begin(editor, self._left)))
         )
@@ -305,10 +297,8 @@ class OpeningPage:
         return self._preparation.message()["left"] or 1.0
 
     async def _begin(self, editor: SessionEditor, preparing: float | None) -> None:
-        """Greet the pages, once.
-
-        - `preparing`: seconds until there is a graph; None where there is
-        """
+        """Start the hub and greet the pages; ``preparing``: seconds until there is a graph."""
+        # called without a graph, and again with it: whichever comes second waits and does nothing
         async with self._beginning:
             if self.hub is not None or self._is_closed:
                 return
@@ -324,7 +314,7 @@ class OpeningPage:
 
     def _opened(self) -> SessionEditor:
         editor = self._opening(self._preparation)
-        if self._is_closed:
+        if self._is_closed:  # meanwhile: nobody else will close this one
             editor.close()
         return editor
 
@@ -374,8 +364,6 @@ def _in_daemon_thread(
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    """Call a function in the loop's thread; not at all once the loop has ended."""
-    try:
+    """Call a function in the loop's thread, or not at all once the loop has ended."""
+    with suppress(RuntimeError):
         loop.call_soon_threadsafe(function)
-    except RuntimeError:
-        return

@@ -105,10 +105,8 @@ _DECLARED = {
 
 
 def checked_settings(of: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is asked of a session, as the command would take it.
+    """Return what is asked of a session over a "scene" or "table", as the command would take it.
 
-    - `of`: what the session is over, "scene" or "table"
-    - `given`: None is none
     - `ParameterError` for what the command has no option for, or would refuse
     """
     kinds = _DECLARED[of]

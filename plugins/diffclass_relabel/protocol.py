@@ -1,8 +1,8 @@
 """What passes between page and server in JSON: the shapes of messages, of the state and of answers.
 
-The page's types are made from these and from the tables of operations and questions; see
-`diffclass_relabel.hub.page_types`. A text in `Annotated` documents a field there too. Which answer
-is whose is in `diffclass_relabel.queries.kinds`.
+`diffclass_relabel.hub.page_types` makes the page's types from these; a text in `Annotated`
+documents a field there too. Short messages stand on one line. Which answer belongs to which
+question is in `diffclass_relabel.queries.kinds`.
 """
 
 from __future__ import annotations
@@ -89,14 +89,10 @@ class SessionState(SessionFacts):
     problem: str | None
 
 
-class TilePlace(TypedDict):
-    """Where one of several scenes lies in their joint picture."""
-
-    name: str
-    row: int
-    column: int
-    rows: int
-    columns: int
+# where one of several scenes lies in their joint picture
+TilePlace = TypedDict(
+    "TilePlace", {"name": str, "row": int, "column": int, "rows": int, "columns": int}
+)
 
 
 class BandInfo(TypedDict):
@@ -140,11 +136,7 @@ class Geography(TypedDict):
     crs: str | None
 
 
-class Preset(TypedDict):
-    """A picture of the scene to choose, and what to call it."""
-
-    name: str
-    label: str
+Preset = TypedDict("Preset", {"name": str, "label": str})  # a picture of the scene to choose
 
 
 class ExportFormat(TypedDict):
@@ -212,12 +204,7 @@ class OfferedScene(TypedDict):
 
 
 class Start(TypedDict):
-    """Where nothing is open yet: what can be.
-
-    A page answers {"look": path of a folder}, {"recent": number in the list}, or {"open": path of a
-    scene} with "further" scenes, "features", "reference" and "mask" as wanted; paths are relative
-    to the root.
-    """
+    """Where nothing is open yet: what can be."""
 
     kind: Literal["start"]
     root: Annotated[str, "Nothing outside this folder can be opened but the recent sessions."]
@@ -237,18 +224,11 @@ class Moved(TypedDict):
     token: str
 
 
-class Failed(TypedDict):
-    """The scene could not be prepared; the server ends, or offers others."""
+# the scene could not be prepared; the server ends, or offers others
+Failed = TypedDict("Failed", {"kind": Literal["failed"], "message": str})
 
-    kind: Literal["failed"]
-    message: str
-
-
-class Foreign(TypedDict):
-    """Sent instead of the greeting to a page that comes back to another session than its own."""
-
-    kind: Literal["foreign"]
-    scene: Annotated[str, "Name of the scene that is open here."]
+# in place of the greeting, to a page of another session; "scene" is the name of the one open here
+Foreign = TypedDict("Foreign", {"kind": Literal["foreign"], "scene": str})
 
 
 class StateMessage(TypedDict):
@@ -278,54 +258,23 @@ class Done(DoneFacts):
     seq: int
 
 
-class Refused(TypedDict):
-    """A message was refused."""
+Refused = TypedDict("Refused", {"kind": Literal["refused"], "seq": int | None, "message": str})
 
-    kind: Literal["refused"]
-    seq: int | None
-    message: str
+# a question was cancelled: the same client has asked it again
+Superseded = TypedDict("Superseded", {"kind": Literal["superseded"], "seq": int})
 
-
-class Superseded(TypedDict):
-    """A question was cancelled: the same client has asked it again."""
-
-    kind: Literal["superseded"]
-    seq: int
+# begins the answer to a question, whose own fields follow
+Answer = TypedDict("Answer", {"kind": Literal["answer"], "seq": int, "ask": str})
 
 
-class Answer(TypedDict):
-    """A question is answered; the answer's own fields follow these."""
-
-    kind: Literal["answer"]
-    seq: int
-    ask: str
-
-
-TextMessage = (
-    Start
-    | Moved
-    | Preparing
-    | Failed
-    | Hello
-    | Foreign
-    | StateMessage
-    | Done
-    | Refused
-    | Superseded
-    | Answer
-)
-
+_Opening = Start | Moved | Preparing | Failed | Hello | Foreign
+TextMessage = _Opening | StateMessage | Done | Refused | Superseded | Answer
 
 Spectrum = list[float | None]
 Pixels = Annotated[list[int], "start, length, start, length, ..."]
 
 
-class SpectrumAnswer(TypedDict):
-    """The spectrum of a pixel."""
-
-    pixel: int
-    values: Spectrum
-
+SpectrumAnswer = TypedDict("SpectrumAnswer", {"pixel": int, "values": Spectrum})
 
 ClassSpectrum = TypedDict(
     "ClassSpectrum",
@@ -355,11 +304,7 @@ class RowFacts(TypedDict):
     values: Annotated[list[list[str]], "Name and value of each column."]
 
 
-class RowsAnswer(TypedDict):
-    """The rows at pixels, in their order."""
-
-    rows: list[RowFacts]
-
+RowsAnswer = TypedDict("RowsAnswer", {"rows": list[RowFacts]})
 
 StrokeShare = TypedDict(
     "StrokeShare",
@@ -372,12 +317,7 @@ StrokeShare = TypedDict(
 )
 
 
-class WhyAnswer(TypedDict):
-    """The strokes behind a pixel's class."""
-
-    pixel: int
-    shares: list[StrokeShare]
-
+WhyAnswer = TypedDict("WhyAnswer", {"pixel": int, "shares": list[StrokeShare]})
 
 ContradictedStroke = TypedDict(
     "ContradictedStroke",
@@ -393,19 +333,10 @@ ContradictedStroke = TypedDict(
 )
 
 
-class AuditAnswer(TypedDict):
-    """The strokes with pixels that all other strokes contradict."""
-
-    count: int
-    items: list[ContradictedStroke]
-
-
-class SuggestAnswer(TypedDict):
-    """Pixels to label next."""
-
-    pixels: list[int]
-    scores: list[float]
-    rule: str
+AuditAnswer = TypedDict("AuditAnswer", {"count": int, "items": list[ContradictedStroke]})
+SuggestAnswer = TypedDict(
+    "SuggestAnswer", {"pixels": list[int], "scores": list[float], "rule": str}
+)
 
 
 class CurveAnswer(TypedDict):
@@ -440,12 +371,7 @@ class SentFile(Struct, frozen=True, forbid_unknown_fields=True):
     data: Annotated[bytes, Meta(description="In base 64.")]
 
 
-class NewClass(TypedDict):
-    """A class to add."""
-
-    id: int
-    name: str
-    color: str
+NewClass = TypedDict("NewClass", {"id": int, "name": str, "color": str})
 
 
 class GivenClass(TypedDict):
@@ -573,21 +499,13 @@ class AreaFacts(TypedDict):
     not_sampled: Annotated[list[int], "Classes of the map with no pixel to compare; left out."]
 
 
-class AccuracyPoint(TypedDict):
-    """The accuracy of an earlier map."""
+# the accuracy of an earlier map
+AccuracyPoint = TypedDict(
+    "AccuracyPoint", {"version": int, "labelled": int, "overall": float, "average": float}
+)
 
-    version: int
-    labelled: int
-    overall: float
-    average: float
-
-
-class ClassFlow(TypedDict):
-    """Pixels that went from one class to another; 255 is no data, 0 no class."""
-
-    before: int
-    after: int
-    pixels: int
+# how many pixels went from one class to another; 255 is no data, 0 no class
+ClassFlow = TypedDict("ClassFlow", {"before": int, "after": int, "pixels": int})
 
 
 class ChangeFacts(TypedDict):
@@ -621,32 +539,13 @@ class CompareAnswer(TypedDict):
     step: Annotated[int | None, "Of the history; null for the reference."]
 
 
-class LiveAnswer(TypedDict):
-    """Whether the map follows every operation."""
-
-    on: bool
-
-
-class UpdateAnswer(TypedDict):
-    """The map is up to date."""
-
-    version: int
+LiveAnswer = TypedDict("LiveAnswer", {"on": bool})
+UpdateAnswer = TypedDict("UpdateAnswer", {"version": int})
+PreviewAnswer = TypedDict("PreviewAnswer", {"tau": int})
+ExportAnswer = TypedDict("ExportAnswer", {"url": str, "files": list[str]})
 
 
 class ViewAnswer(TypedDict):
     """What is in view is known."""
 
     sent_anew: Annotated[bool, "A map was on its way; it is sent in another order."]
-
-
-class PreviewAnswer(TypedDict):
-    """A preview was sent."""
-
-    tau: int
-
-
-class ExportAnswer(TypedDict):
-    """Where exported files can be fetched."""
-
-    url: str
-    files: list[str]

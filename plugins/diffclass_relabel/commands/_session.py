@@ -69,7 +69,7 @@ class Address:
     no_browser: bool = option("Do not open the page, only print its address.")
 
     def gate(self) -> Gate:
-        """Return who can reach the page; port and token are those of the session in the end."""
+        """Return who can reach the page; `Serving` fills in the session's port and token."""
         from diffclass_relabel.door import BaseUrl, Gate, checked_host, is_loopback
 
         if not (self.public or is_loopback(self.host)):

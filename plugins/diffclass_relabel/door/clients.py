@@ -1,10 +1,7 @@
 """A page that is connected: what it is called, and the messages on their way to it and from it.
 
-Messages that are too long for one piece come in parts. A part begins with ``+`` where more follow
-and with ``=`` where it is the last; a message in one piece begins with a brace. The parts of a
-message come one after the other.
-
-Pages wait for a session before NumPy is loaded, so that rasters are packed by imports of their own.
+Long messages come in parts, one after the other: a part begins with ``+`` where more follow and
+with ``=`` where it is the last; a message in one piece begins with a brace.
 """
 
 from __future__ import annotations
@@ -93,7 +90,8 @@ class Client:
         self._labels_there: ShownLabels | None = None  # those before a message that still waits
 
     def show_labels(self, labels: ShownLabels) -> None:
-        """Queue what is new in the labels: all of them at first, then what has changed."""
+        """Queue the labels, all of them at first, then what has changed."""
+        # loads NumPy, which pages that wait for a session do without
         from diffclass_relabel.maps import labels_frame
 
         if not self.outbox.holds("labels"):
@@ -106,7 +104,7 @@ class Client:
         self.outbox.put(json.dumps(message, allow_nan=False), kind=kind)
 
     def joined(self, text: str) -> str | None:
-        """Return the message that a piece completes, if it does; one too long is refused."""
+        """Return the message that a piece completes, if any; refuse one that is too long."""
         try:
             return self._parts.joined(text)
         except TooLongError as error:
@@ -136,7 +134,7 @@ def parsed_message(text: str) -> Any:
 
 
 class TooLongError(ParameterError):
-    """A message is too long."""
+    """A message is too long; ``number`` is its own, if its beginning tells."""
 
     def __init__(self, beginning: str):
         found = _NUMBER.match(beginning)
@@ -151,15 +149,12 @@ class Parts:
     """Puts the messages of one page together."""
 
     def __init__(self) -> None:
-        self._begin()
-
-    def _begin(self) -> None:
         self._parts: list[str] = []
         self._length = 0
         self._is_refused = False
 
     def joined(self, text: str) -> str | None:
-        """Take a piece in; return the message that it completes, None if more is to come.
+        """Return the message that a piece completes, if any.
 
         - `TooLongError` once for a message that is too long; its other parts are dropped
         """
@@ -170,7 +165,7 @@ class Parts:
         whole = None
         if mark == LAST:
             whole = None if self._is_refused else "".join(self._parts)
-            self._begin()
+            self._parts, self._length, self._is_refused = [], 0, False
         if error is not None:
             raise error
         return whole

@@ -1,7 +1,7 @@
 """The page and its WebSocket, for any protocol: who may connect, and how messages pass.
 
-A server has a room that clients join: the `diffclass_relabel.opening` of a session, or
-the `diffclass_relabel.hosts.scene_chooser` where a scene is chosen.
+Clients join a server's room: `diffclass_relabel.opening.OpeningPage` of a session, or
+`diffclass_relabel.hosts.scene_chooser.SceneChooser`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ log = logging.getLogger("diffclass_relabel")
 
 STATIC = Path(__file__).parents[1] / "static"
 MOST_BYTES = 4 * 2**20  # of one piece of a message; see `diffclass_relabel.door.clients`
-# Of one client, what is worked on. While it is listened to, its answers to pings are heard too, by
-# which the server knows that it is there.
+# Of one client, what is worked on; beyond that it is not listened to, and its answers to pings,
+# which show that it is still there, are not heard either
 _MOST_AT_ONCE = 20_000  # messages
 _MOST_CHARACTERS = 2**28
 _MOST_UNSENT = 1000  # messages for one client, before it is listened to again
@@ -36,17 +36,10 @@ _FOREIGN = 1008  # WebSocket close code: against the rules
 _TEXT_ONLY = 1003
 
 
-class Room(Protocol):
-    """What clients join."""
-
-    def join(self, client: Client) -> None:
-        """Take a client in and greet it."""
-
-    def leave(self, client: Client) -> None:
-        """Forget a client."""
-
-    async def hear(self, client: Client, text: str) -> None:
-        """Take a message of a client that has joined."""
+class _Room(Protocol):
+    def join(self, client: Client) -> None: ...  # and greet it
+    def leave(self, client: Client) -> None: ...
+    async def hear(self, client: Client, text: str) -> None: ...
 
 
 class PageService:
@@ -55,7 +48,7 @@ class PageService:
     - `on_page`: called whenever the page was asked for with the token
     """
 
-    def __init__(self, room: Room, gate: Gate, on_page: Callable[[], None] | None = None):
+    def __init__(self, room: _Room, gate: Gate, on_page: Callable[[], None] | None = None):
         self._room = room
         self._gate = gate
         self._on_page = on_page
@@ -135,7 +128,8 @@ class PageService:
             await client.outbox.shorter_than(_MOST_UNSENT)
             message = await socket.receive()
             if message["type"] == "websocket.disconnect":
-                _note_end(message)
+                if message.get("code") == 1009:
+                    log.warning("refused: a message of more than %d bytes", MOST_BYTES)
                 return
             text = message.get("text")
             if text is None:
@@ -151,7 +145,7 @@ class PageService:
             task.add_done_callback(done)
 
     def lets_in(self, request: Request | WebSocket) -> bool:
-        """Tell whether a request carries the token."""
+        """Return whether a request carries the token."""
         return self._gate.has_token(request.query_params, request.cookies)
 
     def refused(self, request: Request) -> Response:
@@ -171,18 +165,13 @@ class PageService:
 
 async def _send(socket: WebSocket, client: Client) -> None:
     """Send what waits for a client, one message after the other."""
-    with suppress(WebSocketDisconnect, RuntimeError):  # gone meanwhile: its listener ends too
+    with suppress(WebSocketDisconnect, RuntimeError):  # it has gone: so does its listener
         while True:
             message = await client.outbox.take()
             if isinstance(message, bytes):
                 await socket.send_bytes(message)
             else:
                 await socket.send_text(message)
-
-
-def _note_end(message: Message) -> None:
-    if message.get("code") == 1009:
-        log.warning("refused: a message of more than %d bytes", MOST_BYTES)
 
 
 class Guarded:
@@ -210,7 +199,8 @@ class Guarded:
         app = self._app
         if base is not None and scope["path"] == base.prefix:
             # relative addresses need the slash; the page's own token goes along
-            app = RedirectResponse(base.path + _query(scope))
+            query = scope["query_string"].decode("latin-1")
+            app = RedirectResponse(base.path + (f"?{query}" if query else ""))
         added = [(k.lower().encode(), v.encode()) for k, v in self._gate.headers(host).items()]
 
         async def send_with_headers(message: Message) -> None:
@@ -219,8 +209,3 @@ class Guarded:
             await send(message)
 
         await app(scope, receive, send_with_headers)
-
-
-def _query(scope: Scope) -> str:
-    query = scope["query_string"].decode("latin-1")
-    return f"?{query}" if query else ""

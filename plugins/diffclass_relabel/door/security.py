@@ -3,11 +3,8 @@
 A page of any other site can send requests to 127.0.0.1 from the user's own browser. Three checks
 prevent that: the token, which such a page does not know; the ``Origin`` of a WebSocket, which
 the browser fills in; and the ``Host``, which tells a foreign name that was made to resolve to this
-machine (DNS rebinding). Names and addresses that the user states count as the server's own.
-
-Browsers find the page elsewhere when something stands between: a tunnel has another port at its
-other end; a proxy has another name, often TLS, and puts the page below a prefix that it strips or
-keeps.
+machine (DNS rebinding). Names and addresses that the user states, as those of a tunnel or a proxy,
+count as the server's own.
 """
 
 from __future__ import annotations
@@ -39,10 +36,7 @@ class BaseUrl:
 
     @classmethod
     def parsed(cls, text: str) -> BaseUrl:
-        """Return the base of an address.
-
-        - `text`: ``https://name:port/prefix/``; port and prefix may be missing
-        - `ParameterError` where it is no such address, or has a user, a query or a fragment
+        """Return the base of ``https://name:port/prefix/``; port and prefix may be missing.
 
         >>> BaseUrl.parsed("HTTPS://Lab.example.org:443/user/anna")
         BaseUrl(scheme='https', host='lab.example.org', path='/user/anna/')
@@ -76,24 +70,19 @@ class BaseUrl:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What a proxy may pass on as ``Host``: the scheme's own port is named or not."""
+        """What a proxy may pass on as ``Host``: with the scheme's own port or without."""
         has_port = self.host.rpartition(":")[2].isdigit() and not self.host.endswith("]")
-        return frozenset({self.host} if has_port else {self.host, f"{self.host}:{self._port}"})
+        with_port = self.host if has_port else f"{self.host}:{_PORTS[self.scheme]}"
+        return frozenset({self.host, with_port})
 
     @property
     def prefix(self) -> str:
         """The path as servers see it: decoded, without a slash at the end."""
         return unquote(self.path).rstrip("/")
 
-    @property
-    def _port(self) -> int:
-        return _PORTS[self.scheme]
-
 
 def checked_host(text: str) -> str:
-    """Return a host that requests may name, in small letters.
-
-    - `text`: ``name`` or ``name:port``, as in a browser's address bar
+    """Return a host that requests may name, ``name`` or ``name:port``, in small letters.
 
     >>> checked_host("LocalHost:9000")
     'localhost:9000'
@@ -127,13 +116,9 @@ class Gate:
 
     host: str  # host, port: where the server is bound
     port: int
-    # whether it is bound to more than this machine; then it answers to any name
-    is_public: bool = False
-    # where browsers find the page, if that is elsewhere: behind a proxy or a tunnel
-    base: BaseUrl | None = None
-    # other names that it answers to; see `diffclass_relabel.door.security.checked_host`
-    allowed_hosts: frozenset[str] = frozenset()
-    # see `diffclass_relabel.files.sidecar`
+    is_public: bool = False  # bound to more than this machine, so that it answers to any name
+    base: BaseUrl | None = None  # where browsers find the page behind a proxy or a tunnel
+    allowed_hosts: frozenset[str] = frozenset()  # other names that it answers to, by `checked_host`
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     @property
@@ -159,7 +144,7 @@ class Gate:
         return {"path": self.base.path, "secure": self.base.scheme == "https"}
 
     def knows_host(self, host: str | None) -> bool:
-        """Tell whether a ``Host`` header names this server."""
+        """Return whether a ``Host`` header names this server."""
         if self.is_public:
             return bool(host)
         names = {"127.0.0.1", "localhost", "[::1]", self.host}
@@ -168,15 +153,13 @@ class Gate:
         return (host or "").lower() in own | stated | self.allowed_hosts
 
     def knows_origin(self, origin: str | None, host: str | None) -> bool:
-        """Tell whether an ``Origin`` header is that of this server's own page.
-
-        A proxy may put another ``Host`` in place of the browser's, but leaves the ``Origin``.
-        """
+        """Return whether an ``Origin`` header is that of this server's own page."""
+        # a proxy may put another Host in place of the browser's, but leaves the Origin
         own = {f"http://{host}".lower()} | (set() if self.base is None else {self.base.origin})
         return self.knows_host(host) and (origin or "").lower() in own
 
     def has_token(self, query: Mapping[str, str], cookies: Mapping[str, str]) -> bool:
-        """Tell whether a request carries the token; the query counts where it has one."""
+        """Return whether a request carries the token; a query's counts before a cookie's."""
         given = query.get("token", cookies.get(self.cookie, ""))
         return hmac.compare_digest(given.encode(), self.token.encode())
 
@@ -197,7 +180,7 @@ class Gate:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host to bind to can be reached from this machine only.
+    """Return whether a host to bind to can be reached from this machine only.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.1.2.3")]
     [True, True, True, False, False]

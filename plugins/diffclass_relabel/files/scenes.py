@@ -1,8 +1,8 @@
 """The scenes that can be opened: recent sessions, and what lies below a folder and nowhere else.
 
-Tables count as scenes here. Recent sessions are kept in the user's state folder. Pages name folders
-and scenes relative to the first folder. Names that lead out of it, by ``..``, as absolute paths or
-over links, are refused in the same words as names of nothing.
+Tables count as scenes here. Pages name folders and scenes relative to the first folder. Names that
+lead out of it, by ``..``, as absolute paths or over links, are refused in the words for names of
+nothing, so that no page can find out what else there is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RecentSession:
 
 
 def state_folder() -> Path:
-    """Return the folder for what a program remembers, ``$XDG_STATE_HOME/diffclass``; it exists."""
+    """Return the folder for what the program remembers, ``$XDG_STATE_HOME/diffclass``."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     folder = Path(base) / "diffclass"
     with suppress(OSError):  # who needs it says what is wrong with it
@@ -41,7 +41,7 @@ def state_folder() -> Path:
 
 
 def remember(scenes: Sequence[Path], session: Path, shape: tuple[int, ...]) -> None:
-    """Put a session first in the list, for its owner only; a list that cannot be kept is left."""
+    """Put a session first in the list of recent ones, if that can be written."""
     places = tuple(scene.absolute() for scene in scenes)
     newest = RecentSession(places, session.absolute(), shape)
     others = [known for known in _remembered() if known.session != newest.session]
@@ -52,7 +52,7 @@ def remember(scenes: Sequence[Path], session: Path, shape: tuple[int, ...]) -> N
 
 
 def recent_sessions() -> list[RecentSession]:
-    """Return the sessions whose scenes and file can be read, those first that changed last."""
+    """Return the sessions whose scenes and file can be read, the last changed ones first."""
     readable = [
         known
         for known in _remembered()
@@ -109,7 +109,7 @@ class Listing:
 
 
 def holds_scenes(path: Path) -> bool:
-    """Tell whether a path is a folder of scenes, rather than a scene, which may be a folder too."""
+    """Return whether a path is a folder of scenes, and not a scene that is a folder itself."""
     return path.is_dir() and not _scenes_among([path])
 
 
@@ -120,10 +120,7 @@ class SceneFolder:
         self.root = root.resolve()
 
     def listing(self, path: Any) -> Listing:
-        """Return the folders and scenes in a folder, by name; hidden ones are left out.
-
-        - `ParameterError` where there is no such folder below the first one
-        """
+        """Return the folders and scenes in a folder, by name; hidden ones are left out."""
         folder = self._inside(path)
         if not os.path.isdir(folder):  # False for names too long, too
             raise self._nothing(path)
@@ -143,20 +140,14 @@ class SceneFolder:
         )
 
     def scene(self, path: Any) -> Path:
-        """Return the place of a scene.
-
-        - `ParameterError` where there is no such scene below the first folder
-        """
+        """Return the place of a scene; `ParameterError` where there is none."""
         place = self._inside(path)
         if place == self.root or not _scenes_among([place]):
             raise self._nothing(path)
         return place
 
     def file(self, path: Any) -> Path:
-        """Return the place of a file of any kind.
-
-        - `ParameterError` where there is no such file below the first folder
-        """
+        """Return the place of a file of any kind; `ParameterError` where there is none."""
         place = self._inside(path)
         if not os.path.isfile(place):
             raise ParameterError(f"{str(path)[:200]!r}: no file below {self.root}")
@@ -183,7 +174,7 @@ class SceneFolder:
 
 
 def _scenes_among(places: list[Path]) -> list[Path]:
-    # the page is shown before NumPy is there
+    # loads NumPy, without which the page is shown sooner
     from diffclass_hyperspectral.io.readers import images_among
 
     images = set(images_among(places))

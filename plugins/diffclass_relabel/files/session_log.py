@@ -3,15 +3,13 @@
 The first line is the header: which scene (and what its values hash to), features, kernel, tau,
 seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``, or
 ``"refused"`` and the reason in place of the operation, so that one that is sent again after a crash
-is refused again: what was done after it counts on that. Each line ends with a hash of itself and of
-the line before, so that a line that was changed, moved or taken out is found, by accident or by
-hand; without a secret it does not keep anybody from forging a session.
+is refused again. Each line ends with a hash of itself and of the line before, by which a line that
+was changed, moved or taken out is found.
 
 A new session appears as a whole, header and first steps. From then on lines are written at the end
-and synced, so that a process killed at any moment leaves whole lines and, at most, one torn line at
-the end, which lacks its newline; `SessionLog` puts that one aside. A line that is damaged although
-it ends was, perhaps, answered: it is named, and nothing is changed. So is an end that is missing:
-the last step that is on disk is kept next to the file (`diffclass_relabel.files.sidecar.Head`).
+and synced. A killed process leaves at most one torn line at the end, without its newline, which
+`SessionLog` puts aside. A damaged line with a newline was perhaps answered: it is named, and
+nothing is changed. So is an end that is missing; `diffclass_relabel.files.sidecar.Head` has it.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -51,7 +50,7 @@ def chained(lines: Iterable[Mapping[str, Any]], last: str = "") -> tuple[bytes, 
 
 
 def parsed(piece: bytes) -> Line | None:
-    """Return a line, its hash still in it; None where it is none."""
+    """Return a line with its hash; None for what is no line."""
     try:
         line = json.loads(piece)
     except (ValueError, RecursionError):
@@ -64,7 +63,6 @@ def _text(line: Mapping[str, Any]) -> bytes:
 
 
 KIND = "diffclass relabel session 2"
-
 _BEGINNING = b'{"kind":"' + KIND.encode() + b'"'
 
 
@@ -76,12 +74,8 @@ def source_of(labels: str | os.PathLike[str]) -> str:
 class SessionLog:
     """An open session file, locked against other processes until it is closed.
 
-    A missing file is created; one that ends in a torn line is repaired, and the torn part is
-    appended to a file of the same name with ``.torn`` added.
-
-    Parameters
-    ----------
-    path : path-like
+    A missing file is created. A torn last line is cut off, and appended to a file of the same name
+    with ``.torn`` added.
 
     Attributes
     ----------
@@ -130,18 +124,12 @@ class SessionLog:
         return len(done_in(self.entries))
 
     def holds_labels(self, labels: str | os.PathLike[str]) -> bool:
-        """Tell whether the session began with a label file, or has taken it in since."""
+        """Return whether the session began with a label file, or has taken it in since."""
         known = [self.header.get("labels"), *(entry.get("labels") for entry in self.entries)]
         return source_of(labels) in known
 
     def begin(self, header: Mapping[str, Any], steps: Iterable[Mapping[str, Any]] = ()) -> None:
-        """Write the header and the first steps of a new session.
-
-        Parameters
-        ----------
-        header : mapping
-        steps : iterable of mapping
-            What `append` takes. If the process dies while they are written, there is no session.
+        """Write the header and the first steps of a new session, all of them or nothing.
 
         Raises
         ------
@@ -190,7 +178,7 @@ class SessionLog:
     def _read(self) -> None:
         content = self._stream.read()
         found = _whole_lines(content, self.path)
-        _check_end(found, kept_head(self.path), self.path)
+        _check_end(found, kept_head(self.path), self.path)  # refuses before anything is cut off
         if found.size < len(content):
             self.torn = _put_aside(content[found.size :], self.path)
             self._stream.truncate(found.size)
@@ -202,19 +190,17 @@ class SessionLog:
             self._last = found.hashes[-1]
 
     def _put_in_place(self, text: bytes) -> None:
-        """Write the whole file next to it, then let it take the place of the empty one.
-
-        It is locked before it stands there, and the empty one until then, so that at no moment
-        another process can have the session.
-        """
+        """Write the whole file next to it, then let it take the place of the empty one."""
+        # the new file is locked before it stands there, and the empty one until then, so that at no
+        # moment another process can have the session
         new_path = self.path.with_name(self.path.name + ".new")
         new = None
         try:
             new = _opened(new_path)
-            new.truncate(0)  # of a process that was killed here
+            new.truncate(0)  # what a process left that was killed here
             _write_all(new, text)
             os.fsync(new.fileno())
-            if os.name == "nt":  # open files cannot be replaced there
+            if os.name == "nt":  # open files cannot be replaced on Windows
                 new.close()
                 self._stream.close()
             os.replace(new_path, self.path)
@@ -231,11 +217,11 @@ class SessionLog:
         self._stream.close()
         self._stream = _opened(self.path) if new.closed else new
         self._size = self._stream.seek(0, os.SEEK_END)
-        _sync_folder(self.path.parent)
+        _sync_folder(self.path.parent)  # or a power cut may take the new name back
 
     def _write(self, text: bytes) -> None:
         if os.fstat(self._stream.fileno()).st_size != self._size:
-            self._truncate()  # it could not be, the last time
+            self._truncate()  # part of a step that failed; truncating it may have failed too
         try:
             _write_all(self._stream, text)
             os.fsync(self._stream.fileno())
@@ -266,10 +252,7 @@ class ReadOnlyLog:
 
 
 def read_session(path: str | os.PathLike[str]) -> tuple[Line, list[Line]]:
-    """Return header and steps of a session file, which may be open elsewhere and is not changed.
-
-    A torn last line is left out.
-    """
+    """Return header and whole steps of a session file, which may be open elsewhere."""
     place = Path(path)
     if not place.is_file():
         raise DataError(f"{place}: no such session file; diffclass relabel SCENE makes one")
@@ -309,7 +292,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _locked(stream: BinaryIO) -> bool:
-    """Lock the file until it is closed or the process ends; True where the system has no locks."""
+    """Lock the file until it is closed; True too where the system has no locks."""
     try:
         import fcntl
     except ImportError:
@@ -322,7 +305,7 @@ def _locked(stream: BinaryIO) -> bool:
 
 
 def _is_at(path: Path, stream: BinaryIO) -> bool:
-    """Tell whether a file is still there under its name; another process may have replaced it."""
+    """Return whether a file still has its name: another process may have replaced it."""
     if os.name == "nt":
         return True
     try:
@@ -408,7 +391,7 @@ def _check_end(found: _Lines, head: Head | None, path: Path) -> None:
 
 
 def _check_beginning(content: bytes, path: Path) -> None:
-    """Raise `DataError` for a file of another kind, before anything in it is touched."""
+    """Refuse a file of another kind."""
     expected = _BEGINNING[: len(content)]
     if not content.startswith(expected):
         raise DataError(
@@ -427,14 +410,10 @@ def _put_aside(rest: bytes, path: Path) -> Path:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Write the new name itself to disk, where folders can be synced, to survive a power cut."""
-    try:
+    """Write the names in a folder to disk, where the system can do that."""
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

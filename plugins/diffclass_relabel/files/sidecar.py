@@ -1,7 +1,7 @@
 """What is kept next to a session's file for the next process that opens it; for its owner only.
 
-Port and token of the session's server: after a crash the same command then answers where open tabs
-look for it, with the token that they know, and they deliver what they had not got rid of.
+Port and token of the session's server: after a crash the same command answers where open tabs look
+for it, with the token that they know, and they send what was not yet answered.
 
 The head of the log: its last step, once that is on disk. It may be older than the log, where a
 process was killed in between, but never newer: a log without that step has lost its end.
@@ -48,10 +48,7 @@ def address_file(session: Path) -> Path:
 
 
 def kept_address(session: Path) -> Address:
-    """Return the address that the last server of a session had; a new one if none can be trusted.
-
-    A file that others can read, or that belongs to another user, is not trusted.
-    """
+    """Return the address of a session's last server; a new one if others could read the file."""
     kept = _kept(session, is_secret=True)
     port, token = kept.get("port"), kept.get("token")
     if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
@@ -60,7 +57,7 @@ def kept_address(session: Path) -> Address:
 
 
 def keep_address(session: Path, address: Address) -> None:
-    """Keep an address; where the folder cannot be written, the next server has another one."""
+    """Keep an address for the next server, if the folder can be written."""
     _keep(session, port=address.port, token=address.token)
 
 
@@ -97,24 +94,18 @@ def _kept(session: Path, *, is_secret: bool) -> dict[str, Any]:
 
 
 def _keep(session: Path, **facts: Any) -> None:
-    """Add facts to the file, which is replaced as a whole.
-
-    It has one name, so the process that has the session locked finds that of a killed one.
-    """
+    """Add facts to the file, which is replaced as a whole."""
     text = json.dumps(_kept(session, is_secret=True) | facts)
     place = address_file(session)
     new = place.with_name(place.name + ".new")
     with suppress(OSError):
-        new.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)  # of a killed process: only one has the session locked
         make_private(new, text)
         os.replace(new, place)
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a text to a file that only its owner can read; it appears whole, also in place of one.
-
-    - `OSError` where it cannot be written; then the file is as it was
-    """
+    """Write or replace a file that only its owner can read, as a whole or not at all."""
     with TemporaryFolder(f".{path.name}", parent=path.parent) as folder:
         new = folder.path / "new"
         make_private(new, text)
@@ -122,7 +113,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def make_private(path: Path, text: str) -> None:
-    """Write a text to a file that is not there yet and that only its owner can read."""
+    """Create a file that only its owner can read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)

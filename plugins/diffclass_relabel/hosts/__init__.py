@@ -5,7 +5,4 @@ from __future__ import annotations
 from diffclass_relabel.hosts.process import Serving
 from diffclass_relabel.hosts.servers import build_app
 
-__all__ = [
-    "Serving",
-    "build_app",
-]
+__all__ = ["Serving", "build_app"]

@@ -58,11 +58,8 @@ _TEMPLATE = """<!doctype html>
 class BrowserOpening:
     """Opens the page in the user's browser, without its token in the list of processes.
 
-    The browser is given a file that only the user can read, which leads it to the page and is
-    removed as soon as the page was asked for.
-
-    - `folder`: where the file is put. Browsers in a sandbox see the user's folders, but not the
-      system's temporary one.
+    The browser is given a file in a folder of the user's, which only they can read; it leads to the
+    page and is removed once that was asked for.
     """
 
     def __init__(self, folder: Path):
@@ -71,10 +68,7 @@ class BrowserOpening:
         self._temporary: TemporaryFolder | None = None
 
     def open(self, url: str) -> None:
-        """Open the page of an address.
-
-        - `OSError` where the file cannot be written
-        """
+        """Open the page of an address; `OSError` where the file cannot be written."""
         text = _TEMPLATE.format(url=html.escape(url))
         self._temporary = TemporaryFolder("relabel-opening", parent=self._folder)
         file = self._temporary.path / "page.html"
@@ -99,12 +93,10 @@ class BrowserOpening:
 
 
 class Opening:
-    """A session to be opened, once, while its server already answers.
+    """A session to be opened, once, while its server already answers; its file is locked at once.
 
-    - `session`: its file is locked from now on
     - `options`: of `diffclass_relabel.session.open_editor`
     - `before`: called with the forecast of memory and time before anything is computed
-    - `DiffclassError` where the file is no session, damaged, or open elsewhere
     """
 
     def __init__(
@@ -139,7 +131,7 @@ class Opening:
             )
 
     def close(self) -> None:
-        """Close the file; of a session that was not begun, nothing is left."""
+        """Close the file; nothing is left of a session that was not begun."""
         self.log.close()
         if not self.log.is_begun:
             address_file(self.log.path).unlink(missing_ok=True)
@@ -181,10 +173,7 @@ class Serving:
         self._before = before
 
     def session(self, scenes: Sequence[Path], session: Path, options: dict[str, Any]) -> None:
-        """Serve a session.
-
-        - `DiffclassError` where it cannot be opened, or the address cannot be bound
-        """
+        """Serve a session; `DiffclassError` where it or the address cannot be opened."""
         opening = Opening(self._console, scenes, session, options, before=self._before)
         try:
             endpoint = self._endpoint_of(opening)
@@ -194,14 +183,11 @@ class Serving:
             opening.close()
 
     def choice(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Serve the scene chooser, then the session that is chosen there.
-
-        - `folder`: scenes in it and below it may be chosen
-        - `ParameterError` where the address cannot be bound
-        """
+        """Serve the scene chooser, for scenes in a folder and below, then the chosen session."""
         endpoint, problem = self._bound(Address()), None
         while (chosen := self._chosen(folder, settings, endpoint, problem)) is not None:
             opening, own = chosen
+            # without a port asked for, a session goes back to its own, which its tabs know
             if own.listening is not endpoint.listening:
                 endpoint.listening.close()
             endpoint = own
@@ -218,7 +204,7 @@ class Serving:
     def _chosen(
         self, folder: Path, settings: dict[str, Any], endpoint: _Endpoint, problem: str | None
     ) -> tuple[Opening, _Endpoint] | None:
-        """Serve the scene chooser until a session is chosen; None where the command ends."""
+        """Serve the scene chooser until a session is chosen; None where the user ends it."""
         chosen: list[tuple[Opening, _Endpoint]] = []
 
         def begin(scenes: Sequence[Path], session: Path, wanted: dict[str, Any]) -> Moved:
@@ -233,7 +219,7 @@ class Serving:
             port = None if own.listening is endpoint.listening else own.address.port
             return {"kind": "moved", "port": port, "token": own.address.token}
 
-        # a browser in a sandbox sees no hidden folder
+        # a browser in a sandbox sees neither hidden nor temporary folders
         place = folder if os.access(folder, os.W_OK) else state_folder()
         with self._announced(endpoint, None, place if problem is None else None) as (gate, hooks):
             server = ChooserServer(folder, begin, gate, problem=problem, **hooks)
@@ -254,7 +240,7 @@ class Serving:
             raise server.failure
 
     def _endpoint_of(self, opening: Opening, current: _Endpoint | None = None) -> _Endpoint:
-        """Bind where the session's last server was, if that is free, and keep the address."""
+        """Bind where the session's last server was, if possible, and keep the address."""
         session = opening.log.path
         kept = kept_address(session)
         if current is not None and self._gate.port:
@@ -272,10 +258,7 @@ class Serving:
     def _announced(
         self, endpoint: _Endpoint, session: Path | None, place: Path | None
     ) -> Iterator[tuple[Gate, dict[str, Any]]]:
-        """Yield a server's gate, and what it calls to say that it answers.
-
-        - `place`: folder for the file that leads a browser to the page; None to open none
-        """
+        """Yield a server's gate and callbacks; ``place``: folder of the file for the browser."""
         address = endpoint.address
         gate = replace(self._gate, port=address.port, token=address.token)
         page = BrowserOpening(place or Path())
@@ -292,25 +275,22 @@ class Serving:
                 path = None if session is None else str(session)
                 self._console.give({"url": gate.url, "session": path}, "")
             if self._with_browser and place is not None:
-                self._open(page, gate.url)
+                try:
+                    page.open(gate.url)
+                except OSError as error:
+                    why = f"no browser was opened ({error.strerror}); open the address yourself"
+                    self._console.say(why)
 
         try:
             yield gate, {"on_ready": ready, "on_page": page.arrived}
         finally:
             page.close()
 
-    def _open(self, page: BrowserOpening, url: str) -> None:
-        try:
-            page.open(url)
-        except OSError as error:
-            why = f"no browser was opened ({error.strerror}); open the address yourself"
-            self._console.say(why)
-
 
 def _was_interrupted(server: Server, endpoint: _Endpoint) -> bool:
-    """Run a server to its end, and tell whether that was Ctrl-C; its socket stays bound."""
+    """Run a server and return whether Ctrl-C ended it; its socket stays bound."""
     try:
         server.run(sockets=[endpoint.listening.dup()])
     except KeyboardInterrupt:
-        return True  # raised again by uvicorn when all is closed: not an error but the usual end
+        return True  # uvicorn raises it again when all is closed
     return False

@@ -1,7 +1,7 @@
 """Where pages choose a scene: recent sessions, then what lies below a folder.
 
-A page is told of scenes by name and asks for one by its place below the folder, or for a recent
-session by its number: it can reach no other file (`diffclass_relabel.files.scenes`).
+A page asks for a scene by its place below the folder, or for a recent session by its number: it can
+reach no other file (`diffclass_relabel.files.scenes`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,7 @@ from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.door import Client, parsed_message
 from diffclass_relabel.files import Listing, RecentSession, SceneFolder, changed_at, recent_sessions
 from diffclass_relabel.opening import default_session
-from diffclass_relabel.protocol import (
-    Moved,
-    OfferedScene,
-    OfferedSession,
-    Start,
-)
+from diffclass_relabel.protocol import Moved, OfferedScene, OfferedSession, Start
 
 log = logging.getLogger("diffclass_relabel")
 
@@ -49,11 +44,8 @@ class _Recent(Struct, forbid_unknown_fields=True):
     recent: int
 
 
-_REQUESTS: dict[str, type[_Look | _Open | _Recent]] = {
-    "look": _Look,
-    "open": _Open,
-    "recent": _Recent,
-}
+_Request = _Look | _Open | _Recent
+_REQUESTS: dict[str, type[_Request]] = {"look": _Look, "open": _Open, "recent": _Recent}
 _USAGE = (
     'a message is {"look": path}, {"recent": number}, or {"open": path}, maybe with "further" '
     '(paths), "features" (spectral or spatial), "reference" and "mask" (paths)'
@@ -63,9 +55,9 @@ _USAGE = (
 class SceneChooser:
     """Shows what can be opened, and begins with what is chosen.
 
-    - `begin`: called in a thread with scenes, session file, and what else was chosen as options of
-      `diffclass_relabel.session.open_editor`; returns where pages have to go. What it refuses by a
-      `DiffclassError` is told to the page, which may choose again.
+    - `begin`: called in a thread with scenes, session file and options of
+      `diffclass_relabel.session.open_editor`; returns where pages have to go. Pages are told of a
+      `DiffclassError`, and may choose again.
     - `problem`: why the last choice could not be opened, to be told to all pages
     """
 
@@ -174,8 +166,7 @@ class SceneChooser:
         }
 
 
-def _request(text: str) -> _Look | _Open | _Recent:
-    """Return what a page wants."""
+def _request(text: str) -> _Request:
     message = parsed_message(text)
     if isinstance(message, dict):
         for name, kind in _REQUESTS.items():
@@ -200,7 +191,7 @@ def _offered_scene(scene: Path) -> OfferedScene:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file; 0 where it is gone, which opening it will say."""
+    """Return the bytes of a file; 0 where it is gone."""
     try:
         return path.stat().st_size
     except OSError:

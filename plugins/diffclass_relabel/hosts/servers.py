@@ -1,7 +1,6 @@
 """The web servers of a session and of the scene chooser: their addresses, and running them.
 
-A session's server answers before the scene is prepared, and so before NumPy is loaded: what
-computes is imported by the thread that prepares.
+A session's server answers before NumPy is loaded: the thread that prepares the scene imports it.
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ def build_app(
     ----------
     opening : callable
         Opens the session, in a thread of its own, and announces its stages to the listener that it
-        is given; the session is closed when the application ends. Until then pages are told how far
-        it is.
+        is given; the session is closed when the application ends.
     gate : Gate
     scene : str, default=""
         Name of the scene, for pages that wait.
@@ -118,11 +116,7 @@ _WAITING = 100  # connections that wait to be accepted
 
 
 def bound_socket(host: str, port: int, *, rather: int = 0) -> socket.socket:
-    """Return a listening socket, before any long work, so that a taken port is noticed at once.
-
-    - `port`: 0 for any that is free
-    - `rather`: where any will do: the one to take if it is free
-    """
+    """Return a listening socket; of port 0, ``rather`` if that is free, or any other."""
     if port == 0 and rather:
         with suppress(ParameterError):
             return bound_socket(host, rather)
@@ -166,20 +160,15 @@ class Server(uvicorn.Server):
             self._on_ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End at the first signal; what is done then takes a moment, and no second one hastens it.
-
-        uvicorn would break off at the second, with a traceback.
-        """
+        """End at the first signal, without the traceback that uvicorn shows at a second one."""
         if not self.should_exit:
             super().handle_exit(sig, frame)
 
 
 class SessionServer(Server):
-    """A server that ends if the session cannot be opened.
+    """A server that ends if the session cannot be opened; see `build_app`.
 
-    - `opening`: opens the session; see `diffclass_relabel.hosts.servers.build_app`
     - `on_ready`: called once connections are answered, which is before the session is open
-    - `on_page`: called whenever the page was asked for with the token
     """
 
     def __init__(

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from diffclass_relabel.hub.session_hub import SessionHub
 
-__all__ = [
-    "SessionHub",
-]
+__all__ = ["SessionHub"]

@@ -1,6 +1,6 @@
 """The protocol in TypeScript, written by ``python -m diffclass_relabel.hub.page_types``.
 
-Operations and queries come from their tables, messages and answers from the types of
+Operations and queries come from their tables, messages and answers from
 `diffclass_relabel.protocol`, limits from where they are checked: the page's compiler then refuses
 what the server would.
 """

@@ -22,22 +22,19 @@ Run = Callable[[Hashable, Callable[[], Answer]], Awaitable[Answer]]
 
 
 class Queries:
-    """Answers questions about a session, each on the thread that it needs.
-
-    - `numbers`: to be told of every new map
-    - `answers`: by the name of the question, what runs it and what takes its fields
-    """
+    """Answers questions about a session, each on the thread that it needs."""
 
     def __init__(self, editor: SessionEditor, workers: Workers, pictures: Pictures):
         self._editor = editor
         self._workers = workers
         self._spectra: ClassSpectraAnswer | None = None
-        self.numbers = Numbers(editor)
+        self.numbers = Numbers(editor)  # to be told of every new map
         read, quick, slow = self._read, workers.answer_quick, workers.answer_slow
+        # by the name of the question: what runs it, and what takes its fields
         self.answers: dict[str, tuple[Run, Callable[..., Answer]]] = {
             "spectrum": (read, self._spectrum),
             "class_spectra": (read, self._class_spectra),
-            "histograms": (read, lambda **given: answers.histograms(pictures, **given)),
+            "histograms": (read, lambda **given: {"channels": pictures.histograms(**given)}),
             "rows": (read, lambda pixels: answers.rows_at(editor, pixels)),
             "segment": (read, lambda pixel: answers.segment(editor, pixel)),
             "history": (read, editor.history),
@@ -50,19 +47,17 @@ class Queries:
         }
 
     async def answer(self, client: Client, ask: str, fields: Mapping[str, Any]) -> Answer:
-        """Answer a question from its checked fields.
-
-        - `CancelledError` where the client has asked the same anew, or has left
-        """
+        """Answer a question; `CancelledError` where its client asks it anew, or has left."""
         run, function = self.answers[ask]
         return await run((client, ask), partial(function, **fields))
 
     async def _read(self, key: Hashable, function: Callable[[], Answer]) -> Answer:
-        """Run what reads the scene, which takes a moment and is never cancelled."""
+        """Run what reads the scene; it is never cancelled, so that the key does not matter."""
         return await self._workers.read_scene(function)
 
     async def _on_graph(self, key: Hashable, function: Callable[[], Answer]) -> Answer:
-        """Run what takes a moment once there is a graph; until then it holds nothing else up."""
+        """Run what takes a moment once there is a graph."""
+        # waiting for the graph in the thread itself would hold up all other quick answers
         waiting = asyncio.wrap_future(self._editor.workspace.graph)
         await asyncio.wait([waiting])
         waiting.exception()  # the function raises it

@@ -1,8 +1,8 @@
 """Clients and the session they share: a message goes in, its result to all concerned.
 
-The event loop only passes messages on; `diffclass_relabel.hub.workers` has the threads that work.
-After an operation the map is stale; the next one is computed when the one before is done, so that
-strokes painted meanwhile cost one map together.
+The event loop only passes messages on to the threads of `diffclass_relabel.hub.workers`. After an
+operation the map is stale; the next one is computed when the one before is done, so that strokes
+painted meanwhile cost one map together.
 """
 
 from __future__ import annotations
@@ -56,10 +56,7 @@ class _Waiting:
 
 
 class SessionHub:
-    """Takes the clients' messages and answers them.
-
-    - `editor`: from now on only the hub changes it
-    """
+    """Takes the clients' messages and answers them; only it changes the editor's session."""
 
     def __init__(self, editor: SessionEditor):
         self.downloads = Downloads()
@@ -101,11 +98,8 @@ class SessionHub:
         self.downloads.close()
 
     def join(self, client: Client) -> None:
-        """Greet a client and tell it everything from now on.
-
-        A page of another session, which had this address before, is sent away: what it has not got
-        rid of must not get in here.
-        """
+        """Greet a client and tell it everything from now on."""
+        # a page of another session, which had this address before, has strokes of that one to send
         client.is_foreign = client.session not in (None, self._editor.id)
         if client.is_foreign:
             foreign: protocol.Foreign = {"kind": "foreign", "scene": self._facts["scene"]["name"]}
@@ -155,9 +149,7 @@ class SessionHub:
             self._workers.give_up((client, ask))
 
     async def picture(self, query: Mapping[str, str]) -> bytes:
-        """Return the raster as a PNG, by the fields "preset", "bands", "limits" and "calm".
-
-        With a field "row", the image of the row of a table at that pixel.
+        """Return a PNG: of the raster, by "preset" or "bands", "limits" and "calm", or of a "row".
 
         See `diffclass_relabel.queries.Pictures` and `diffclass_relabel.queries.Contrast`.
         """
@@ -171,9 +163,12 @@ class SessionHub:
         """Do what a message asks and answer it; errors in it are sent to the client."""
         number: Any = None
         try:
-            message = _parsed(text)
+            message = parsed_message(text)
+            if not isinstance(message, dict):
+                raise ParameterError("a message has to be a JSON object")
             number = message.get("seq")
-            _check_number(number)
+            if type(number) is not int or not 0 <= number < _LARGEST_NUMBER:
+                raise ParameterError(f"seq = {str(number)[:40]!r}; number the messages 1, 2, ...")
             if client.is_foreign:
                 raise ParameterError("another session is open here; reload the page")
             if "op" in message:
@@ -184,11 +179,8 @@ class SessionHub:
             _explain(client, number, error)
 
     async def _operate(self, client: Client, number: int, operation: Any, seen: int | None) -> None:
-        """Have an operation written together with those that wait, and wait until it is answered.
-
-        Each thread that an operation passes through waits for those that compute: together they
-        pass once.
-        """
+        """Have an operation written together with those that wait; wait until it is answered."""
+        # each passage between threads waits for those that compute: together they pass once
         if len(self._waiting) >= _MOST_WAITING:
             reason = f"{_MOST_WAITING:,} operations wait already; do this again when they are done"
             raise self._editor.turn_away(reason, client.name, number)
@@ -244,12 +236,11 @@ class SessionHub:
 
     def _applied(self, sent: list[Sent]) -> tuple[list[Applied | Exception], Snapshot]:
         """Apply operations and return what was done, with the session's state after them."""
-        with self._editor.lock:
+        with self._editor.lock:  # no map may come between the operations and their state
             found = self._editor.apply_all(sent)
             return found, self._snapshot()
 
     def _snapshot(self) -> Snapshot:
-        """Take a snapshot of the session."""
         with self._editor.lock:
             self._n_snapshots += 1
             state, included = session_state(self._editor), self._editor.included()
@@ -265,7 +256,7 @@ class SessionHub:
         return self._newest.state
 
     def _included(self, client: Client) -> int:
-        """Return the number of a client's newest operation in the state that is sent."""
+        """Return the number of the client's newest operation in the state."""
         return self._newest.included.get(client.name or "", 0)
 
     def _follow(self) -> None:
@@ -281,7 +272,7 @@ class SessionHub:
             self._show(shown)
             snapshot = await self._workers.compute_map(self._noted)
         except CancelledError:
-            return False  # the server ends
+            return False  # the server ends, and nobody is left to tell
         except DiffclassError as error:
             self._problem = str(error)
             log.warning("the map could not be computed: %s", error)
@@ -298,11 +289,11 @@ class SessionHub:
         return self._problem is None
 
     async def _refine(self) -> None:
-        """Refine the map in the background; the map then follows, and new labels begin it anew."""
+        """Choose the map's time in the background; the map follows. New labels cancel this."""
         me = asyncio.current_task()
         try:
             if self._editor.workspace.coarse_answers:
-                # the work is long, and most of it would be cancelled while somebody paints
+                # long work, which the next stroke would cancel: wait for a rest in the painting
                 await asyncio.sleep(_REST)
                 if self._refining is not me or self._state["stale"]:
                     return
@@ -320,18 +311,16 @@ class SessionHub:
         self._tell_state()
 
     def _work_ahead(self) -> None:
-        """Choose the time of the map while the user paints."""
         if not self._state["refined"]:
             self._refining = asyncio.create_task(self._refine())
 
     def _show(self, shown: ShownMap) -> None:
-        """Send a new map to all clients; the state has to follow."""
+        """Send a new map to all clients; its state has to be sent next."""
         for client in self._clients:
             client.outbox.put_all(map_frames(shown, client.seen), kind="map")
         self._tell_all(changes_frame(shown), kind="changes")
 
     def _noted(self) -> Snapshot:
-        """Take a snapshot of the session with a new map, in the background."""
         self._queries.numbers.note()
         return self._snapshot()
 
@@ -362,7 +351,7 @@ class SessionHub:
     async def _view(
         self, client: Client, top: int, left: int, bottom: int, right: int
     ) -> protocol.ViewAnswer:
-        """Send what a client sees before the rest, from now on and of a map that is on its way."""
+        """Send a client what it sees before the rest, also of a map that waits to be sent."""
         client.seen = top, left, bottom, right
         shown, is_on_its_way = self._editor.map, client.outbox.holds("map")
         if shown is not None and is_on_its_way:
@@ -451,46 +440,30 @@ class SessionHub:
         }
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    message = parsed_message(text)
-    if not isinstance(message, dict):
-        raise ParameterError("a message has to be a JSON object")
-    return message
-
-
-def _check_number(number: Any) -> None:
-    if type(number) is not int or not 0 <= number < _LARGEST_NUMBER:
-        raise ParameterError(f"seq = {str(number)[:40]!r}; number the messages 1, 2, ...")
-
-
 def _seen(message: Mapping[str, Any]) -> int | None:
-    """Return the version of the state in which a client did something, if it says so."""
+    """Return the version of the state that a client saw, if it says so."""
     seen = message.get("seen")
     if seen is not None and (type(seen) is not int or not 0 <= seen < _LARGEST_NUMBER):
         raise ParameterError(f"seen = {str(seen)[:40]!r}; it is the version of a state")
     return seen
 
 
-def _answered(number: Any) -> int | None:
-    """Return the number to answer a message by, if it has one."""
-    return number if type(number) is int else None
-
-
 def _explain(client: Client, number: Any, error: Exception) -> None:
     """Tell a client why its message has no other answer."""
+    answered = number if type(number) is int else None
     if isinstance(error, CancelledError):
         superseded: protocol.Superseded = {"kind": "superseded", "seq": number}
         client.tell(superseded)
     elif isinstance(error, DiffclassError):
-        client.refuse(_answered(number), str(error))
+        client.refuse(answered, str(error))
     else:
         log.error("a message could not be answered", exc_info=error)
         text = f"an error in the program ({type(error).__name__}: {error}); see its messages"
-        client.refuse(_answered(number), text)
+        client.refuse(answered, text)
 
 
 def _done(number: int, applied: Applied) -> protocol.Done:
-    """Return the answer to an operation: what a client cannot know about it."""
+    """Return the answer to an operation."""
     done = applied.operation
     message: protocol.Done = {"kind": "done", "seq": number, "version": applied.version}
     if applied.added is not None:

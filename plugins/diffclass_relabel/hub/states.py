@@ -19,12 +19,7 @@ from diffclass_relabel.protocol import (
     TableInfo,
     TilePlace,
 )
-from diffclass_relabel.queries import (
-    drawn_bands,
-    file_name,
-    formats_of,
-    presets_of,
-)
+from diffclass_relabel.queries import drawn_bands, file_name, formats_of, presets_of
 from diffclass_relabel.session import SessionEditor
 from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspace, sizes_text
 
@@ -93,7 +88,7 @@ class Snapshot:
 
 
 def session_state(editor: SessionEditor) -> SessionFacts:
-    """Return what the session itself knows about its state; hold its lock meanwhile."""
+    """Return what the session itself knows about its state; the caller holds its lock."""
     session, shown = editor.session, editor.map
     return {
         "version": editor.version,
@@ -125,7 +120,7 @@ def session_state(editor: SessionEditor) -> SessionFacts:
 
 
 def _n_aggregates(workspace: Workspace) -> int | None:
-    """Return how many there are; None where there are none, or the graph is not there yet."""
+    """Return how many there are; None for none, or as long as there is no graph."""
     graph = workspace.graph
     if not graph.done() or graph.exception() is not None or workspace.coarse is None:
         return None

@@ -1,7 +1,7 @@
 """The threads that work for a session, so that the event loop only passes messages on.
 
-The map waits for nothing else: it has a thread of its own, and what runs in the background keeps to
-one core and is cancelled when its answer is no longer wanted.
+The map waits for nothing else: it has a thread of its own. What runs in the background keeps to one
+core and is cancelled when its answer is no longer wanted.
 """
 
 from __future__ import annotations
@@ -23,12 +23,7 @@ _LOWER = 10  # of 39 steps of priority
 
 
 class Workers:
-    """Six threads, each with one kind of work and one piece of it at a time.
-
-    One applies operations and waits until they are on disk, one computes maps, one reads the scene,
-    one answers queries that take a moment and one those that may take many seconds, and one refines
-    the map. The last three work in the background: they keep to one core.
-    """
+    """Six threads, each with one kind of work and one piece of it at a time."""
 
     def __init__(self) -> None:
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="writing")
@@ -45,7 +40,7 @@ class Workers:
         return await _run(self._writing, function, *arguments)
 
     async def compute_map(self, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what computes the map; it is cancelled only where the server ends."""
+        """Run what computes the map; it is cancelled only when the server ends."""
 
         def run() -> _T:
             with cancellable(lambda: not self._is_closed):
@@ -62,15 +57,14 @@ class Workers:
         return await self._in_background(self._quick_answers, key, function, *arguments)
 
     async def answer_slow(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what takes long, in the background.
+        """Run what takes long, in the background; it cancels older work of the same key.
 
-        - `key`: work of the same key that runs or waits is cancelled
-        - `CancelledError` where it was cancelled itself: for newer work, or because the server ends
+        - `CancelledError` where it is cancelled itself: for newer work, or because the server ends
         """
         return await self._in_background(self._slow_answers, key, function, *arguments)
 
     async def refine(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what refines the map of the present labels, in the background; see `answer_slow`."""
+        """Run what refines the map, in the background; see `answer_slow`."""
         return await self._in_background(self._refining, key, function, *arguments)
 
     def give_up(self, key: Hashable) -> None:
@@ -85,11 +79,7 @@ class Workers:
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
     async def _in_background(
-        self,
-        pool: ThreadPoolExecutor,
-        key: Hashable,
-        function: Callable[..., _T],
-        *arguments: Any,
+        self, pool: ThreadPoolExecutor, key: Hashable, function: Callable[..., _T], *arguments: Any
     ) -> _T:
         mine = self._newest[key] = object()
 
@@ -98,7 +88,7 @@ class Workers:
 
         def run() -> _T:
             with background(is_wanted):
-                checkpoint()
+                checkpoint()  # it may have waited for long
                 return function(*arguments)
 
         try:

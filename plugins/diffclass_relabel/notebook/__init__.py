@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from diffclass_relabel.notebook.widget import RelabelWidget
 
-__all__ = [
-    "RelabelWidget",
-]
+__all__ = ["RelabelWidget"]

@@ -1,9 +1,9 @@
 """Pages in a notebook: one channel for all, on which every message names its page.
 
-The notebook's channel takes whatever it is given and says nothing of what has arrived. A page
-therefore confirms what it has heard, and few messages are on their way at a time: on a slow line a
-newer map replaces the one that waits, as everywhere (`diffclass_relabel.door.clients`). A page that
-confirms nothing for long has gone or sleeps; if it wakes up, it gets to know and joins again.
+The notebook's channel does not say what has arrived. A page therefore confirms what it has heard,
+and few messages are on their way at a time: on a slow line a newer map replaces the one that waits
+(`diffclass_relabel.door.clients`). A page that confirms nothing for a minute is forgotten; if it
+wakes up, it is told so and joins again.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from diffclass_relabel.opening import Preparation
     from diffclass_relabel.session import SessionEditor
 
+# sends a message that JSON can hold, and its binary parts, to the notebook
 Post = Callable[[Mapping[str, Any], Sequence[bytes]], None]
 
 _ON_THEIR_WAY = 4  # messages
@@ -32,10 +33,7 @@ _PATIENCE = 60.0  # seconds
 
 
 class NotebookPages:
-    """Passes messages between the pages in a notebook and their session, in the event loop.
-
-    - `post`: sends a message, a mapping that JSON can hold, and its binary parts to the notebook
-    """
+    """Passes messages between the pages in a notebook and their session, in the event loop."""
 
     def __init__(self, opening_page: OpeningPage, post: Post):
         self._opening_page = opening_page
@@ -144,10 +142,7 @@ _LONGEST_GOODBYE = 20.0  # seconds
 
 
 class SessionThread:
-    """Opens a session and keeps it for a notebook, with an event loop in a thread of its own.
-
-    - `post`: see `NotebookPages`; called in this thread
-    """
+    """Opens a session and keeps it for a notebook, with an event loop in a thread of its own."""
 
     def __init__(self, opening: Callable[[Preparation], SessionEditor], post: Post, *, scene: str):
         self._loop = asyncio.new_event_loop()
@@ -162,17 +157,11 @@ class SessionThread:
             self._loop.call_soon_threadsafe(self._pages.take, message)
 
     def editor(self) -> SessionEditor:
-        """Return the open session, waiting for it.
-
-        - `DiffclassError` where it cannot be opened, or is closed
-        """
+        """Return the open session, waiting for it."""
         return self._result(self._opening_page.opened()).editor
 
     def updated(self) -> SessionEditor:
-        """Return the session when its map is up to date.
-
-        - `DiffclassError` where the map cannot be computed, or the session is closed
-        """
+        """Return the session when its map is up to date and refined."""
         return self._result(_updated(self._opening_page)).editor
 
     def close(self) -> None:

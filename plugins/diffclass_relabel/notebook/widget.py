@@ -1,7 +1,7 @@
 """The page in a notebook: JupyterLab, VS Code, Colab.
 
-It is the server's page, in a frame, and speaks with the same hub; its messages take the notebook's
-own channel, so that no port is open: access to the notebook is access to the page.
+It is the server's page, in a frame. Its messages take the notebook's own channel, so that no port
+is open: access to the notebook is access to the page.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class RelabelWidget(anywidget.AnyWidget):
 
     @property
     def session(self) -> RelabelSession:
-        """The session: classes, strokes, tau, posteriors; to look at, not to change."""
+        """The session: classes, strokes, tau, posteriors; only to be read."""
         return self._running.updated().session
 
     def close(self) -> None:
@@ -169,13 +169,13 @@ def page_text() -> str:
     link = '<link rel="stylesheet" href="static/style.css">'
     page = page.replace(link, f"<style>\n{style}</style>")
     tag = '<script src="static/app.js" defer></script>'
-    # what is deferred runs when the document is there, and so does what stands at its end
+    # a deferred script runs when the document is there, as does one at its end
     page = page.replace(tag, "").replace("</body>", f"<script>\n{script}</script>\n</body>")
     return page
 
 
 def _opened_log(path: Path) -> SessionLog:
-    """Open a session file; a cell that is run again takes it over from the widget before."""
+    """Open a session file; close the widget that has it open, as when a cell is run again."""
     before = _OPEN.pop(path.resolve(), None)
     if before is not None:
         before.close()

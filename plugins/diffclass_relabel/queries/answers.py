@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.relabel import Contradiction, Stroke
+from diffclass.relabel import Contradiction
 from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import LabelImage, Scene
 from diffclass_relabel import protocol
@@ -20,7 +20,6 @@ from diffclass_relabel.protocol import (
     ClassSpectrum,
     ContradictedStroke,
     CurveAnswer,
-    HistogramsAnswer,
     ReadLabelsAnswer,
     RowFacts,
     RowsAnswer,
@@ -29,7 +28,6 @@ from diffclass_relabel.protocol import (
     SuggestAnswer,
     WhyAnswer,
 )
-from diffclass_relabel.queries.backdrops import Pictures
 from diffclass_relabel.session import (
     NO_REFERENCE,
     FileClass,
@@ -50,8 +48,9 @@ LEAST_DISTANCE = 5.0
 def why(editor: SessionEditor, pixel: int) -> WhyAnswer:
     """Return the shares of the strokes in a pixel's posterior, the largest first."""
     shares = editor.session.explain(editor.workspace.point_of(pixel))
-    # painting goes on meanwhile: what was undone since is not told of
-    firsts = {stroke.number: _first_pixel(editor, stroke) for stroke in editor.session.strokes}
+    # painting goes on in another thread: strokes that were undone meanwhile are left out
+    pixels = editor.workspace.pixels
+    firsts = {stroke.number: int(pixels[stroke.points[0]]) for stroke in editor.session.strokes}
     shares = [share for share in shares if share.stroke in firsts]
     return {
         "pixel": pixel,
@@ -98,7 +97,7 @@ def _contradicted(pixels: np.ndarray, found: list[Contradiction]) -> Contradicte
 def suggestions(
     editor: SessionEditor, n: int = 10, rule: str = "coverage", passed: Sequence[int] = ()
 ) -> SuggestAnswer:
-    """Return pixels to label next, or first, the best first; those passed over count as seen."""
+    """Return pixels to label next, the best first; those `passed` over count as asked."""
     workspace = editor.workspace
     found = editor.session.suggest(
         n,
@@ -143,10 +142,7 @@ def preview_frame(editor: SessionEditor, tau: int) -> bytes:
 def compared_frame(
     editor: SessionEditor, step: int | None = None, prediction: bool = False
 ) -> bytes:
-    """Return the binary message of the map of an earlier state or a model, or of the reference.
-
-    Classes of model and reference that the session lacks are left out.
-    """
+    """Return the binary message of the map of an earlier state or a model, or of the reference."""
     other = editor.prediction if prediction else editor.reference
     if step is not None:
         ids = editor.session.map_at(step)
@@ -160,12 +156,10 @@ def compared_frame(
 
 
 def similar_frame(editor: SessionEditor, pixel: int) -> bytes:
-    """Return the binary message of how like all pixels are to one.
+    """Return the binary message of how like all pixels are to one, by the walk's visits to it.
 
-    The nearest are those from which the walk visits it most often in 64 steps: of a pixel's class
-    more often than those of the nearest spectra (`experiments.relabel.likeness`). A pixel has k, 1
-    to 254, if it is among the nearest (k / 254)^2 of half of the scene's points, and not with
-    k - 1. The others have 255, as those that the walk does not reach.
+    A pixel has the least k of 1 to 254 with which it is among the nearest (k / 254)^2 of half of
+    the scene's points; the others, and those that the walk does not reach, have 255.
     """
     workspace = editor.workspace
     visits = editor.session.visits_to(workspace.point_of(pixel), _STEPS)
@@ -178,17 +172,10 @@ def similar_frame(editor: SessionEditor, pixel: int) -> bytes:
 
 
 def in_own_classes(editor: SessionEditor, other: Reference) -> np.ndarray:
-    """Return the session's class of each point on another map, 0 for none."""
+    """Return the session's class of each point on another map; 0 for one that it lacks."""
     with editor.lock:
         classes, found = editor.session.classes, editor.compared_classes()
     return np.maximum(other.truth(other.match(classes, found))[0], 0)
-
-
-def histograms(
-    pictures: Pictures, preset: str = "true", bands: str | None = None
-) -> HistogramsAnswer:
-    """Return the histograms of red, green and blue of a picture."""
-    return {"channels": pictures.histograms(preset, bands)}
 
 
 def segment(editor: SessionEditor, pixel: int) -> SegmentAnswer:
@@ -249,10 +236,7 @@ def _file_class(one: FileClass) -> protocol.FileClass:
 
 
 def rows_at(editor: SessionEditor, pixels: Sequence[int]) -> RowsAnswer:
-    """Return what users see of the rows of a table at pixels.
-
-    - `ParameterError` where there is no row
-    """
+    """Return what users see of the rows at pixels; `ParameterError` where there is no row."""
     workspace = editor.workspace
     if not isinstance(workspace, TableWorkspace):
         raise ParameterError(f"{workspace.name} is a scene: its pixels are no rows of a table")
@@ -263,10 +247,6 @@ def rows_at(editor: SessionEditor, pixels: Sequence[int]) -> RowsAnswer:
         name, text = contents.name(row), contents.words(row)
         facts.append({"pixel": pixel, "name": name, "text": text, "values": values})
     return {"rows": facts}
-
-
-def _first_pixel(editor: SessionEditor, stroke: Stroke) -> int:
-    return int(editor.workspace.pixels[stroke.points[0]])
 
 
 _MOST_PIXELS = 200  # of a class
@@ -287,16 +267,18 @@ def spectrum_at(scene: Scene, pixel: int) -> list[float | None]:
 
 
 def class_spectra(scene: Scene, ids: np.ndarray) -> list[ClassSpectrum]:
-    """Return mean and spread of each class's labelled pixels.
+    """Return mean and spread of each class's labelled pixels, of at most 200 evenly spread ones.
 
     - `ids` int (rows, columns): class of each labelled pixel, 0 elsewhere
-    - returns: by class id. The mean, and between which values 80 % of the pixels are in each band;
-      of a class with more than 200 pixels 100 to 200, evenly spread over them.
+    - returns: by class id; 80 % of the pixels are between ``low`` and ``high`` in each band
     """
     drawn = drawn_bands(scene)
     flat = ids.ravel()
     present = np.unique(flat)
-    chosen = {int(i): _spread(np.flatnonzero(flat == i)) for i in present[present > 0]}
+    chosen: dict[int, np.ndarray] = {}
+    for i in present[present > 0].tolist():
+        pixels = np.flatnonzero(flat == i)
+        chosen[i] = pixels[:: -(-len(pixels) // _MOST_PIXELS)]
     parts: dict[int, list[np.ndarray]] = {i: [] for i in chosen}
     columns = scene.shape[1]
     rows = sorted({int(row) for pixels in chosen.values() for row in pixels // columns})
@@ -318,11 +300,6 @@ def _class_spectrum(class_id: int, spectra: np.ndarray, drawn: np.ndarray) -> Cl
     }
 
 
-def _spread(pixels: np.ndarray) -> np.ndarray:
-    step = -(-len(pixels) // _MOST_PIXELS)
-    return pixels[::step]
-
-
 def _listed(values: np.ndarray, drawn: np.ndarray) -> list[float | None]:
     out: list[float | None] = [None] * len(drawn)
     for band, value in zip(np.flatnonzero(drawn).tolist(), values.tolist(), strict=True):
@@ -337,11 +314,7 @@ _COMPANIONS = {".dbf", ".shx", ".prj", ".cpg", ".qpj", ".sbn", ".sbx", ".xml", "
 def read_sent(
     workspace: Workspace, files: list[SentFile], variable: str | None = None
 ) -> LabelImage:
-    """Read the labels of files that were sent, on the pixels of a scene.
-
-    - `DiffclassError` as `diffclass_hyperspectral.read_labels`; the message gives the file's own
-      name
-    """
+    """Read the labels of files that were sent; errors as of `read_labels`."""
     with folder_of(files) as folder:
         first = folder / _main_file([file.name for file in files])
         labels = workspace.read_labels(first, variable=variable)
@@ -363,12 +336,11 @@ def folder_of(files: list[SentFile]) -> Iterator[Path]:
 
 def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:
     """Read the labels of a file of this machine; a relative path begins at the scene's folder."""
-    place = place_beside(workspace, path)
-    return workspace.read_labels(place, variable=variable)
+    return workspace.read_labels(place_beside(workspace, path), variable=variable)
 
 
 def place_beside(workspace: Workspace, path: str) -> Path:
-    """Return the place of a file of this machine; a relative path begins at the scene's folder."""
+    """Return the place of a file as `read_at` finds it."""
     return workspace.paths[0].parent / Path(path).expanduser()
 
 

@@ -1,9 +1,8 @@
 """Pictures of a scene to paint on: three bands, or three components, as a PNG.
 
-Each channel is stretched by hand or by rule, from its 2nd to its 98th percentile over the pixels
-with data (`diffclass.plots.stretch_contrast`). Bands that have little to do with each other, each
-stretched on its own, would make a lurid picture: unless that is wanted, its colours are calmed to
-those of an ordinary photograph. Pixels without data are transparent.
+Each channel is stretched by hand, or from its 2nd to its 98th percentile over the pixels with data
+(`diffclass.plots.stretch_contrast`). Channels that are stretched one by one may make a lurid
+picture, whose colours are calmed by default. Pixels without data are transparent.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ Limits = tuple[tuple[float, float], ...]
 class Contrast:
     """How three channels become colours."""
 
-    # values that become 0 and 1 in red, green and blue, in the unit of the scene; by default those
-    # that are more than 2 % and 98 % of the others
+    # values that become 0 and 1 in red, green and blue; None for the percentiles
     limits: Limits | None = None
     is_calm: bool = True  # whether colours are calmed, see `calmed`
 
@@ -63,11 +61,7 @@ class Contrast:
         return cls((red, green, blue), is_calm)
 
     def colors(self, channels: np.ndarray) -> np.ndarray:
-        """Return the colours of pixels.
-
-        - `channels` (n, 3): finite numbers
-        - returns (n, 3): red, green and blue, 0 to 1
-        """
+        """Return red, green and blue, 0 to 1, of the finite channels (n, 3) of pixels."""
         if self.limits is None:
             shades = stretch_contrast(channels)
         else:
@@ -77,17 +71,10 @@ class Contrast:
 
 
 def calmed(colors: np.ndarray) -> np.ndarray:
-    """Return colours drawn towards grey until they are at most moderately colourful.
+    """Return colours (n, 3), 0 to 1, drawn towards grey until they are moderately colourful.
 
-    The measure is M = |sigma| + 0.3 |mu| of the opponent axes (R - G, (R + G) / 2 - B), which
-    shrinks in step with every colour's distance from the grey of the same luma.
-
-    - `colors` (n, 3): red, green and blue, 0 to 1
-    - returns: the same where M is at most 33 of 255
-
-    References
-    ----------
-    D. Hasler and S. Suesstrunk, Measuring colourfulness in natural images, Proc. SPIE 5007 (2003).
+    M = |sigma| + 0.3 |mu| of the opponent axes (R - G, (R + G) / 2 - B) is then at most 33 of 255
+    (D. Hasler and S. Suesstrunk, Measuring colourfulness in natural images, Proc. SPIE 5007, 2003).
     """
     if not len(colors):
         return colors
@@ -96,15 +83,13 @@ def calmed(colors: np.ndarray) -> np.ndarray:
     colorful = 255 * (np.linalg.norm(axes.std(axis=1)) + 0.3 * np.linalg.norm(axes.mean(axis=1)))
     if colorful <= _COLORFUL:
         return colors
+    # M shrinks in step with every colour's distance from the grey of the same luma
     gray = (colors @ _LUMA)[:, None]
     return gray + (colors - gray) * (_COLORFUL / colorful)
 
 
 def channel_histogram(values: np.ndarray) -> ChannelHistogram:
-    """Return the histogram of a channel and its percentiles.
-
-    - `values` (n,): finite numbers
-    """
+    """Return the histogram and the percentiles of the finite values of a channel."""
     if not len(values):
         values = np.zeros(1)
     low, high = (float(end) for end in np.percentile(values, _DRAWN))
@@ -144,25 +129,19 @@ class Pictures:
     def png(
         self, preset: str, bands: str | None = None, contrast: Contrast = DEFAULT_CONTRAST
     ) -> bytes:
-        """Return the PNG of three bands, as in "30,20,10", or else of a preset.
-
-        - `ParameterError` where there are no such bands, or there is no such preset
-        """
+        """Return the PNG of three bands, as in "30,20,10", or else of a preset."""
         return self._kept(preset, bands, contrast)
 
     def thumbnail(self, pixel: str) -> bytes:
-        """Return the image of the row of a table at a pixel.
-
-        - `DiffclassError` where there is none
-        """
+        """Return the image of the row of a table at a pixel; `DiffclassError` if it has none."""
         workspace = self._workspace
         is_number = len(pixel) < _LONGEST_NUMBER and pixel.isascii() and pixel.isdecimal()
         if not isinstance(workspace, TableWorkspace) or not is_number:
             raise ParameterError(f"row = {pixel[:40]!r}; there is no such row of a table")
         return self._thumbnails(int(workspace.row_numbers[workspace.point_of(int(pixel))]))
 
-    def histograms(self, preset: str, bands: str | None = None) -> list[ChannelHistogram]:
-        """Return the histograms of red, green and blue; errors as in `png`."""
+    def histograms(self, preset: str = "true", bands: str | None = None) -> list[ChannelHistogram]:
+        """Return the histograms of red, green and blue of a picture."""
         channels = self._channels(preset, bands)
         values = channels[np.isfinite(channels).all(axis=2)]
         return [channel_histogram(column) for column in values.T]
@@ -184,12 +163,7 @@ def presets_of(workspace: Workspace) -> dict[str, str]:
 
 
 def preset_labels(scene: Scene) -> dict[str, str]:
-    """Return what to call each preset of a scene.
-
-    - returns: label by preset. "True colour" is said only where bands within 50 nm of red, green
-      and blue exist, or bands of these names; bands that are guessed go by their numbers, from 1.
-      False colour is left out of a scene that has no three bands for it.
-    """
+    """Return what to call each preset of a scene; without three bands for it, no false colour."""
     labels = {"true": _bands_label(scene, "true")}
     if len(set(color_bands(scene, "false"))) == len(COLOR_WAVELENGTHS["false"]):
         labels["false"] = _bands_label(scene, "false")
@@ -197,6 +171,7 @@ def preset_labels(scene: Scene) -> dict[str, str]:
 
 
 def _bands_label(scene: Scene, preset: str) -> str:
+    """Return the label of a preset; bands that are guessed go by their numbers, from 1."""
     bands = list(color_bands(scene, preset))
     if preset == "true" and bands == bands_by_name(scene):
         return _LABELS[preset]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,7 @@ def formats_of(workspace: Workspace) -> dict[Result, dict[str, str]]:
 
 
 def file_name(workspace: Workspace, what: str, suffix: str | None = None) -> str:
-    """Return the name of an exported file: scene or table, result and ending.
-
-    Of scenes without a common grid "{}" stands for the name of each, where it is a raster.
-    """
+    """Return the name of an exported file; rasters of scenes without a common grid have "{}"."""
     if isinstance(workspace, SceneWorkspace):
         plain = DEFAULT_NAMES[what] if suffix is None else what + suffix
         if what in _RASTERS and not workspace.tiles.is_mosaic:
@@ -106,14 +103,11 @@ def export(
 ) -> tuple[Path, ...]:
     """Write one result; the map is brought up to date and refined first.
 
-    - `what`: one of `FORMATS`. A prediction is the map that a model of another scene made.
-    - `path`: the ending chooses the format, as in `diffclass_hyperspectral.write_class_map`; a
-      report is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read; a
-      picture, always ``.png``, is the map for people: magnified, with a legend and, where the size
-      of a pixel is known, a scale bar. Polygons are those of the map, ``.gpkg`` or ``.geojson``.
-    - `min_area`: pixels of the smallest segment; smaller ones join a neighbour
-      (`diffclass_hyperspectral.Cleanup`)
-    - `simplify`: of polygons, see `diffclass_hyperspectral.write_class_map`
+    - `what`: one of `FORMATS`. A picture is the map for people, with legend and scale bar; a
+      prediction the map that a model of another scene made.
+    - `path`: its ending chooses among the formats
+    - `min_area`: pixels of the smallest segment (`diffclass_hyperspectral.Cleanup`)
+    - `simplify`: of polygons, as of `diffclass_hyperspectral.write_class_map`
     - `DataError` where nothing is labelled yet
     """
     if not isinstance(what, str) or what not in DEFAULT_NAMES:
@@ -159,7 +153,6 @@ def export(
 def _export_rows(
     editor: SessionEditor, workspace: TableWorkspace, what: Result, path: Path, *, overwrite: bool
 ) -> tuple[Path, ...]:
-    """Write a result of a table."""
     if what not in ROW_FORMATS:
         raise ParameterError(f"{what} is no result of a table; there are {', '.join(ROW_FORMATS)}")
     _check_labelled(editor)
@@ -171,12 +164,11 @@ def _export_rows(
     return write_row_result(editor, workspace, what, path, overwrite=overwrite)
 
 
-# writes a part of a picture to a file, with where it lies
+# writes a part of a raster to a file, with where it lies
 _Writer = Callable[..., tuple[Path, ...]]
 
 
 def _class_writer(editor: SessionEditor, what: Result, min_area: int) -> _Writer:
-    """Return what writes labels, map, polygons, picture or prediction."""
     table, probability = class_table(editor.session.classes), None
     if what == "prediction":
         if editor.prediction is None:
@@ -186,7 +178,8 @@ def _class_writer(editor: SessionEditor, what: Result, min_area: int) -> _Writer
         ids = editor.labels.ids
     else:
         probability = editor.workspace.raster(editor.session.probability, fill=np.nan)
-        ids = Cleanup(min_area=min_area).apply(_map_picture(editor), probability)[0]
+        mapped = editor.workspace.raster(editor.session.map_ids.astype(np.int32))
+        ids = Cleanup(min_area=min_area).apply(mapped, probability)[0]
 
     def write(file: Path, part: tuple[slice, slice], **options: Any) -> tuple[Path, ...]:
         sure = None if probability is None else probability[part]
@@ -197,8 +190,13 @@ def _class_writer(editor: SessionEditor, what: Result, min_area: int) -> _Writer
 
 
 def _numbers_writer(editor: SessionEditor, what: Result) -> _Writer:
-    """Return what writes margin or probability."""
-    values, names = _numbers(editor, what)
+    session, raster = editor.session, editor.workspace.raster
+    if what == "margin":
+        values, names = raster(session.margin.astype(np.float32), fill=np.nan), ["margin"]
+    else:
+        values = raster(session.posteriors.astype(np.float32), fill=np.nan)
+        by_id = {entry.id: entry.name for entry in session.classes}
+        names = [by_id[int(i)] for i in session.mapped_classes]
 
     def write(file: Path, part: tuple[slice, slice], **options: Any) -> tuple[Path, ...]:
         return write_raster(file, values[part], band_names=names, **options)
@@ -265,7 +263,7 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
 
 
 def map_note(editor: SessionEditor) -> str | None:
-    """Return what is to be known of the refined map: of how few classes or pixels it is made."""
+    """Return a remark on a refined map that is not one of several classes and every pixel."""
     workspace, notes = editor.workspace, []
     alone = _class_alone(editor)
     if alone is not None:
@@ -286,22 +284,8 @@ def _class_alone(editor: SessionEditor) -> str | None:
 
 
 def _write_report(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
-    content: Mapping[str, Any] = describe_session(editor)
-    write_json(path, content, overwrite=overwrite)
+    write_json(path, describe_session(editor), overwrite=overwrite)
     return (path,)
-
-
-def _map_picture(editor: SessionEditor) -> np.ndarray:
-    return editor.workspace.raster(editor.session.map_ids.astype(np.int32))
-
-
-def _numbers(editor: SessionEditor, what: str) -> tuple[np.ndarray, list[str]]:
-    session, raster = editor.session, editor.workspace.raster
-    if what == "margin":
-        return raster(session.margin.astype(np.float32), fill=np.nan), ["margin"]
-    names = {entry.id: entry.name for entry in session.classes}
-    chosen = [names[int(i)] for i in session.mapped_classes]
-    return raster(session.posteriors.astype(np.float32), fill=np.nan), chosen
 
 
 def _check_ending(path: Path, what: Result) -> None:
@@ -311,7 +295,7 @@ def _check_ending(path: Path, what: Result) -> None:
 
 
 def _check_labelled(editor: SessionEditor) -> None:
-    """Refuse a session without labels, and say what one class alone is good for."""
+    """Refuse a session without labels; warn of one class alone."""
     if not editor.session.strokes:
         raise DataError("nothing is labelled yet; paint at least one stroke")
     alone = _class_alone(editor)

@@ -24,9 +24,9 @@ from diffclass_relabel.workspace import SceneWorkspace, Workspace, sizes_text
 
 
 def session_model(editor: SessionEditor) -> SceneModel:
-    """Return the model of a session's refined map; it takes as long as ``diffclass classify``.
+    """Return the model of a session's refined map; `ParameterError` where the walk is warped.
 
-    - `ParameterError` where the walk is warped
+    It takes as long as ``diffclass classify``.
     """
     session, workspace = editor.session, editor.workspace
     if session.is_warped:
@@ -53,9 +53,7 @@ def session_model(editor: SessionEditor) -> SceneModel:
 
 
 def predict(
-    editor: SessionEditor,
-    path: str | None = None,
-    files: list[SentFile] | None = None,
+    editor: SessionEditor, path: str | None = None, files: list[SentFile] | None = None
 ) -> PredictAnswer:
     """Classify the scene with a model, to be compared with and exported."""
     if (path is None) == (files is None):
@@ -71,10 +69,7 @@ def predict(
 
 
 def _predicted(editor: SessionEditor, path: Path) -> Reference:
-    """Return the map that a model makes of a session's scene.
-
-    - `DataError` as `diffclass_hyperspectral.classify_with_model`
-    """
+    """Return the map that a model makes of a session's scene."""
     workspace = _scene_of(editor.workspace)
     result = classify_with_model(workspace.scene, path).result
     labels = _image(result.class_map, result.table, Path(path.name))
@@ -82,7 +77,7 @@ def _predicted(editor: SessionEditor, path: Path) -> Reference:
 
 
 def _scene_of(workspace: Workspace) -> SceneWorkspace:
-    """Return the workspace of a scene, which models are for."""
+    """Return a workspace if it is one of a scene; refuse a table."""
     if not isinstance(workspace, SceneWorkspace):
         raise ParameterError(f"{workspace.name} is a table; models are for scenes")
     return workspace

@@ -1,9 +1,8 @@
 """The session in numbers: accuracy, a table of the classes, and what the last map changed.
 
-Without a reference the map is compared with own labels that it is not made with, a third at a time.
-Neighbours tell of each other, so that pixels are held out in whole pieces: what is labelled with
-one class and hangs together. The pieces of a class are dealt out to three parts in the order of
-their first pixels, and each part is classified by the labels of the other two.
+Without a reference, the labels are dealt out to three parts, and each is classified by the labels
+of the other two. Neighbours tell of each other, so that pixels are held out in whole pieces:
+connected pixels that are labelled with one class.
 """
 
 from __future__ import annotations
@@ -50,8 +49,7 @@ N_PARTS = 3
 class HeldOut:
     """Labels that were held out, and what was found there."""
 
-    # truth, found: int (m,); class of each such pixel, and the one that the other labels say, 0 for
-    # none
+    # int (m,): class of each such pixel, and that by the other labels, 0 for none
     truth: np.ndarray
     found: np.ndarray
     piece: np.ndarray  # int (m,); which piece it lies in
@@ -60,14 +58,10 @@ class HeldOut:
 def held_out(
     session: RelabelSession, workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
 ) -> HeldOut:
-    """Classify the pieces of the labels by the others.
+    """Classify the pieces of the labels by the others, at the cost of three diffusions of all.
 
-    - `session`: its labels do not matter
+    - `session`: lends its graph; its own labels do not matter
     - `ids` uint8 (rows, columns): the labels, 0 = none
-    - `tau`: as of the session's map; the walk is the same in all classes
-
-    Costs a diffusion of all labels for each of the three parts, where the session's answers come
-    from.
     """
     pieces, part_of = _dealt(ids, workspace)
     y = ids.ravel()[workspace.pixels].astype(np.int64)
@@ -92,7 +86,7 @@ def held_out(
 
 
 def _dealt(ids: np.ndarray, workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each pixel's piece, 0 for none, and the part of each piece, or -1."""
+    """Return each pixel's piece, 0 for none, and each piece's part; -1: a class has no other."""
     pieces = np.zeros(ids.shape, dtype=np.int64)
     parts = [-1]
     for class_id in np.unique(ids[ids > 0]):
@@ -134,7 +128,7 @@ class Numbers:
         return "held_out" if self._editor.reference is None else "reference"
 
     def note(self) -> None:
-        """Remember the accuracy of a new map, where a reference tells it at once."""
+        """Remember the accuracy of a new map, if a reference tells it at once."""
         if self._editor.reference is None or not self._editor.session.strokes:
             return
         try:
@@ -171,7 +165,7 @@ class Numbers:
         """Take the reference's classes for the session's as a user says, and count anew."""
         self._editor.match_reference(pairs)
         with self._lock:
-            self._points["reference"].clear()  # they were counted otherwise
+            self._points["reference"].clear()  # by another match of classes
         return self.answer("reference")
 
     def _with_reference(self) -> _Compared:

@@ -1,8 +1,7 @@
 """The only place where a session changes: an operation is applied, written to disk, then answered.
 
-Operations that wait for the disk go there together. `SessionEditor.apply` and
-`SessionEditor.update` may run in two threads at once, so that a stroke is on disk while the map of
-the one before is still being computed; each runs in one thread only.
+`SessionEditor.apply` and `SessionEditor.update` may run in two threads at once, so that a stroke is
+on disk while the map of the one before is still being computed; each runs in one thread only.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ from diffclass.system.progress import stage
 from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, hash_of
 from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap, as_bytes
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
-from diffclass_relabel.session.label_files import (
-    NO_REFERENCE,
-    Reference,
-)
+from diffclass_relabel.session.label_files import NO_REFERENCE, Reference
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS, completed, on_points, with_runs
 from diffclass_relabel.session.timeline import Timeline, Unseen, described
 from diffclass_relabel.workspace import Workspace
@@ -122,12 +118,12 @@ class SessionEditor:
         operation : dict or Operation
             As a client sent it; see `diffclass_relabel.session.operations`.
         client : str, optional
-            Who sent it, to recognize an operation that is sent twice.
+            Who sent it.
         number : int, optional
-            Its number among the client's messages, increasing.
+            Its number among the client's messages, by which one that is sent twice is recognized.
         seen : int, optional
-            Version of the state in which the client did it: what others did since may have changed
-            what it is about, and then it is refused.
+            Version of the state in which the client did it; it is refused if others have changed
+            what it is about since.
         labels : str, optional
             Path of the label file that it comes from, for the log.
 
@@ -151,10 +147,6 @@ class SessionEditor:
     def apply_all(self, sent: Iterable[Sent]) -> list[Applied | Exception]:
         """Apply operations one after the other and write them to the log together.
 
-        Parameters
-        ----------
-        sent : iterable of Sent
-
         Returns
         -------
         list of Applied or Exception
@@ -164,10 +156,12 @@ class SessionEditor:
         sent, lines = list(sent), list[Line]()
         with self.lock:
             found = [self._outcome(each, lines) for each in sent]
+            # on disk before anybody is answered; the lock keeps maps and snapshots out until then
             try:
                 if lines:
                     self.log.append(*lines)
             except OSError as error:
+                # the log is as it was: what it holds is what was done. Refusals change nothing.
                 if any("op" in line for line in lines):
                     self._restore()
                     found = [
@@ -181,7 +175,7 @@ class SessionEditor:
         return found
 
     def turn_away(self, reason: str, client: str | None, number: int | None) -> ParameterError:
-        """Return the refusal of an operation that is not looked at, now or when it comes again."""
+        """Return the refusal of an operation that is not even read, now or when sent again."""
         if client is not None and number is not None:
             self._refused.setdefault((client, number), reason)
         return ParameterError(reason)
@@ -219,8 +213,8 @@ class SessionEditor:
     def _applied(
         self, operation: Any, client: str | None, seen: int | None, refusal: str | None
     ) -> tuple[Operation, HistoryStep]:
-        """Apply an operation, unless it was refused before: what came after it counts on that."""
-        if refusal is not None:
+        """Apply an operation, unless it was refused before."""
+        if refusal is not None:  # what was done after it counts on that
             raise ParameterError(refusal)
         if not isinstance(operation, Operation):
             operation = decoded(operation, PIXEL_OPERATIONS)
@@ -234,30 +228,24 @@ class SessionEditor:
         return completed(kept, self.session), step
 
     def included(self) -> dict[str, int]:
-        """Return the number of the newest operation that was done for each client."""
+        """Return the number of each client's newest operation."""
         with self.lock:
             return {client: next(reversed(numbers)) for client, numbers in self._done.items()}
 
     def birth(self, class_id: int) -> int:
-        """Return the version in which the class that has an id was added."""
+        """Return the version in which the class of an id was added."""
         return self._unseen.birth(class_id)
 
     def update(self) -> ShownMap:
-        """Bring the map up to date.
-
-        Raises
-        ------
-        DiffclassError
-            Where the engine cannot; the map stays as it is.
-        """
+        """Bring the map up to date; it stays as it is where the engine raises `DiffclassError`."""
         with self.lock:
             if self.map is not None and not self.session.is_stale:
                 self.map = replace(self.map, version=self.version)
                 return self.map
             version = self.version
-        change = self.session.update()
+        change = self.session.update()  # without the lock: strokes are applied meanwhile
         with self.lock:
-            # an operation in between may or may not be in the map, unless nothing is missing
+            # they may or may not be in the map, unless nothing is missing
             version = version if self.session.is_stale else self.version
         if self.map is None:  # a session that was opened has changed nothing
             change = replace(change, n_changed=0, changed=np.zeros_like(change.changed))
@@ -270,43 +258,24 @@ class SessionEditor:
             return self._timeline.answer(self.session)
 
     def known_classes(self) -> np.ndarray:
-        """Return the class of every pixel that has one: by its label, or else in the map.
-
-        Returns
-        -------
-        ndarray of uint8 of shape (rows, columns)
-            0 = none.
-        """
+        """Return each pixel's class, uint8 (rows, columns): by label, else by map, or 0."""
         labels, shown = self.labels.ids, self.map
         if shown is None or not self.session.strokes:
             return labels
         return np.where((labels > 0) | (shown.ids == NO_DATA), labels, shown.ids)
 
     def compared_classes(self) -> np.ndarray:
-        """Return the class of each point in the map that a reference is compared with.
-
-        Labels were painted to be right: where they are, the map is no evidence.
-
-        Returns
-        -------
-        ndarray of int32 of shape (n,)
-            0 = none, -1 = not to be compared.
-        """
+        """Return the class of each point in the map, int32 (n,); 0 none, -1 not to be compared."""
         pixels, shown = self.workspace.pixels, self.map
         found = np.zeros(len(pixels), dtype=np.int32)
         if shown is not None and self.session.strokes:
             found[:] = shown.ids.ravel()[pixels]
+        # labels were painted to be right: the map agrees with them by construction
         found[self.labels.ids.ravel()[pixels] > 0] = -1
         return found
 
     def match_reference(self, pairs: Mapping[int, int]) -> None:
-        """Take the reference's classes for the session's as a user says.
-
-        Raises
-        ------
-        ParameterError
-            Where there is no reference, or a class is missing.
-        """
+        """Match the reference's classes with the session's as a user says."""
         with self.lock:
             if self.reference is None:
                 raise ParameterError(NO_REFERENCE)
@@ -336,10 +305,7 @@ class SessionEditor:
         self._show_labels()
 
     def _note_refusal(self, refusal: str, sent: Sent, lines: list[Line]) -> None:
-        """Keep a refusal and add its line, unless it is repeated or the client has no name.
-
-        If that cannot be written, it is known as long as this process runs.
-        """
+        """Keep a refusal and add its line, unless it is repeated or the client has no name."""
         client, number, operation = sent.client, sent.number, sent.operation
         if client is None or number is None or (client, number) in self._refused:
             return
@@ -409,15 +375,15 @@ class SessionEditor:
 
 
 def _joined_on_a_page(new: AddClass) -> AddClass:
-    """Return a class that is undone with what its user does at one go.
+    """Return a new class that is undone together with what the page does with it next.
 
-    In the list of classes it is named next; a row is labelled by the name of a new one.
+    That is a stroke, where a row is labelled by a new name, or else naming it in the list.
     """
     return AddClass(new.id, new.name, new.color, "stroke" if new.name else "rename_class")
 
 
 def _added(done: Operation) -> int | None:
-    """Return the id of the class that an operation added, if it did."""
+    """Return the id of the class that an operation added, if any."""
     return done.id if isinstance(done, AddClass) else None
 
 

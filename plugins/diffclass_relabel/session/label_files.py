@@ -35,10 +35,8 @@ class Reference:
 
     labels: LabelImage
     ids: np.ndarray  # int32 (n,); the image's id of each point; 0 = not known
-    # the rule by which its classes are matched with the session's, where one was asked for
-    by: str | None = None
-    # the session's class of each of its classes, once a user has said so
-    pairs: Mapping[int, int] | None = None
+    by: str | None = None  # the rule that was asked for to match its classes with the session's
+    pairs: Mapping[int, int] | None = None  # its classes and the session's, as a user says
 
     @classmethod
     def read(
@@ -51,8 +49,8 @@ class Reference:
     ) -> Reference:
         """Read a label image, or shapes, on the pixels of a workspace.
 
-        - `DataError`, `ParameterError` as `diffclass_hyperspectral.read_tile_labels`, and where no
-          labelled pixel has data
+        - `DiffclassError` as `diffclass_hyperspectral.read_tile_labels`, and where no labelled
+          pixel has data
         """
         labels = workspace.read_labels(os.fspath(path), variable=variable, spectra=False)
         ids = labels.ids.ravel()[workspace.pixels]
@@ -72,7 +70,7 @@ class Reference:
         return replace(self, pairs=dict(pairs))
 
     def match(self, classes: Iterable[ClassInfo], found: np.ndarray) -> ClassMatch:
-        """Say which of its classes is which of a session's.
+        """Match its classes with a session's.
 
         - `found` int (n,): class of each point in the map; below 0 where it is not to be compared
         """
@@ -94,11 +92,9 @@ class Reference:
         return self.pairs is None and (is_proposed or match.is_contradicted)
 
     def truth(self, match: ClassMatch) -> tuple[np.ndarray, dict[int, str]]:
-        """Return the reference in the ids of a session's classes.
+        """Return the reference in the session's ids, int32 (n,), 0 = not known, and more names.
 
-        - returns `truth` int32 (n,): 0 = not known. A class that the session lacks has its id with
-          a minus before it.
-        - returns `names`: names of the classes that the session lacks
+        Classes that the session lacks have minus their id; the names are theirs.
         """
         truth = match.carried(self.ids, {i: -i for i in match.unmatched})
         return truth, {-i: self.labels.table[i].name for i in match.unmatched}
@@ -113,14 +109,10 @@ class FileClass:
 
     entry: ClassEntry
     pixels: np.ndarray  # int; its labelled pixels with data
-    # to, proposed: the session's class that it is, and the one that it may be where a user can be
-    # asked; 0 for none, so that it is new
-    to: int
-    proposed: int
-    # compared, agreed: pixels of it that have a class in the session, and those whose class is the
-    # proposed one
-    compared: int
-    agreed: int
+    to: int  # the session's class that it is; 0 for none, so that it is new
+    proposed: int  # the one that it may be, for the user to say; 0 for none
+    compared: int  # its pixels that have a class in the session
+    agreed: int  # those of them whose class is the proposed one
     new: NewClass | None  # what is added if it is new; None where no id is left
 
 
@@ -130,8 +122,7 @@ class LabelImport:
 
     title: str  # what the operation is called
     classes: list[FileClass]
-    # whether neither names nor agreeing ids tell which of its classes is which of the session's
-    asks: bool
+    asks: bool  # neither names nor agreeing ids tell which classes are the session's: ask the user
     n_left_out: int  # labelled pixels without data
 
     @property
@@ -140,11 +131,16 @@ class LabelImport:
         added: list[PixelEdit] = []
         strokes: list[PixelEdit] = []
         for one in self.classes:
-            new = None if one.to else _checked_new(one)
-            if new is not None:
-                added.append(AddClass(**new))
+            class_id = one.to
+            if not class_id:
+                if one.new is None:
+                    raise ParameterError(
+                        f"class {one.entry.id} of the file finds no free id: there can be "
+                        f"{LARGEST_CLASS_ID} classes; merge some first"
+                    )
+                added.append(AddClass(**one.new))
+                class_id = one.new["id"]
             if len(one.pixels):
-                class_id = one.to if new is None else new["id"]
                 strokes.append(PaintPixels(class_id, runs_of(one.pixels)))
         return added + strokes
 
@@ -165,19 +161,22 @@ def label_import(
     """Return what a label image brings to a session with some classes.
 
     A class of the file is the session's class of that name. Classes without a name are the
-    session's of their ids where most of their pixels have these classes there already. Where
-    neither tells, a user should be asked; without one all that no name settles is new: an id alone
-    may be an accident.
+    session's of their ids where most of their pixels have these classes there already. What neither
+    settles is new, unless a user is asked.
 
     - `known` int (rows, columns): classes that the session has its pixels in, 0 = none
-    - `by` {"names", "ids", "overlap"}: the rule to match classes by; see
-      `diffclass.evaluation.match_classes`
+    - `by`: the rule to match classes by; see `diffclass.evaluation.match_classes`
     - `DataError` where the image does not lie on the scene, or ``by`` is names and none is in
       common
     """
     labels = workspace.placed(labels)
     infos = list(classes)
-    _check_ids(labels)
+    largest = max(labels.table.ids, default=0)
+    if largest > LARGEST_CLASS_ID:
+        raise ParameterError(
+            f"{labels.path}: class id {largest} is too large for relabel "
+            f"({LARGEST_CLASS_ID} at most); renumber the classes"
+        )
     has_data = workspace.points >= 0
     given = np.where(has_data, labels.ids.ravel(), 0)
     if not given.any():
@@ -210,7 +209,7 @@ def class_table(classes: Iterable[ClassInfo]) -> ClassTable:
 
 
 def new_classes_warning(found: LabelImport, path: Path) -> str:
-    """Say which classes of a file are new because nothing tells which of the session's they are."""
+    """Return the warning of classes that are new because neither names nor ids settle them."""
     new = [one for one in found.classes if not one.to]
     may_be = [f"{one.entry.id} may be {one.proposed}" for one in new if one.proposed]
     hint = f" ({', '.join(may_be[:_MOST_SHOWN])})" if may_be else ""
@@ -222,7 +221,7 @@ def new_classes_warning(found: LabelImport, path: Path) -> str:
 
 
 def _settled(match: ClassMatch, by: str | None) -> tuple[Mapping[int, int], bool]:
-    """Return the session's class of each of the file's, and whether it needs no confirmation."""
+    """Return the session's class of each of the file's, and whether no user has to confirm it."""
     if by is not None:
         return match.assignment, True
     if match.by == "ids" and match.is_confirmed:
@@ -239,7 +238,8 @@ def _file_classes(
     pairs: Mapping[int, int],
     classes: list[ClassInfo],
 ) -> list[FileClass]:
-    # those that are new come first: ids and names that a choice may need besides are further ones
+    # certainly new classes take free ids and names first; the others need theirs only if a user
+    # says that they are new too
     entries = sorted(labels.table, key=lambda entry: entry.id in pairs)
     new = _new_classes(entries, set(labels.table.ids), classes)
     taken = set(pairs.values())
@@ -262,19 +262,10 @@ def _file_classes(
     return rows
 
 
-def _check_ids(labels: LabelImage) -> None:
-    largest = max(labels.table.ids, default=0)
-    if largest > LARGEST_CLASS_ID:
-        raise ParameterError(
-            f"{labels.path}: class id {largest} is too large for relabel "
-            f"({LARGEST_CLASS_ID} at most); renumber the classes"
-        )
-
-
 def _new_classes(
     entries: list[ClassEntry], own: set[int], classes: list[ClassInfo]
 ) -> dict[int, NewClass]:
-    """Return what each class of a file is added as if it is new, as long as there are free ids."""
+    """Return id, name and colour of each class of a file if it is new, while ids are left."""
     taken, names = {info.id for info in classes}, {info.name for info in classes}
     new: dict[int, NewClass] = {}
     for entry in entries:
@@ -287,17 +278,8 @@ def _new_classes(
     return new
 
 
-def _checked_new(one: FileClass) -> NewClass:
-    if one.new is None:
-        raise ParameterError(
-            f"class {one.entry.id} of the file finds no free id: there can be {LARGEST_CLASS_ID} "
-            "classes; merge some first"
-        )
-    return one.new
-
-
 def _free_id(taken: set[int]) -> int | None:
-    """Return the id after the highest, or else the lowest free one."""
+    """Return the id after the highest, or else the lowest free one; None where all are taken."""
     after = max(taken, default=0) + 1
     if after <= LARGEST_CLASS_ID:
         return after

@@ -1,14 +1,14 @@
 """Operations as clients send them and the log keeps them: over pixels in place of points.
 
-They are those of `diffclass.relabel.operations`, where a stroke or an erasure has "pixels", runs
-over the raster, in place of "points", and sizes of classes are a text. A message is decoded once,
-by `decoded`; `on_points` then gives what the log keeps of it and what the engine does.
+They are those of `diffclass.relabel.operations`, but strokes and erasures have "pixels", runs over
+the raster, in place of "points", and sizes of classes are a text. Once a message is decoded,
+`on_points` gives what the log keeps of it and what the engine does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Literal, cast
+from typing import Annotated, cast
 
 import numpy as np
 from msgspec import Meta, field
@@ -74,8 +74,7 @@ class BatchOverPixels(Operation, frozen=True, tag="batch"):
     """  # noqa: D205
 
     operations: Annotated[
-        list[PixelEdit],
-        Meta(min_length=1, description="a list of at least one operation"),
+        list[PixelEdit], Meta(min_length=1, description="a list of at least one operation")
     ]
     name: Name | None = None
 
@@ -88,12 +87,9 @@ PIXEL_OPERATIONS = OPERATIONS | table_of(
 def on_points(
     operation: Operation, workspace: Workspace, classes: Iterable[ClassInfo]
 ) -> tuple[Operation, Operation]:
-    """Return an operation as the log keeps it and as the engine does it.
+    """Return an operation as the log keeps it, without pixels that lack data, and for the engine.
 
-    - `operation`: one of `PIXEL_OPERATIONS`
     - `classes`: of the session before it; sizes name them
-    - returns `kept`: its pixels are those that have data
-    - returns `done`: one of `diffclass.relabel.OPERATIONS`
     - `ParameterError` where pixels lie outside the image, or none of them has data, and for a text
       that gives no sizes
     """
@@ -105,21 +101,17 @@ def on_points(
         runs, points = _runs_and_points(operation.pixels, workspace)
         return ErasePixels(runs), Erase(points)
     if isinstance(operation, SetSizesByText):
-        return operation, SetClassSizes(_sizes(operation.sizes, workspace, classes))
+        if operation.sizes is None:
+            return operation, SetClassSizes(None)
+        names = {info.id: info.name for info in classes}
+        found = sizes_of(operation.sizes, names, workspace.measures)
+        sizes = found if isinstance(found, str) else [ClassSize(*size) for size in found]
+        return operation, SetClassSizes(sizes)
     if isinstance(operation, BatchOverPixels):
         parts = (on_points(one, workspace, classes) for one in operation.operations)
         kept, done = zip(*parts, strict=True)
         return BatchOverPixels([*kept], operation.name), Batch([*done], operation.name)
     return operation, operation
-
-
-def _sizes(
-    text: str | None, workspace: Workspace, classes: Iterable[ClassInfo]
-) -> list[ClassSize] | Literal["uniform"] | None:
-    if text is None:
-        return None
-    found = sizes_of(text, {info.id: info.name for info in classes}, workspace.measures)
-    return found if isinstance(found, str) else [ClassSize(*size) for size in found]
 
 
 def _runs_and_points(runs: list[int], workspace: Workspace) -> tuple[list[int], np.ndarray]:
@@ -138,11 +130,7 @@ def with_runs(operation: Operation, change: Callable[[list[int]], list[int]]) ->
 
 
 def completed(operation: Operation, session: RelabelSession) -> Operation:
-    """Return an operation as the log keeps it: with the values that the session has chosen.
-
-    - `session`: as it stands after the operation
-    - returns: a new class has id, name and colour
-    """
+    """Return an operation with what the session, standing after it, has chosen for a new class."""
     if not isinstance(operation, AddClass):
         return operation
     new = session.classes[-1]

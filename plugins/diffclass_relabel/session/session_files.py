@@ -54,14 +54,13 @@ def open_editor(
         to have the same.
     labels : path-like, optional
         Label image, shapes or a spectral library. A new session begins with them, one stroke per
-        class; to one that exists they are added as one operation, unless they were before.
+        class; to one that exists they are added as one operation, once.
     label_variable : str, optional
         See `diffclass_hyperspectral.read_labels`.
     reference : path-like, optional
-        Label image or shapes to compare the maps with; they are not labels of the session.
+        Label image or shapes to compare the maps with.
     match : {"names", "ids", "overlap"}, optional
-        How classes of these two files are matched with the session's; see `label_import` and
-        `Reference.match`.
+        How classes of these two files are matched with the session's.
     on_opened : callable, optional
         Called with the scenes or the table and the session's settings before anything is computed.
     build : bool, default=True
@@ -144,7 +143,7 @@ def _first_operations(
 def _kept_settings(
     kept: SessionSettings, wanted: Mapping[str, Any], log: SessionLog
 ) -> SessionSettings:
-    """Return the settings of a session that exists, with what only shows it as it is wanted now."""
+    """Return the settings of a session that exists; those that only show it may change."""
     for name, value in wanted.items():
         if name == "apart" and set(value) <= set(getattr(kept, name) or ()):
             continue  # labels that are no features of it, whether they are read this time or not
@@ -169,7 +168,7 @@ def _add_labels(
     variable: str | None,
     match: str | None,
 ) -> None:
-    """Add the labels of a file; what names and ids do not settle is new, and said."""
+    """Add the labels of a file; warn of classes that are new for want of names."""
     workspace, classes = editor.workspace, editor.session.classes
     given = workspace.read_labels(os.fspath(labels), variable=variable)
     found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
@@ -193,18 +192,18 @@ def replayed(
 
     - `session_file`: may be in use
     - `scenes`: the same scenes or table; files and formats may differ
-    - `opening`: variable, bands, mask and roi where they are called otherwise than in the session;
-      None for those that are not
-    - `on_opened`: called with the scenes or the table, before that
-    - `before`: called with the forecast of memory and time before anything is computed
+    - `opening`: variable, bands, mask and roi where they have other names than in the session
+    - `on_opened`, `before`: called with the scenes or the table, then with the forecast of memory
+      and time, before anything is computed
     - `DataError` where a file cannot be read, or the scene is another one
     """
     log = ReadOnlyLog(session_file)
-    given: dict[str, Any] = dict(opening or {})
-    given = {name: value for name, value in given.items() if value is not None}
+    given: dict[str, Any] = {
+        name: value for name, value in (opening or {}).items() if value is not None
+    }
     settings = replace(settings_kind(scenes).from_header(log.header), **given)
     unseen: dict[str, Any] = dict.fromkeys(settings.shown_only)
-    settings = replace(settings, **unseen)  # nobody looks
+    settings = replace(settings, **unseen)
 
     def expect(found: Any) -> None:
         if on_opened is not None:

@@ -1,8 +1,8 @@
 """The operations so far: what can be undone or done again, and what others did meanwhile.
 
 A page names classes and strokes by numbers that may be given away again, and "undo" names nothing
-at all. Where somebody else has changed what it is about since the state that the page shows, an
-operation has to be refused.
+at all. An operation is refused where somebody else has changed what it is about since the state
+that the page shows.
 """
 
 from __future__ import annotations
@@ -53,38 +53,30 @@ _TITLES = {
 
 
 class Timeline:
-    """What was done, step by step; where in it the session stands, the session knows.
-
-    - `steps`: ``steps[k]`` leads from the state after k operations to the next
-    """
+    """What was done, step by step."""
 
     def __init__(self) -> None:
-        self.steps: list[HistoryStep] = []
+        self.steps: list[HistoryStep] = []  # steps[k] leads from state k to k + 1
 
     def note(self, step: HistoryStep, done: Operation, session: RelabelSession, at: float) -> None:
-        """Add a step that was done; those that had been undone before it are dropped.
-
-        - `step`: as `described` before it was done
-        - `session`: as it stands after the operation
-        """
+        """Add a step, `described` before it was done, with the session as it stands after it."""
         if isinstance(done, Undo | Redo):
             return
         step |= {"step": session.step, "at": at}
         if isinstance(done, AddClass):
             step |= {"class": done.id or 0, "name": done.name or ""}
-        del self.steps[session.step - 1 :]
+        del self.steps[session.step - 1 :]  # undone before: they cannot be done again now
         self.steps.append(step)
 
     def answer(self, session: RelabelSession) -> HistoryAnswer:
-        """Return the newest steps, and enough before the present one to go on stepping back."""
+        """Return the newest steps, and some before the present one."""
         first = max(min(len(self.steps) - _MOST_STEPS, session.step - _LEAST_BEFORE), 0)
         return {"step": session.step, "n_steps": session.n_steps, "steps": self.steps[first:]}
 
 
 def described(operation: Operation, session: RelabelSession, pixels: np.ndarray) -> HistoryStep:
-    """Return what there is to say about an operation that is about to be done.
+    """Describe an operation before it is done, as it may remove what it is about.
 
-    - `session`: as it stands before the operation, which may remove what it is about
     - `pixels` (n,): pixel of each point
     """
     names = {info.id: info.name for info in session.classes}
@@ -142,8 +134,7 @@ _CLASS_FIELDS = {
 _OF_THE_LAST = ("undo", "redo")
 _OF_A_STROKE = ("move", "remove")
 
-Births = dict[int, int]
-"""By class id, how many operations had been done when the class that has it was added."""
+Births = dict[int, int]  # by class id: how many operations came before the class was added
 
 
 class Unseen:
@@ -155,14 +146,14 @@ class Unseen:
         self._history: list[Births] = [{}]  # those that undo and redo go through
 
     def note(self, operation: Operation, author: str | None, session: RelabelSession) -> None:
-        """Note an operation and its author; the session stands as after it."""
+        """Note an operation and its author, with the session as it stands after it."""
         self._authors.append(author)
         if name_of(operation) not in _OF_THE_LAST:
             self._history[session.step :] = [self._with_new(session.classes)]
         self._births.append(self._history[session.step])
 
     def birth(self, class_id: int) -> int:
-        """Return how many operations had been done when the class of an id was added."""
+        """Return how many operations came before the class of an id was added."""
         return self._births[-1].get(class_id, 0)
 
     def check(self, operation: Operation, author: str | None, seen: int) -> None:
@@ -183,7 +174,7 @@ class Unseen:
                 )
 
     def _with_new(self, classes: Iterable[ClassInfo]) -> Births:
-        """Return the classes' births; the same object where no class was added or removed."""
+        """Return the classes' births, as one shared object while no class comes or goes."""
         before = self._births[-1]
         births = {info.id: before.get(info.id, len(self._authors)) for info in classes}
         return before if births == before else births

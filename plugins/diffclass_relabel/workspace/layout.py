@@ -1,9 +1,7 @@
 """A graph drawn in the plane, and its points settled on the cells of a raster, one on each.
 
-Two diffusion coordinates tell at most a few clusters apart: of photographs of 19 classes, a fifth
-of the ten nearest rows are of the same class (`experiments.relabel.drawings`). They are where the
-drawing begins. Then edges pull their ends together and points at random push each other away, as
-in UMAP, but on the affinities of the walk.
+The drawing begins with two diffusion coordinates. Then edges pull their ends together and points at
+random push each other away, as in UMAP, but on the affinities of the walk.
 
 Source: L. McInnes, J. Healy, J. Melville, "UMAP: Uniform Manifold Approximation and Projection for
 Dimension Reduction" (2018), section 3.2 and algorithm 5, with the curve of a least distance of 0.1.
@@ -31,10 +29,7 @@ _LONGEST = 2.0  # side of the raster, as a multiple of the other
 
 
 def graph_coordinates(operator: MarkovOperator, *, random_state: int = 0) -> np.ndarray:
-    """Return the first non-trivial eigenvectors of a walk as coordinates, float64 (n, 3).
-
-    Of graphs of fewer points some are zero.
-    """
+    """Return the first non-trivial eigenvectors of a walk, float64 (n, 3), or fewer and zeros."""
     n_pairs = min(N_COORDINATES + 1, len(operator))
     found = leading_eigenpairs(operator, n_pairs, random_state=random_state).right[:, 1:]
     coordinates = np.zeros((len(operator), N_COORDINATES))
@@ -45,10 +40,7 @@ def graph_coordinates(operator: MarkovOperator, *, random_state: int = 0) -> np.
 def drawn(
     operator: MarkovOperator, coordinates: np.ndarray, *, random_state: int = 0
 ) -> np.ndarray:
-    """Return a drawing of a graph, float64 (n, 2).
-
-    - `coordinates` (n, 2 or more): the first two are where it begins
-    """
+    """Return a drawing of a graph, float64 (n, 2), begun with the first two coordinates."""
     rng = np.random.default_rng(random_state)
     affinity = operator.affinity.tocoo()
     above = affinity.row < affinity.col
@@ -79,7 +71,7 @@ def _move(
     end: int,
     state: np.ndarray,
 ) -> None:
-    """Draw a graph for some epochs; an edge takes part in as many as its weight says."""
+    """Draw a graph for some epochs; an edge of weight w in [0, 1] pulls in a share w of them."""
     n = len(places)
     word = state[0]
     for epoch in range(begin, end):
@@ -120,9 +112,7 @@ def _bounded(step: float) -> float:
 def settled(places: np.ndarray, *, random_state: int = 0) -> tuple[np.ndarray, tuple[int, int]]:
     """Give each point a cell of a raster of its own, the free one nearest to its place.
 
-    - `places` float64 (n, 2)
-    - returns `cells` int32 (n,): row * columns + column
-    - returns `shape`: rows and columns, of about 5 n cells
+    Returns cells, row * columns + column, and the shape of the raster of about 5 n cells.
 
     >>> cells, shape = settled(np.zeros((10, 2)))
     >>> len(set(cells.tolist())), shape
@@ -143,7 +133,7 @@ def settled(places: np.ndarray, *, random_state: int = 0) -> tuple[np.ndarray, t
 
 @njit(cache=True, nogil=True)
 def _settle(places: np.ndarray, order: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """Look for free cells ring by ring; those known to be full about a cell are not seen again."""
+    """Look for free cells in rings; `first_ring` is the first about a cell that may have one."""
     is_taken = np.zeros((rows, columns), dtype=np.bool_)
     first_ring = np.zeros((rows, columns), dtype=np.int32)
     cells = np.empty(len(places), dtype=np.int32)

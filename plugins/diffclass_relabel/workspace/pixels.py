@@ -1,12 +1,10 @@
 """Pixels and points: sets of pixels as runs, and square blocks of pixels as points.
 
 Pixel (row, column) has the number row * columns + column. Sets of pixels are runs over the raster,
-row by row: [start, length, start, length, ...]. A brush stroke of a thousand pixels is a few dozen
-runs, in a message as in the log.
+row by row: [start, length, start, length, ...].
 
-Where a scene has more pixels than a session can diffuse, its points are blocks. A point has the
-mean features of the pixels of its block that have data. What is painted at a pixel counts for its
-block, and every pixel is shown what its block is.
+Where a scene has more pixels than a session can diffuse, its points are blocks, with the mean
+features of their pixels with data. What is painted at a pixel counts for its block.
 """
 
 from __future__ import annotations
@@ -21,10 +19,7 @@ from diffclass.system.temporary_folders import TemporaryFolder
 
 
 def runs_of(pixels: np.ndarray) -> list[int]:
-    """Return the runs of a set of pixels.
-
-    - `pixels` int (m,): sorted, without repetition
-    - returns: starts and lengths in turn; runs are as long as they can be
+    """Return the runs of a set of pixels, sorted and each once.
 
     >>> runs_of(np.array([3, 4, 5, 9]))
     [3, 3, 9, 1]
@@ -38,20 +33,16 @@ def runs_of(pixels: np.ndarray) -> list[int]:
 
 
 def pixels_of(runs: list[int], n_pixels: int) -> np.ndarray:
-    """Return the pixels of runs, sorted and each once.
+    """Return the pixels of runs, sorted and each once; runs may be in any order and overlap.
 
-    - `runs`: starts and lengths in turn, in any order; runs may overlap
-    - returns int64 (m,)
     - `ParameterError` where ``runs`` is empty, lacks a length, or leaves the image
-
-    Costs one pass over the raster however much the runs overlap, so that no message can ask for
-    more memory than the scene itself.
 
     >>> pixels_of([9, 1, 3, 2, 4, 2], 10).tolist()
     [3, 4, 5, 9]
     """
     starts, lengths = _checked(runs, n_pixels)
-    # +1 where a run begins, -1 after its end: the running sum counts the runs over a pixel
+    # +1 where a run begins, -1 after its end: the running sum counts the runs over a pixel. However
+    # much runs overlap, no message makes this larger than the raster.
     covers = np.zeros(n_pixels + 1, dtype=np.int64)
     np.add.at(covers, starts, 1)
     np.add.at(covers, starts + lengths, -1)
@@ -80,7 +71,7 @@ _ROWS = 64  # of blocks, whose pixels are in memory at a time
 
 
 def block_side(rows: int, columns: int) -> int:
-    """Return the side of the smallest blocks of which there are not too many, in pixels.
+    """Return the side of the smallest blocks of which a scene has at most `MOST_POINTS`.
 
     >>> block_side(1000, 1000), block_side(3000, 3000)
     (1, 3)
@@ -92,10 +83,7 @@ def block_side(rows: int, columns: int) -> int:
 
 
 def blocks_of(valid: np.ndarray, side: int) -> np.ndarray:
-    """Return the block of each pixel, numbered row by row among those with data.
-
-    - `valid` bool (rows, columns)
-    - returns int32 (rows * columns,): -1 where there is no data
+    """Return the block of each pixel, int32 (rows * columns,); -1 where ``valid`` says no data.
 
     >>> valid = np.array([[True, True, False], [True, False, False], [False, False, True]])
     >>> blocks_of(valid, 2).reshape(3, 3).tolist()
@@ -114,11 +102,9 @@ def blocks_of(valid: np.ndarray, side: int) -> np.ndarray:
 
 
 def block_means(features: np.ndarray, valid: np.ndarray, side: int) -> np.ndarray:
-    """Return the mean features of each block of `blocks_of`, in few rows at a time.
+    """Return the mean features (n_blocks, p) of each block of `blocks_of`, in few rows at a time.
 
     - `features` (n, p): of the pixels with data, in their order
-    - `valid` bool (rows, columns)
-    - returns (n_blocks, p): in the dtype of the features
     """
     blocks = blocks_of(valid, side)[valid.ravel()]
     means = np.empty((int(blocks.max(initial=-1)) + 1, features.shape[1]), dtype=features.dtype)
@@ -137,13 +123,10 @@ def mean_features(
     fill: Callable[[Callable[[tuple[int, int]], np.ndarray]], tuple[np.ndarray, np.ndarray]],
     side: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means of features that go through a file, which is gone afterwards.
+    """Return the block means of features that go through a temporary file, and the valid pixels.
 
     - `fill`: takes what creates an array of a shape; returns that array, filled, and the valid
       pixels
-    - returns `means` (n_blocks, p)
-    - returns `valid` bool (rows, columns)
-    - `DataError` where the folder for temporary files has no room
     """
     with TemporaryFolder("diffclass-features") as folder:
         place = folder.path / "features.npy"

@@ -1,13 +1,14 @@
-"""Before the first stroke: what it takes to prepare a scene, and compiling what a session may need.
+"""Before the first stroke: the forecast of a session's costs, and compiling its loops.
 
-A loop is compiled when it first meets arrays of some types, which takes seconds where no earlier
-run has left it on disk. A session on a thousand pixels of the same types meets them all.
+A loop is compiled when it first meets arrays of some types; a session on a thousand pixels of the
+same types meets them all.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import cast
 
@@ -46,10 +47,9 @@ def forecast_session(
     *,
     n_classes: int = 0,
 ) -> Forecast:
-    """Say what a session's maps will need, and how long the first one takes.
+    """Return what a session's maps will need, and the seconds of `diffclass_relabel.opening.STEPS`.
 
     - `found`: scenes or a table, of which nothing is read
-    - returns: its seconds are those of the steps of `diffclass_relabel.opening`
 
     >>> import numpy as np
     >>> scene = Scene.from_array(np.zeros((512, 217, 204), dtype=np.int8))
@@ -101,7 +101,7 @@ _LATE = 512  # steps after which columns are nearly constant, and take a series
 
 
 def warm_up(workspace: Workspace) -> None:
-    """Meet all loops that strokes, questions and suggestions run; a second time costs little."""
+    """Compile all loops that strokes, questions and suggestions run; a second call costs little."""
     with (
         stage("loops", parts=_N_ERRANDS) as part_done,
         listening(Listeners(())),  # the stages within are not shown
@@ -167,8 +167,6 @@ def _apply(session: RelabelSession, operation: dict[str, object]) -> None:
 
 
 def _done_if_possible(errand: Callable[[], object]) -> None:
-    """Do one thing; where so few pixels do not allow it, its loops wait until they are needed."""
-    try:
+    """Do one thing, if so few pixels allow it."""
+    with suppress(DiffclassError):
         errand()
-    except DiffclassError:
-        return

@@ -24,33 +24,19 @@ _LONGEST_VALUE, _LONGEST_TEXT = 60, 2000  # characters
 
 @dataclass(frozen=True, eq=False)
 class RowContents:
-    """Of the rows of a table.
-
-    Attributes
-    ----------
-    table : Table
-    images : list of Path or None
-        Of each row, whether the file is there or not.
-    text : str or None
-        Column of texts.
-    apart : frozenset of str
-        Columns that are not among the values.
-    """
+    """What shows the rows of a table."""
 
     table: Table
-    images: list[Path] | None
-    text: str | None
-    apart: frozenset[str]
+    images: list[Path] | None  # of each row, whether the file is there or not
+    text: str | None  # column of texts
+    apart: frozenset[str]  # columns that are not among the values
 
     @classmethod
     def of(cls, table: Table, images: str | None = None, text: str | None = None) -> RowContents:
-        """Find what shows the rows.
+        """Find what shows the rows; `DiffclassError` where there is no such column or image.
 
         - `images`: a column of paths, from the table's folder if they are relative; or a folder of
           images called as the ids, or in the order of the rows where these are numbered
-        - `text`: a column
-        - `ParameterError` where there is no such column or folder
-        - `DataError` where not one image is found
         """
         if text is not None and _is_of_vectors(table.column(text)):
             raise ParameterError(f"{table.path}: {text!r} holds vectors, no texts")
@@ -79,10 +65,7 @@ class RowContents:
         return [(name, _short(column[row])) for name, column in self._columns]
 
     def thumbnail(self, row: int) -> bytes:
-        """Return the image of a row as a PNG of at most 160 x 160 pixels.
-
-        - `DataError` where it has none, or it cannot be read
-        """
+        """Return the image of a row as a PNG of at most 160 x 160 pixels; `DataError` if none."""
         if self.images is None:
             raise DataError("the rows have no images; name them with --images")
         path, image_module = self.images[row], require("PIL.Image")

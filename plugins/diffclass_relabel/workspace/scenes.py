@@ -1,7 +1,4 @@
-"""A scene, or several as one, made ready: points are its pixels with data, row by row.
-
-In a scene of many pixels they are blocks of them (`diffclass_relabel.workspace.pixels`).
-"""
+"""A scene, or several as one, made ready: points are its pixels with data, or blocks of them."""
 
 from __future__ import annotations
 
@@ -41,9 +38,7 @@ _EIGHT = np.ones((3, 3), dtype=int)
 
 
 def fingerprint_of(scene: Scene) -> str:
-    """Return the SHA-256 of everything in a scene that its class map can depend on.
-
-    - returns: 64 hexadecimal digits, of `diffclass_hyperspectral.io.scenes.scene_identity`
+    """Return the SHA-256, in 64 digits, of everything in a scene that its map can depend on.
 
     >>> scene = Scene.from_array(np.ones((2, 3, 4), dtype=np.float32))
     >>> fingerprint_of(scene)[:8] == fingerprint_of(Scene.from_array(scene.data, path="x"))[:8]
@@ -87,7 +82,7 @@ class SceneWorkspace(Workspace):
         fingerprint : str, optional
             Hash that the scene has to have.
         on_opened : callable, optional
-            Called with the scenes once their sizes are known, before anything is computed.
+            Called with the scenes before anything is computed.
         build : bool, default=True
             Whether the graph is there in the end; else maps wait until `build` was called.
 
@@ -95,8 +90,6 @@ class SceneWorkspace(Workspace):
         ------
         DataError
             Where the scene cannot be read, or is not the one with this fingerprint.
-        ParameterError
-            For settings out of their range.
         """
         settings = SceneSettings() if settings is None else settings
         with stage("opening"):
@@ -158,7 +151,7 @@ class SceneWorkspace(Workspace):
 
     @property
     def paths(self) -> list[Path]:
-        """Where the scenes lie."""
+        """The scenes' files."""
         return [tile.scene.path for tile in self.tiles.tiles]
 
     @property
@@ -199,13 +192,10 @@ class SceneWorkspace(Workspace):
         return labels.on(self.scene)
 
     def pieces_of(self, mask: np.ndarray) -> tuple[np.ndarray, int]:
-        """Return numbers of what hangs together: neighbours tell of each other."""
+        """Return the numbers of connected pieces."""
         return label(mask, structure=_EIGHT)
 
     @property
     def grouping(self) -> Callable[[np.ndarray], np.ndarray]:
-        """By region."""
-        return self._regions_of
-
-    def _regions_of(self, label_ids: np.ndarray) -> np.ndarray:
-        return label_regions(self.raster(label_ids)).ravel()[self.pixels]
+        """Labels of one region belong together."""
+        return lambda label_ids: label_regions(self.raster(label_ids)).ravel()[self.pixels]

@@ -20,38 +20,20 @@ _Settings = TypeVar("_Settings", bound="SessionSettings")
 
 @dataclass(frozen=True, kw_only=True)
 class SessionSettings:
-    """Of the graph and the diffusion; what a session is over adds its own.
-
-    Attributes
-    ----------
-    neighbors : int
-    label_mode : {"auto", "summed", "free", "absorbing"}
-        How labels count at the beginning; see `diffclass.relabel.RelabelSession`.
-    tau : int, "auto" or "margin"
-        Diffusion time in steps at the beginning, or the rule that chooses it.
-    max_time : int or None
-        Last time that the rules look at; None leaves it to the library.
-    random_state : int
-    """
+    """Settings of the graph and the diffusion; what a session is over adds its own."""
 
     of: ClassVar[str]  # what a session is over, as its header names it
     shown_only: ClassVar[frozenset[str]] = frozenset()  # those that no map depends on
 
     neighbors: int = 12
-    label_mode: str = "auto"
-    tau: int | str = "auto"
-    max_time: int | None = None
+    label_mode: str = "auto"  # at the beginning; see `diffclass.relabel.RelabelSession`
+    tau: int | str = "auto"  # at the beginning: steps, or the rule that chooses them
+    max_time: int | None = None  # last time that the rules look at; None for the library's
     random_state: int = 0
 
     @classmethod
     def from_header(cls: type[_Settings], header: Mapping[str, Any]) -> _Settings:
-        """Return the settings that a session file was begun with.
-
-        Raises
-        ------
-        DataError
-            Where they are missing or were made by something else.
-        """
+        """Return the settings in a session file's header; `DataError` for another version's."""
         if _numbers(header.get("version")) > _numbers(__version__):
             raise DataError(
                 f"the session was made by diffclass {header['version']}, newer than this one "
@@ -81,7 +63,7 @@ class SessionSettings:
 
     @property
     def rule(self) -> StoppingRule:
-        """How the time is chosen, with the limits that hold if it is given at first."""
+        """How the time is chosen, also later on where it is given at first."""
         by = self.tau if isinstance(self.tau, str) else "auto"
         return StoppingRule(by, max_time=self.max_time)
 
@@ -92,10 +74,7 @@ class SessionSettings:
         return {"settings": settings, "kernel": KERNEL, "of": self.of}
 
     def classify_options(self, session: RelabelSession) -> list[str]:
-        """Return the options of ``diffclass classify`` that make the refined map of a session.
-
-        With the exported labels, `classify` gives the map of the session, point for point.
-        """
+        """Return the options with which ``diffclass classify`` makes the same map of the labels."""
         by_rule = session.tau_mode == "auto"
         named = {
             "neighbors": self.neighbors,
@@ -125,25 +104,12 @@ class SessionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SceneSettings(SessionSettings):
-    """Of a session over a scene.
-
-    Attributes
-    ----------
-    features : {"spectral", "spatial"}
-    components : int or None
-        None for as many as ``diffclass classify`` takes of a scene; a workspace's own settings
-        and session files have their number.
-    variable : str or None
-        Array to take from a file with several.
-    bands, mask, roi : str or None
-        Part of the scene to work with, see `diffclass_hyperspectral.open_tiles`; files by their
-        absolute paths.
-    """
+    """Settings of a session over a scene; for part and variable see `open_tiles`."""
 
     of: ClassVar[str] = "scene"
 
-    features: str = "spectral"
-    components: int | None = None
+    features: str = "spectral"  # or "spatial"
+    components: int | None = None  # None, for as many as classify takes, only until a scene is open
     variable: str | None = None
     bands: str | None = None
     mask: str | None = None
@@ -160,20 +126,7 @@ class SceneSettings(SessionSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings(SessionSettings):
-    """Of a session over a table; see `diffclass_tables.open_table` and `read_rows`.
-
-    Attributes
-    ----------
-    columns, id_column, metric : str or None
-    dimensions : int or None
-    apart : list of str or None
-        Columns that are no features because they have labels.
-    images : str or None
-        What shows the rows: a column of paths to images, or a folder of images that are called as
-        the ids.
-    text : str or None
-        Column of texts that show the rows.
-    """
+    """Settings of a session over a table; see `diffclass_tables.open_table` and `read_rows`."""
 
     of: ClassVar[str] = "table"
     shown_only: ClassVar[frozenset[str]] = frozenset({"images", "text"})
@@ -182,9 +135,9 @@ class TableSettings(SessionSettings):
     id_column: str | None = None
     metric: str | None = None
     dimensions: int | None = None
-    apart: list[str] | None = None
-    images: str | None = None
-    text: str | None = None
+    apart: list[str] | None = None  # columns that are no features because they have labels
+    images: str | None = None  # column of paths, or folder of images that are called as the ids
+    text: str | None = None  # column of texts
 
     def _of_features(self) -> dict[str, Any]:
         return {
@@ -197,7 +150,7 @@ class TableSettings(SessionSettings):
 
 
 def sizes_text(session: RelabelSession, sizes: KnownSizes | None) -> str | None:
-    """Return sizes of a session's classes as they are given, the classes by their present names."""
+    """Return known sizes of classes as users write them, the classes by their present names."""
     if sizes is None or isinstance(sizes, str):
         return sizes
     names = {info.id: info.name for info in session.classes}

@@ -1,7 +1,7 @@
 """A table made ready: points are its rows with values, each on a cell of a raster of its own.
 
-The raster is a drawing of the graph (`diffclass_relabel.workspace.layout`), which depends on the
-machine in its last digits. A session file has the numbers of rows.
+The raster is a drawing of the graph (`diffclass_relabel.workspace.layout`). It depends on the
+machine in its last digits, so that a session file has the numbers of rows, not those of cells.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from diffclass_tables import Rows, Table, open_table, read_row_labels, read_rows
 
 
 def fingerprint_of_table(table: Table) -> str:
-    """Return the SHA-256 of the features of a table and of what its rows are called."""
+    """Return the SHA-256 of the features and ids of a table."""
     values = table.values
     if values is None:
         raise ParameterError(
@@ -165,7 +165,7 @@ class TableWorkspace(Workspace):
 
     @property
     def paths(self) -> list[Path]:
-        """Where the table lies."""
+        """The table's file."""
         return [self.table.path]
 
     @property
@@ -199,10 +199,7 @@ class TableWorkspace(Workspace):
         return self.labels_of(given, Path(path))
 
     def labels_of(self, given: np.ndarray, path: Path) -> LabelImage:
-        """Return labels of the rows on the raster.
-
-        - `given` object (n_rows,): classes, None for none
-        """
+        """Return labels of the rows, object (n_rows,), None for none, on the raster."""
         classes, codes = encode_labels(given)
         if len(classes) > LARGEST_CLASS_ID:
             raise ParameterError(

@@ -1,8 +1,7 @@
 """What a session is over, made ready: points with features and a graph, and a raster to paint on.
 
-The engine knows points 0 to n - 1, a user pixels of a raster. Of a scene the raster is its picture
-(`diffclass_relabel.workspace.scenes`); of a table its cells hold one row each
-(`diffclass_relabel.workspace.tables`).
+The engine knows points 0 to n - 1, a user pixels of a raster: the picture of a scene (`scenes`), or
+cells that hold one row of a table each (`tables`).
 """
 
 from __future__ import annotations
@@ -27,53 +26,26 @@ from diffclass_hyperspectral import LabelImage, Scene
 from diffclass_relabel.workspace.pixels import pixels_of
 from diffclass_relabel.workspace.settings import SessionSettings
 
-# Points that a stroke is diffused over at once. Of more, its provisional map is that of aggregates,
-# in a quarter of the time (`experiments.relabel.domains`).
-MOST_DIRECT = 10_000
-# Points that answers are made of and walks are warped on. Of more it is the aggregates: answers of
-# the points take seconds. Of fewer, aggregates lose accuracy (diffclass/DECISIONS.md).
-MOST_ANSWERED = 100_000
-
-Graph = Future[tuple[MarkovOperator, CoarseGraph | None]]
-"""The walk on the points, and their aggregates if there are many, once they are there."""
+MOST_DIRECT = 10_000  # points; of more, provisional maps are those of aggregates
+MOST_ANSWERED = 100_000  # points; of more, answers and warped walks are those of aggregates too
+Graph = Future[tuple[MarkovOperator, CoarseGraph | None]]  # the walk, and aggregates of many points
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Workspace(ABC):
-    """Points with features and a graph, and where they lie on a raster.
-
-    Attributes
-    ----------
-    settings : SessionSettings
-        With what was left open resolved.
-    fingerprint : str
-        SHA-256 of everything that a map can depend on: 64 hexadecimal digits.
-    shape : (int, int)
-        Rows and columns of the raster.
-    graph : Graph
-        See `build`.
-    pixels : ndarray of int64 of shape (n,)
-        Raster number of each point, that of the first pixel where it has several.
-    points : ndarray of int32 of shape (rows * columns,)
-        Point of each pixel, -1 where there is none.
-    features : ndarray of float32 of shape (n, p)
-    coarse_answers : bool
-        Whether answers and warped walks are those of the aggregates: of more than 100,000 points.
-    block : int
-        Side of the blocks of pixels that are points; 1 where each pixel is one.
-    """
+    """Points with features and a graph, and where they lie on a raster."""
 
     things: ClassVar[str]  # what its points are called
 
-    settings: SessionSettings
-    fingerprint: str
-    shape: tuple[int, int]
-    pixels: np.ndarray
-    points: np.ndarray
-    features: np.ndarray
-    coarse_answers: bool = False
-    block: int = 1
-    graph: Graph = field(default_factory=Graph)
+    settings: SessionSettings  # with what was left open resolved
+    fingerprint: str  # SHA-256 of all in the data that a map can depend on
+    shape: tuple[int, int]  # rows and columns of the raster
+    pixels: np.ndarray  # int64 (n,): pixel of each point, the first where it has several
+    points: np.ndarray  # int32 (rows * columns,): point of each pixel, -1 for none
+    features: np.ndarray  # float32 (n, p)
+    coarse_answers: bool = False  # whether answers and warped walks are those of the aggregates
+    block: int = 1  # side of the blocks of pixels that are points
+    graph: Graph = field(default_factory=Graph)  # see `build`
 
     @property
     @abstractmethod
@@ -104,10 +76,7 @@ class Workspace(ABC):
     def read_labels(
         self, path: Path | str, *, variable: str | None = None, spectra: bool = True
     ) -> LabelImage:
-        """Read a file of labels on the raster; ``spectra``: also those of a spectral library.
-
-        - `DiffclassError` where it holds none of this raster
-        """
+        """Read a file of labels on the raster; ``spectra``: also those of a spectral library."""
 
     @abstractmethod
     def placed(self, labels: LabelImage) -> LabelImage:
@@ -115,15 +84,11 @@ class Workspace(ABC):
 
     @abstractmethod
     def pieces_of(self, mask: np.ndarray) -> tuple[np.ndarray, int]:
-        """Return the number of each pixel's piece, and of all; points of one tell of each other.
-
-        - `mask` bool (rows, columns): a class
-        - returns int (rows, columns): from 1, 0 outside the mask
-        """
+        """Return each pixel's piece, from 1, 0 outside the mask, and the number of pieces."""
 
     @property
     def grouping(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """What groups labels as `diffclass classify` does, if it does; see `RelabelSession`."""
+        """Which labels belong together, if any do; see `diffclass.relabel.RelabelSession`."""
         return None
 
     def by_point(self, plane: np.ndarray) -> np.ndarray:
@@ -140,11 +105,11 @@ class Workspace(ABC):
 
     @property
     def coordinates(self) -> np.ndarray | None:
-        """Places of the points in the picture, (n, 2); None where nearness there tells nothing."""
+        """Rows and columns of the points, (n, 2); None where nearness there tells nothing."""
         return None
 
     def build(self) -> None:
-        """Build the graph, for which all maps wait; an error is theirs too. Once is enough."""
+        """Build the graph, if it is not there; all that waits for it also gets its error."""
         if self.graph.done():
             return
         try:
@@ -162,7 +127,7 @@ class Workspace(ABC):
 
     @property
     def coarse(self) -> CoarseGraph | None:
-        """Aggregates of more than 10,000 points, whose maps are the provisional ones; waits too."""
+        """Aggregates of more than 10,000 points, waiting for them."""
         return self.graph.result()[1]
 
     @property
@@ -189,13 +154,7 @@ class Workspace(ABC):
         )
 
     def pixels_of_runs(self, runs: list[int]) -> np.ndarray:
-        """Return the pixels of runs, ascending; those without data are left out.
-
-        Raises
-        ------
-        ParameterError
-            Where ``runs`` leave the image, or no pixel of it has data.
-        """
+        """Return the pixels of runs that have data, ascending; `ParameterError` if none has."""
         pixels = pixels_of(runs, self.n_pixels)
         pixels = pixels[self.points[pixels] >= 0]
         if not len(pixels):
@@ -205,20 +164,14 @@ class Workspace(ABC):
         return pixels
 
     def point_of(self, pixel: Any) -> int:
-        """Return the point of a pixel.
-
-        Raises
-        ------
-        ParameterError
-            Where there is no such pixel, or it has no data.
-        """
+        """Return the point of a pixel; `ParameterError` where there is none."""
         number = self.pixel_within(pixel)
         if self.points[number] < 0:
             raise ParameterError(f"pixel {number} has no data; ask about one that has")
         return int(self.points[number])
 
     def pixel_within(self, pixel: Any) -> int:
-        """Return a pixel's number, or say why the scene has no such pixel."""
+        """Return a pixel's number; `ParameterError` where there is no such pixel."""
         if type(pixel) is not int or not 0 <= pixel < self.n_pixels:
             raise ParameterError(
                 f"pixel = {str(pixel)[:40]!r}; pixels of this {self.settings.of} are 0 to "
@@ -227,18 +180,8 @@ class Workspace(ABC):
         return pixel
 
     def raster(self, values: np.ndarray, *, fill: float = 0) -> np.ndarray:
-        """Return values of points as a picture.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,) or (n, c)
-        fill : number, default=0
-            For pixels without data.
-
-        Returns
-        -------
-        ndarray of shape (rows, columns) or (rows, columns, c)
-        """
+        """Return values of points, (n,) or (n, c), as a picture; ``fill`` where there are none."""
+        # -1 takes the last point's value, which `fill` then replaces
         out = values.take(self.points, axis=0, mode="wrap")
         out[self.missing] = fill
         return out.reshape(*self.shape, *values.shape[1:])

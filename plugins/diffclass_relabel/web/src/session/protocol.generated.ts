@@ -168,7 +168,6 @@ export interface PreparingStep {
   seconds: number | null; // So far, or all of them.
 }
 
-/** The scene could not be prepared; the server ends, or offers others. */
 export interface Failed { kind: "failed"; message: string }
 
 /** The greeting of a page. */
@@ -195,7 +194,6 @@ export interface SceneInfo {
   table: TableInfo | null; // Whose rows they are.
 }
 
-/** Where one of several scenes lies in their joint picture. */
 export interface TilePlace {
   name: string;
   row: number;
@@ -227,7 +225,6 @@ export interface Geography {
   crs: string | null;
 }
 
-/** A picture of the scene to choose, and what to call it. */
 export interface Preset { name: string; label: string }
 
 /** A result that can be exported, in one format. */
@@ -290,11 +287,7 @@ export interface StrokeState {
   first: number; // One of its pixels.
 }
 
-/** Sent instead of the greeting to a page that comes back to another session than its own. */
-export interface Foreign {
-  kind: "foreign";
-  scene: string; // Name of the scene that is open here.
-}
+export interface Foreign { kind: "foreign"; scene: string }
 
 /** What has changed in the session. */
 export interface StateMessage {
@@ -314,16 +307,12 @@ export interface Done {
   seq: number;
 }
 
-/** A message was refused. */
 export interface Refused { kind: "refused"; seq: number | null; message: string }
 
-/** A question was cancelled: the same client has asked it again. */
 export interface Superseded { kind: "superseded"; seq: number }
 
-/** A question is answered; the answer's own fields follow these. */
 export interface Answer { kind: "answer"; seq: number; ask: string }
 
-/** The spectrum of a pixel. */
 export interface SpectrumAnswer { pixel: number; values: (number | null)[] }
 
 /** The spectra of the classes' labelled pixels. */
@@ -340,7 +329,6 @@ export interface ClassSpectrum {
   high: (number | null)[]; // 10 % of the pixels are above.
 }
 
-/** The rows at pixels, in their order. */
 export interface RowsAnswer { rows: RowFacts[] }
 
 /** What users see of a row of a table. */
@@ -364,7 +352,6 @@ export interface ChannelHistogram {
   percentiles: number[]; // 0 to 100.
 }
 
-/** The strokes behind a pixel's class. */
 export interface WhyAnswer { pixel: number; shares: StrokeShare[] }
 
 export interface StrokeShare {
@@ -374,7 +361,6 @@ export interface StrokeShare {
   pixel: number; // One of the stroke's.
 }
 
-/** The strokes with pixels that all other strokes contradict. */
 export interface AuditAnswer { count: number; items: ContradictedStroke[] }
 
 export interface ContradictedStroke {
@@ -387,7 +373,6 @@ export interface ContradictedStroke {
   margin: number;
 }
 
-/** Pixels to label next. */
 export interface SuggestAnswer { pixels: number[]; scores: number[]; rule: string }
 
 /** Mean margin and coverage by time. */
@@ -424,7 +409,6 @@ export interface FileClass {
   new: NewClass | null; // To be added if it is none; null where the list is full.
 }
 
-/** A class to add. */
 export interface NewClass { id: number; name: string; color: string }
 
 /** A model was applied to the scene. */
@@ -482,7 +466,6 @@ export interface GivenClass {
   proposed: number; // The one that it may be; 0: none.
 }
 
-/** The accuracy of an earlier map. */
 export interface AccuracyPoint {
   version: number;
   labelled: number;
@@ -523,7 +506,6 @@ export interface ChangeFacts {
   overall: number | null; // Change of the overall accuracy.
 }
 
-/** Pixels that went from one class to another; 255 is no data, 0 no class. */
 export interface ClassFlow { before: number; after: number; pixels: number }
 
 /** What can be undone and done again. */
@@ -548,10 +530,8 @@ export interface CompareAnswer {
   step: number | null; // Of the history; null for the reference.
 }
 
-/** Whether the map follows every operation. */
 export interface LiveAnswer { on: boolean }
 
-/** The map is up to date. */
 export interface UpdateAnswer { version: number }
 
 /** What is in view is known. */
@@ -559,10 +539,8 @@ export interface ViewAnswer {
   sent_anew: boolean; // A map was on its way; it is sent in another order.
 }
 
-/** A preview was sent. */
 export interface PreviewAnswer { tau: number }
 
-/** Where exported files can be fetched. */
 export interface ExportAnswer { url: string; files: string[] }
 
 /** A file on its way to the server. */
