@@ -351,10 +351,8 @@ class CurveAnswer(TypedDict):
 SegmentAnswer = TypedDict("SegmentAnswer", {"pixel": int, "class": int, "pixels": Pixels})
 
 
-class SimilarAnswer(TypedDict):
-    """Likeness follows in a binary message: up to k are the nearest (k / 254)^2 of half of all."""
-
-    pixel: int
+# likeness comes in a binary message: up to k are the nearest (k / 254)^2 of half of all pixels
+SimilarAnswer = TypedDict("SimilarAnswer", {"pixel": int})
 
 
 class PredictAnswer(TypedDict):
@@ -533,19 +531,11 @@ class NumbersAnswer(TypedDict):
     change: ChangeFacts | None
 
 
-class CompareAnswer(TypedDict):
-    """What to compare the map with was sent, as the frame "compared"."""
-
-    step: Annotated[int | None, "Of the history; null for the reference."]
-
-
 LiveAnswer = TypedDict("LiveAnswer", {"on": bool})
 UpdateAnswer = TypedDict("UpdateAnswer", {"version": int})
 PreviewAnswer = TypedDict("PreviewAnswer", {"tau": int})
 ExportAnswer = TypedDict("ExportAnswer", {"url": str, "files": list[str]})
-
-
-class ViewAnswer(TypedDict):
-    """What is in view is known."""
-
-    sent_anew: Annotated[bool, "A map was on its way; it is sent in another order."]
+# a map was on its way, and is sent in another order
+ViewAnswer = TypedDict("ViewAnswer", {"sent_anew": bool})
+# of the history; null for the reference. The map to compare with is sent as the frame "compared".
+CompareAnswer = TypedDict("CompareAnswer", {"step": int | None})

@@ -11,6 +11,7 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError, warn_user
+from diffclass.names import is_mark
 from diffclass.system.output import write_json
 from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import Cleanup, save_model, write_class_map, write_raster
@@ -20,9 +21,9 @@ from diffclass_hyperspectral.io.readers import SpectralLibrary, write_library
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.queries.answers import class_spectra
 from diffclass_relabel.queries.models import session_model
-from diffclass_relabel.queries.row_exports import ROW_FORMATS, write_row_result
 from diffclass_relabel.session import SessionEditor, class_table
 from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspace, sizes_text
+from diffclass_tables import write_rows
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
 _CLASSES = _IMAGES | {".npy": "NumPy, ids alone"}
@@ -38,6 +39,12 @@ FORMATS: dict[Result, dict[str, str]] = {
     "report": {".json": "JSON"},
     "model": {".model": "for other scenes"},
     "prediction": _CLASSES,
+}
+_COLUMNS = {".csv": "CSV", ".parquet": "Parquet", ".npz": "NumPy"}
+ROW_FORMATS: dict[Result, dict[str, str]] = {
+    "labels": _COLUMNS,
+    "map": _COLUMNS | {".h5ad": "AnnData"},
+    "report": {".json": "JSON"},
 }
 BLOCK_NOTE = (
     "the map is one of blocks of {side} x {side} pixels; classify_options and the exported labels "
@@ -63,8 +70,6 @@ DEFAULT_NAMES = {
     "model": "session.model",
     "prediction": "prediction.img",
 }
-
-
 _RASTERS = ("labels", "map", "margin", "probability", "prediction")
 
 
@@ -161,7 +166,46 @@ def _export_rows(
     if what == "report":
         _check_ending(path, what)
         return _write_report(editor, path, overwrite=overwrite)
-    return write_row_result(editor, workspace, what, path, overwrite=overwrite)
+    return _write_rows(editor, workspace, what, path, overwrite=overwrite)
+
+
+def _write_rows(
+    editor: SessionEditor, workspace: TableWorkspace, what: Result, path: Path, *, overwrite: bool
+) -> tuple[Path, ...]:
+    """Write the labels of rows, or the refined classes of all with probability and margin."""
+    if path.suffix.lower() == ".h5ad":
+        workspace.check_unchanged()
+    if what == "labels":
+        with editor.lock:
+            labels, names = editor.labels.ids, _row_names(editor)
+        columns = {"class": _named(workspace, labels.ravel()[workspace.pixels], names)}
+    else:
+        session, names = editor.session, _row_names(editor)
+        ids = session.map_ids
+        columns = {
+            "class": _named(workspace, ids, names),
+            "probability": _where_known(workspace, session.probability, ids),
+            "margin": _where_known(workspace, session.margin, ids),
+        }
+    return (write_rows(path, workspace.table, columns, overwrite=overwrite),)
+
+
+def _row_names(editor: SessionEditor) -> dict[int, str]:
+    names = {info.id: info.name for info in editor.session.classes}
+    for name in names.values():
+        if is_mark(name):
+            raise DataError(f"a class is called {name!r}, which is no label in files; rename it")
+    return names
+
+
+def _named(workspace: TableWorkspace, ids: np.ndarray, names: dict[int, str]) -> np.ndarray:
+    """Return the names of classes by row, None for none."""
+    return workspace.rows.placed(np.array([names.get(i) for i in ids.tolist()], dtype=object), None)
+
+
+def _where_known(workspace: TableWorkspace, values: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    known = np.where(ids > 0, values, np.nan).astype(np.float32)
+    return workspace.rows.placed(known, np.nan)
 
 
 # writes a part of a raster to a file, with where it lies

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from diffclass import __version__
-from diffclass.command_line import taken
+from diffclass.command_line import is_table, taken
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.relabel import Operation
 from diffclass.system.costs import Forecast
@@ -21,16 +21,20 @@ from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.label_files import Reference, label_import, new_classes_warning
 from diffclass_relabel.session.operations import on_points, with_runs
 from diffclass_relabel.workspace import (
+    SceneSettings,
+    SceneWorkspace,
     SessionSettings,
+    TableSettings,
+    TableWorkspace,
     Workspace,
     forecast_session,
-    open_workspace,
-    settings_kind,
 )
+
+_Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def open_editor(
-    scenes: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    scenes: _Paths,
     session_file: str | os.PathLike[str] | SessionLog,
     *,
     settings: Mapping[str, Any] | None = None,
@@ -81,19 +85,14 @@ def open_editor(
             on_opened(found, kept)
 
     try:
-        kind = settings_kind(scenes)
+        kind = _settings_kind(scenes)
         wanted = checked_settings(kind.of, settings or {})
         match = taken(Matching, {"match": match}).get("match")
         kept = kind(**wanted)
         if log.is_begun:
             kept = _kept_settings(kind.from_header(log.header), wanted, log)
-        workspace = open_workspace(
-            scenes,
-            kept,
-            fingerprint=log.header.get("sha256", "") if log.is_begun else None,
-            on_opened=expect,
-            build=build,
-        )
+        fingerprint = log.header.get("sha256", "") if log.is_begun else None
+        workspace = _opened(scenes, kept, fingerprint, expect, build=build)
         known = None if reference is None else Reference.read(reference, workspace, match=match)
         if not log.is_begun:
             operations = _first_operations(workspace, labels, label_variable)
@@ -105,6 +104,27 @@ def open_editor(
     except BaseException:
         log.close()
         raise
+
+
+def _settings_kind(paths: _Paths) -> type[SessionSettings]:
+    """Return which settings a session over files has: the first file decides."""
+    first = paths if isinstance(paths, str | os.PathLike) else next(iter(paths))
+    return TableSettings if is_table(first) else SceneSettings
+
+
+def _opened(
+    paths: _Paths,
+    settings: SessionSettings,
+    fingerprint: str | None,
+    on_opened: Callable[[Any], None],
+    *,
+    build: bool = True,
+) -> Workspace:
+    kind: Any = TableWorkspace if isinstance(settings, TableSettings) else SceneWorkspace
+    made: Workspace = kind.open(
+        paths, settings, fingerprint=fingerprint, on_opened=on_opened, build=build
+    )
+    return made
 
 
 def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None = None) -> Line:
@@ -182,7 +202,7 @@ def _add_labels(
 
 def replayed(
     session_file: str | os.PathLike[str],
-    scenes: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    scenes: _Paths,
     *,
     opening: Mapping[str, str | None] | None = None,
     on_opened: Callable[[Any], None] | None = None,
@@ -201,7 +221,7 @@ def replayed(
     given: dict[str, Any] = {
         name: value for name, value in (opening or {}).items() if value is not None
     }
-    settings = replace(settings_kind(scenes).from_header(log.header), **given)
+    settings = replace(_settings_kind(scenes).from_header(log.header), **given)
     unseen: dict[str, Any] = dict.fromkeys(settings.shown_only)
     settings = replace(settings, **unseen)
 
@@ -213,9 +233,7 @@ def replayed(
             n_classes = sum(map(_classes_added, done))
             before(forecast_session(found, settings, len(done), n_classes=n_classes))
 
-    workspace = open_workspace(
-        scenes, settings, fingerprint=log.header.get("sha256", ""), on_opened=expect
-    )
+    workspace = _opened(scenes, settings, log.header.get("sha256", ""), expect)
     editor = SessionEditor(workspace, log)
     editor.refine()
     return editor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from diffclass_relabel.workspace.opening import open_workspace, settings_kind
 from diffclass_relabel.workspace.pixels import runs_of
 from diffclass_relabel.workspace.preparing import forecast_session, warm_up
 from diffclass_relabel.workspace.scenes import SceneWorkspace
@@ -23,9 +22,7 @@ __all__ = [
     "TableWorkspace",
     "Workspace",
     "forecast_session",
-    "open_workspace",
     "runs_of",
-    "settings_kind",
     "sizes_text",
     "warm_up",
 ]

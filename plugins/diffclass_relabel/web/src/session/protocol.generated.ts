@@ -384,7 +384,6 @@ export interface SegmentAnswer {
   pixels: number[]; // start, length, start, length, ...
 }
 
-/** Likeness follows in a binary message: up to k are the nearest (k / 254)^2 of half of all. */
 export interface SimilarAnswer { pixel: number }
 
 /** The labels of a file: what to add to the session, as one operation. */
@@ -525,19 +524,13 @@ export interface HistoryStep {
   at: number; // Seconds since 1970.
 }
 
-/** What to compare the map with was sent, as the frame "compared". */
-export interface CompareAnswer {
-  step: number | null; // Of the history; null for the reference.
-}
+export interface CompareAnswer { step: number | null }
 
 export interface LiveAnswer { on: boolean }
 
 export interface UpdateAnswer { version: number }
 
-/** What is in view is known. */
-export interface ViewAnswer {
-  sent_anew: boolean; // A map was on its way; it is sent in another order.
-}
+export interface ViewAnswer { sent_anew: boolean }
 
 export interface PreviewAnswer { tau: number }
 
