@@ -18,7 +18,14 @@ from diffclass.operators.markov import MarkovOperator
 
 @dataclass(frozen=True, kw_only=True)
 class LabelMode:
-    """How labels count, and who offers it."""
+    """How labels count, and who offers it.
+
+    Examples
+    --------
+    >>> from diffclass.label_diffusion import LABEL_MODES
+    >>> [name for name, mode in LABEL_MODES.items() if mode.in_sessions]
+    ['auto', 'absorbing', 'summed', 'free']
+    """
 
     name: str
     walk: Callable[[MarkovOperator, Labels], Walk]  # at time 0, in memory
