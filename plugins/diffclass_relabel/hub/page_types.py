@@ -125,8 +125,9 @@ def _is_operation(hint: Any) -> bool:
 
 
 def _union(name: str, text: str, members: Iterable[tuple[str, str]]) -> str:
-    lines = [f"  /** {purpose} */\n  | {member}" for purpose, member in members]
-    return f"/** {text} */\nexport type {name} =\n" + "\n".join(lines) + ";\n"
+    *before, (purpose, last) = members
+    lines = [f"  | {member} // {said}\n" for said, member in before]
+    return f"/** {text} */\nexport type {name} =\n{''.join(lines)}  | {last}; // {purpose}\n"
 
 
 def _interface(name: str, text: str, hints: Mapping[str, Any]) -> str:

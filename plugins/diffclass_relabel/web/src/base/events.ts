@@ -37,8 +37,7 @@ export function debounce(act: () => void, ms: number): () => void {
 /** A task of which one runs at a time; asked for meanwhile, it runs once more afterwards. */
 export class OneAtATime {
   isRunning = false;
-  /** Whether it was asked for again since it began. */
-  isWanted = false;
+  isWanted = false; // Whether it was asked for again since it began.
 
   constructor(private readonly task: () => Promise<void>) {}
 
@@ -61,8 +60,7 @@ const whenIdle: (act: () => void) => void =
   "requestIdleCallback" in window ? (act) => requestIdleCallback(act, { timeout: 100 }) : (act) => setTimeout(act);
 
 export class ChangeNotice {
-  /** Something has changed that was not told yet. */
-  isDue = false;
+  isDue = false; // Something has changed that was not told yet.
   #isStarted = false;
   #timer = 0;
 

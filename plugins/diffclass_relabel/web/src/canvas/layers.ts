@@ -13,8 +13,7 @@ export interface Layer {
   key: string;
   title: string;
   visible: boolean;
-  /** 0..1 */
-  opacity: number;
+  opacity: number; // 0..1
 }
 
 export class Layers extends Emitter<{ changed: void }> {
@@ -26,14 +25,10 @@ export class Layers extends Emitter<{ changed: void }> {
     layer("suggestions", "Suggestions", "s", "What to label next", true, 1),
     layer("raw", "Picture", "i", "The scene alone while it is on", true, 1),
   ];
-  /** Everything but the picture is hidden while set. */
-  rawOnly = false;
-  /** The map is drawn as outlines rather than filled. */
-  outlines = false;
-  /** The picture is grey under areas of colour: a map that is not opaque then keeps its hues. */
-  greyUnder = true;
-  /** The map becomes outlines while a stroke is drawn. */
-  outlinesWhilePainting = true;
+  rawOnly = false; // Everything but the picture is hidden while set.
+  outlines = false; // The map is drawn as outlines rather than filled.
+  greyUnder = true; // The picture is grey under areas of colour: a map that is not opaque then keeps its hues.
+  outlinesWhilePainting = true; // The map becomes outlines while a stroke is drawn.
 
   get(id: LayerId): Layer {
     return this.list.find((item) => item.id === id)!;

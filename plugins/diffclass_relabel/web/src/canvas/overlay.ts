@@ -7,17 +7,14 @@ import type { Layers } from "./layers";
 import type { View } from "./view";
 
 interface Sketch {
-  /** In raster coordinates, with fractions. */
-  corners: Place[];
+  corners: Place[]; // In raster coordinates, with fractions.
   closed: boolean;
 }
 
 export class Overlay {
-  /** Outline of the brush, raster coordinates. */
-  brush: Path2D | null = null;
+  brush: Path2D | null = null; // Outline of the brush, raster coordinates.
   sketch: Sketch | null = null;
-  /** The pixel that the keys are on. */
-  cursor: Place | null = null;
+  cursor: Place | null = null; // The pixel that the keys are on.
   #target: Place | null = null;
   readonly #context: CanvasRenderingContext2D;
 
@@ -31,8 +28,7 @@ export class Overlay {
     for (const source of [view, layers, suggestions]) source.on("changed", this.request);
   }
 
-  /** Repaints at most once per frame. */
-  readonly request = oncePerFrame(() => this.#paint());
+  readonly request = oncePerFrame(() => this.#paint()); // Repaints at most once per frame.
 
   /** Marks a pixel that a list points at; null: none. */
   mark(target: Place | null): void {

@@ -20,22 +20,19 @@ const NOTHING_CHANGED = maskTable(0, [16, 17, 18]);
 
 /** What is shown left of a divider, which lies at a share of the width. */
 export interface Compared {
-  /** Classes of another map; null: the picture alone. */
-  ids: Uint8Array | null;
+  ids: Uint8Array | null; // Classes of another map; null: the picture alone.
   share: number;
 }
 
 export class Painter {
-  /** Whether a stroke is being drawn. */
-  painting = false;
+  painting = false; // Whether a stroke is being drawn.
   readonly #context: CanvasRenderingContext2D;
   #picture: CanvasImageSource | null = null;
   #greyPicture: CanvasImageSource | null = null;
   readonly #labels = new RasterImage();
   readonly #labelLines = new WindowCache<Path2D>();
   readonly #map: MapLayer;
-  /** What the map is compared with, left of the divider. */
-  readonly #other: MapLayer;
+  readonly #other: MapLayer; // What the map is compared with, left of the divider.
   readonly #doubt = new RasterImage();
   readonly #changes = new RasterImage();
   #table: Table = new Uint32Array(256);

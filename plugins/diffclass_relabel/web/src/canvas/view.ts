@@ -17,10 +17,8 @@ const MARGIN = 24; // CSS pixels left free around a fitted raster
 export class View extends Emitter<{ changed: void }> {
   rows = 1;
   columns = 1;
-  /** Device pixels per raster pixel. */
-  scale = 1;
-  /** Device pixels of the canvas, and how many of them make a CSS pixel. */
-  width = 1;
+  scale = 1; // Device pixels per raster pixel.
+  width = 1; // Device pixels of the canvas, and how many of them make a CSS pixel.
   height = 1;
   ratio = 1;
   #fitted = true;

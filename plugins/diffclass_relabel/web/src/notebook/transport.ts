@@ -4,11 +4,9 @@ import type { Channel, Transport, TransportListener } from "../session/transport
 
 export interface FromPage {
   client: string;
-  /** "heard": one "text" or "binary" has arrived, so that the next may be sent. */
-  kind: "join" | "text" | "heard" | "get" | "leave";
+  kind: "join" | "text" | "heard" | "get" | "leave"; // "heard": one "text" or "binary" has arrived, so that the next may be sent.
   text?: string;
-  /** Of a "get"; its answer has the same. */
-  number?: number;
+  number?: number; // Of a "get"; its answer has the same.
   path?: string;
 }
 
@@ -17,10 +15,8 @@ export interface ToPage {
   kind: "text" | "binary" | "got" | "closed";
   text?: string;
   number?: number;
-  /** Why nothing was got. */
-  problem?: string;
-  /** Of "binary" and "got". */
-  data?: ArrayBuffer;
+  problem?: string; // Why nothing was got.
+  data?: ArrayBuffer; // Of "binary" and "got".
 }
 
 /** What the frame is told, with a port, to begin with. */

@@ -27,8 +27,7 @@ export class ClassList {
   /** The class that is being named, the field for it, and what that stands in for. */
   #naming: { id: number; field: HTMLInputElement; name: HTMLElement | null } | null = null;
   #isPlacing = false;
-  /** When the chosen class was added, as far as the server has said. */
-  #since = 0;
+  #since = 0; // When the chosen class was added, as far as the server has said.
 
   constructor(private readonly session: Session, private readonly ui: UiState) {
     const add = iconButton("plus", "Add a class", () => this.#add());

@@ -19,16 +19,13 @@ const MIDDLE = 0.5;
 const STEP = 0.01; // of the width, by an arrow key; ten times that with Shift
 
 interface Events {
-  /** What is shown left of the divider. */
-  shown: Compared | null;
-  /** The state of the history that is compared, null for none. */
-  state: number | null;
+  shown: Compared | null; // What is shown left of the divider.
+  state: number | null; // The state of the history that is compared, null for none.
 }
 
 export class Compare extends Emitter<Events> {
   readonly element: HTMLElement;
-  /** Lies over the canvas. */
-  readonly divider: HTMLElement;
+  readonly divider: HTMLElement; // Lies over the canvas.
   readonly #select = choice("Compare the map with", NAMES, () => this.show(this.#select.value as Other));
   readonly #left = el("span", { class: "side left-side", attributes: { role: "status" } });
   #other: Other = "nothing";

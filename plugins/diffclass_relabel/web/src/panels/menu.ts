@@ -13,8 +13,7 @@ export class Menu {
   // Not "auto": the browser would close that at the end of the very press that opened it.
   readonly element = el("div", { class: "menu", attributes: { popover: "manual", role: "menu" } });
 
-  /** What had the focus when it was opened. */
-  #before: HTMLElement | null = null;
+  #before: HTMLElement | null = null; // What had the focus when it was opened.
 
   constructor(name: string) {
     this.element.setAttribute("aria-label", name);

@@ -11,8 +11,7 @@ import { type Stretch, StretchPanel } from "./stretch_panel";
 const FREE = "bands"; // the choice of any three
 
 interface Events {
-  /** A new picture, and its bands (none for components). */
-  shown: { picture: ImageBitmap; bands: number[] };
+  shown: { picture: ImageBitmap; bands: number[] }; // A new picture, and its bands (none for components).
 }
 
 export class PicturePanel extends Emitter<Events> {

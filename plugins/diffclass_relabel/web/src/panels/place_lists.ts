@@ -163,8 +163,7 @@ export class StrokePanel {
 /** Why a pixel has its class: the share of each stroke in its posterior. */
 export class WhyPanel {
   readonly element: HTMLElement;
-  /** What was asked about, and whether another map has come since: it has other answers. */
-  #asked: Place | null = null;
+  #asked: Place | null = null; // What was asked about, and whether another map has come since: it has other answers.
   #isOld = false;
   readonly #head = el("p", { class: "why-head" });
   readonly #list = el("div", { class: "items" });

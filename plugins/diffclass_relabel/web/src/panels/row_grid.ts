@@ -28,8 +28,7 @@ const SOURCES: [Source, string, string][] = [
 export class RowGrid {
   readonly element: HTMLElement;
   readonly #source = choice("Which rows", SOURCES, () => void this.refill());
-  /** Rows that are not to be shown again. */
-  readonly #skipped = new Set<number>();
+  readonly #skipped = new Set<number>(); // Rows that are not to be shown again.
   readonly #cards = el("div", { class: "cards", attributes: { role: "listbox", "aria-label": "Rows to answer", "aria-orientation": "horizontal" } });
   readonly #classes = el("div", { class: "answers", attributes: { role: "group", "aria-label": "Answers" } });
   readonly #name = el("input", {
@@ -38,15 +37,11 @@ export class RowGrid {
     on: { keydown: (event) => this.#nameKey(event) },
   });
   readonly #note = muted("");
-  /** Pixels of the rows that are shown. */
-  #pixels: number[] = [];
+  #pixels: number[] = []; // Pixels of the rows that are shown.
   #at = 0;
-  /** Number of the last refill. */
-  #wanted = 0;
-  /** Rows that are shown are about to be replaced: keys would answer what nobody sees yet. */
-  #isLooking = false;
-  /** What had the focus before it was opened. */
-  #before: HTMLElement | null = null;
+  #wanted = 0; // Number of the last refill.
+  #isLooking = false; // Rows that are shown are about to be replaced: keys would answer what nobody sees yet.
+  #before: HTMLElement | null = null; // What had the focus before it was opened.
   #made = "";
 
   constructor(private readonly session: Session, private readonly ui: UiState, private readonly rows: RowContents, private readonly suggestions: Suggestions, private readonly overlay: Overlay) {

@@ -12,8 +12,7 @@ export class RowPanel {
   readonly element: HTMLElement;
   readonly #empty = muted("Point at a row to see it.");
   #parts = rowParts();
-  /** Pixel of the row that is shown: the last one under the pointer. */
-  #pixel = -1;
+  #pixel = -1; // Pixel of the row that is shown: the last one under the pointer.
 
   constructor(private readonly session: Session, ui: UiState, private readonly rows: RowContents, enlarge: () => void) {
     this.element = section("Row", this.#empty, this.#parts);

@@ -15,10 +15,8 @@ export const FEW = 4;
 
 export class Spectra extends Emitter<{ changed: void }> {
   classes: ClassSpectrum[] = [];
-  /** Of the pixel under the pointer. */
-  pointed: SpectrumAnswer | null = null;
-  /** Classes that are not drawn. */
-  readonly off = new Set<number>();
+  pointed: SpectrumAnswer | null = null; // Of the pixel under the pointer.
+  readonly off = new Set<number>(); // Classes that are not drawn.
   #version = -1;
   readonly #askingClasses = new OneAtATime(() => this.#askClasses());
   readonly #askingPointed = new OneAtATime(() => this.#askPointed());
@@ -182,8 +180,7 @@ export class SpectraPanel {
   readonly #legend = el("div", { class: "spectra-legend", attributes: { role: "group", "aria-label": "Classes that are drawn" } });
   readonly #spread = checkbox(true, () => this.#draw());
   #made = "";
-  /** What had the focus before it was opened. */
-  #before: HTMLElement | null = null;
+  #before: HTMLElement | null = null; // What had the focus before it was opened.
 
   constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra) {
     const title = "Spectra of the classes";

@@ -18,16 +18,14 @@ type Range = [number, number];
 
 export interface Curve {
   values: Values;
-  /** Drawn as an area around the line. */
-  spread?: { low: Values; high: Values };
+  spread?: { low: Values; high: Values }; // Drawn as an area around the line.
   color: string;
   width: number;
   faint?: boolean;
 }
 
 interface Axes {
-  /** The least and the largest position along the axis: wavelengths, or band numbers from 1. */
-  ends: Range;
+  ends: Range; // The least and the largest position along the axis: wavelengths, or band numbers from 1.
   /** Where a position lies on the canvas, a band, and a value. */
   along: (position: number) => number;
   x: (band: number) => number;

@@ -11,10 +11,8 @@ const BY_RULE = [2, 98]; // percentiles, as the server stretches unless told oth
 const ENDS = ["low", "high"];
 
 export interface Stretch {
-  /** Values that become 0 and 1, of red, green and blue; null: by rule. */
-  limits: number[][] | null;
-  /** Colours are kept from being lurid. */
-  calm: boolean;
+  limits: number[][] | null; // Values that become 0 and 1, of red, green and blue; null: by rule.
+  calm: boolean; // Colours are kept from being lurid.
 }
 
 type Unit = "percent" | "values";

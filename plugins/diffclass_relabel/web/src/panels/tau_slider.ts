@@ -19,8 +19,7 @@ export class TauSlider {
   readonly #curve = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
   readonly #value = el("output", { class: "value" });
   readonly #rule = textButton("auto", "Let the labels choose tau, as classify does", () => this.#choose("auto"), "small");
-  /** Map version of the curve on the screen. */
-  #version = -1;
+  #version = -1; // Map version of the curve on the screen.
   #wanted: number | null = null; // while the slider is held
   readonly #previews = new OneAtATime(() => this.#preview());
   readonly #asking = new OneAtATime(() => this.#ask());

@@ -9,18 +9,14 @@ import { type ClassState, LARGEST_CLASS_ID, type Operation, PALETTE, type Sessio
 /** An operation that no state includes yet. */
 export interface Optimistic {
   operation: Operation;
-  /** Id that a new class is shown with until the server has numbered it; 0: it adds none. */
-  newId: number;
-  /** Who paints with that class meanwhile. */
-  refs: ClassRef[];
+  newId: number; // Id that a new class is shown with until the server has numbered it; 0: it adds none.
+  refs: ClassRef[]; // Who paints with that class meanwhile.
 }
 
 /** A class to paint with; its id follows when the server numbers it. */
 export interface ClassRef {
-  /** 0 erases. */
-  id: number;
-  /** Labels of other classes stay. */
-  spare?: boolean;
+  id: number; // 0 erases.
+  spare?: boolean; // Labels of other classes stay.
 }
 
 /** The id that a new class will have besides others, if nobody else adds one meanwhile; 0: there are too many. */

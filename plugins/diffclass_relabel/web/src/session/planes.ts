@@ -10,13 +10,10 @@ export interface Frame {
   version: number;
   ms?: number;
   tau?: number;
-  /** The part that it fills, where that is not the whole raster. */
-  window?: Window;
-  /** Of a map: what its planes are, and the pieces after it. */
-  names?: ("ids" | "margin" | "probability")[];
+  window?: Window; // The part that it fills, where that is not the whole raster.
+  names?: ("ids" | "margin" | "probability")[]; // Of a map: what its planes are, and the pieces after it.
   left?: number;
-  /** Of what the map is compared with. */
-  step?: number | null;
+  step?: number | null; // Of what the map is compared with.
   planes: Uint8Array[];
 }
 
@@ -47,15 +44,12 @@ interface Patch extends ClassRef {
 }
 
 export class LabelPlane {
-  /** Class id of each pixel, 0 = unlabelled. */
-  shown = new Uint8Array(0);
+  shown = new Uint8Array(0); // Class id of each pixel, 0 = unlabelled.
   #server = new Uint8Array(0);
-  /** Takes turns with what is shown. */
-  #other = new Uint8Array(0);
+  #other = new Uint8Array(0); // Takes turns with what is shown.
   #patches: Patch[] = [];
   #locked = new Set<number>();
-  /** A map, in which pixels without data are told apart; null while there is none. */
-  map: Uint8Array | null = null;
+  map: Uint8Array | null = null; // A map, in which pixels without data are told apart; null while there is none.
 
   resize(n: number): void {
     if (this.#server.length === n) return;

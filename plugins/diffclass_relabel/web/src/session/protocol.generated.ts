@@ -10,89 +10,49 @@ export const PALETTE = ["#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "
 
 /** An operation: the unit of undo, of the log and of replay. */
 export type Operation =
-  /** label pixels, taken from older strokes where they were labelled before; pixels of locked classes, or with "spare" of all other classes, are left out */
-  | { op: "stroke"; class: number; pixels: number[]; spare?: boolean }
-  /** unlabel pixels, except those of locked classes */
-  | { op: "erase"; pixels: number[] }
-  /** set what is known of the classes' sizes; without any, forget it */
-  | { op: "class_sizes"; sizes?: string }
-  /** give a whole stroke to a class */
-  | { op: "move"; stroke: number; class: number }
-  /** unlabel a whole stroke */
-  | { op: "remove"; stroke: number }
-  /** add a class; what is left out gets the next id, a name and a colour */
-  | { op: "add_class"; id?: number; name?: string; color?: string; joins?: "stroke" | "rename_class" }
-  /** name a class anew */
-  | { op: "rename_class"; id: number; name: string }
-  /** give a class another colour */
-  | { op: "recolor_class"; id: number; color: string }
-  /** leave a class out when maps are drawn, or show it again; it diffuses all the same */
-  | { op: "hide_class"; id: number; hidden: boolean }
-  /** protect what is labelled in a class, or free it again */
-  | { op: "lock_class"; id: number; locked: boolean }
-  /** move all strokes of one class to another and remove the first */
-  | { op: "merge_classes"; source: number; into: number }
-  /** remove a class; its labels too, or only if it has none */
-  | { op: "remove_class"; id: number; with_labels?: boolean }
-  /** set the time in steps, or the rule "auto" or "margin" that chooses it */
-  | { op: "tau"; tau: number | "auto" | "margin" }
-  /** set how labels count; "auto" leaves that to the rule of the time "auto" */
-  | { op: "label_mode"; mode: "auto" | "absorbing" | "summed" | "free" }
-  /** walk separately in each class, by the present posteriors, until "unwarp" or the next "warp" */
-  | { op: "warp" }
-  /** walk alike in all classes again */
-  | { op: "unwarp" }
-  /** do several of the operations above as one, all of them or none; the name says what they are together */
-  | { op: "batch"; operations: Operation[]; name?: string }
-  /** take the last of these operations back, or the last few */
-  | { op: "undo"; steps?: number }
-  /** do what was undone last again, or the next few */
-  | { op: "redo"; steps?: number };
+  | { op: "stroke"; class: number; pixels: number[]; spare?: boolean } // label pixels, taken from older strokes where they were labelled before; pixels of locked classes, or with "spare" of all other classes, are left out
+  | { op: "erase"; pixels: number[] } // unlabel pixels, except those of locked classes
+  | { op: "class_sizes"; sizes?: string } // set what is known of the classes' sizes; without any, forget it
+  | { op: "move"; stroke: number; class: number } // give a whole stroke to a class
+  | { op: "remove"; stroke: number } // unlabel a whole stroke
+  | { op: "add_class"; id?: number; name?: string; color?: string; joins?: "stroke" | "rename_class" } // add a class; what is left out gets the next id, a name and a colour
+  | { op: "rename_class"; id: number; name: string } // name a class anew
+  | { op: "recolor_class"; id: number; color: string } // give a class another colour
+  | { op: "hide_class"; id: number; hidden: boolean } // leave a class out when maps are drawn, or show it again; it diffuses all the same
+  | { op: "lock_class"; id: number; locked: boolean } // protect what is labelled in a class, or free it again
+  | { op: "merge_classes"; source: number; into: number } // move all strokes of one class to another and remove the first
+  | { op: "remove_class"; id: number; with_labels?: boolean } // remove a class; its labels too, or only if it has none
+  | { op: "tau"; tau: number | "auto" | "margin" } // set the time in steps, or the rule "auto" or "margin" that chooses it
+  | { op: "label_mode"; mode: "auto" | "absorbing" | "summed" | "free" } // set how labels count; "auto" leaves that to the rule of the time "auto"
+  | { op: "warp" } // walk separately in each class, by the present posteriors, until "unwarp" or the next "warp"
+  | { op: "unwarp" } // walk alike in all classes again
+  | { op: "batch"; operations: Operation[]; name?: string } // do several of the operations above as one, all of them or none; the name says what they are together
+  | { op: "undo"; steps?: number } // take the last of these operations back, or the last few
+  | { op: "redo"; steps?: number }; // do what was undone last again, or the next few
 
 /** A question; it changes no labels. */
 export type Question =
-  /** the spectrum of a pixel */
-  | { ask: "spectrum"; pixel: number }
-  /** mean and spread of the spectra of each class's labelled pixels */
-  | { ask: "class_spectra" }
-  /** what users see of the rows of a table at pixels */
-  | { ask: "rows"; pixels: number[] }
-  /** the values of red, green and blue of a preset's picture, or of three bands */
-  | { ask: "histograms"; preset?: string; bands?: string }
-  /** the share of each stroke in a pixel's class */
-  | { ask: "why"; pixel: number }
-  /** the strokes with pixels that all other strokes contradict */
-  | { ask: "audit" }
-  /** pixels to label next */
-  | { ask: "suggest"; n?: number; rule?: "coverage" | "margin"; passed?: number[] }
-  /** mean margin and coverage by time */
-  | { ask: "curve" }
-  /** the connected piece of the map around a pixel */
-  | { ask: "segment"; pixel: number }
-  /** how like all pixels are to one, by the walk on the graph */
-  | { ask: "similar"; pixel: number }
-  /** the labels of a file that is sent, or lies at a path next to the scene */
-  | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
-  /** classify the scene with a model, in a file that is sent or lies next to the scene */
-  | { ask: "predict"; path?: string; files?: SentFile[] }
-  /** accuracy, a table of the classes, and what the last map changed */
-  | { ask: "numbers"; by?: "reference" | "held_out" }
-  /** say which class of the reference is which of the session's; the numbers then */
-  | { ask: "match_reference"; pairs: number[] }
-  /** the operations that can be undone and done again */
-  | { ask: "history" }
-  /** the map of an earlier state of the history or of a model, or else the reference */
-  | { ask: "compare"; step?: number; prediction?: boolean }
-  /** let the map follow every operation, or not */
-  | { ask: "live"; on: boolean }
-  /** bring the map up to date */
-  | { ask: "update" }
-  /** say what part of the raster is in view */
-  | { ask: "view"; top: number; left: number; bottom: number; right: number }
-  /** the map at another time */
-  | { ask: "preview_tau"; tau: number }
-  /** write a result to files that can be fetched */
-  | { ask: "export"; what: "labels" | "map" | "polygons" | "picture" | "margin" | "probability" | "spectra" | "report" | "model" | "prediction"; name?: string; min_area?: number; simplify?: number };
+  | { ask: "spectrum"; pixel: number } // the spectrum of a pixel
+  | { ask: "class_spectra" } // mean and spread of the spectra of each class's labelled pixels
+  | { ask: "rows"; pixels: number[] } // what users see of the rows of a table at pixels
+  | { ask: "histograms"; preset?: string; bands?: string } // the values of red, green and blue of a preset's picture, or of three bands
+  | { ask: "why"; pixel: number } // the share of each stroke in a pixel's class
+  | { ask: "audit" } // the strokes with pixels that all other strokes contradict
+  | { ask: "suggest"; n?: number; rule?: "coverage" | "margin"; passed?: number[] } // pixels to label next
+  | { ask: "curve" } // mean margin and coverage by time
+  | { ask: "segment"; pixel: number } // the connected piece of the map around a pixel
+  | { ask: "similar"; pixel: number } // how like all pixels are to one, by the walk on the graph
+  | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string } // the labels of a file that is sent, or lies at a path next to the scene
+  | { ask: "predict"; path?: string; files?: SentFile[] } // classify the scene with a model, in a file that is sent or lies next to the scene
+  | { ask: "numbers"; by?: "reference" | "held_out" } // accuracy, a table of the classes, and what the last map changed
+  | { ask: "match_reference"; pairs: number[] } // say which class of the reference is which of the session's; the numbers then
+  | { ask: "history" } // the operations that can be undone and done again
+  | { ask: "compare"; step?: number; prediction?: boolean } // the map of an earlier state of the history or of a model, or else the reference
+  | { ask: "live"; on: boolean } // let the map follow every operation, or not
+  | { ask: "update" } // bring the map up to date
+  | { ask: "view"; top: number; left: number; bottom: number; right: number } // say what part of the raster is in view
+  | { ask: "preview_tau"; tau: number } // the map at another time
+  | { ask: "export"; what: "labels" | "map" | "polygons" | "picture" | "margin" | "probability" | "spectra" | "report" | "model" | "prediction"; name?: string; min_area?: number; simplify?: number }; // write a result to files that can be fetched
 
 /** The answer to each question. */
 export interface Answers {

@@ -13,8 +13,7 @@ export class RowContents extends Emitter<{ changed: void }> {
   readonly #facts = new Map<number, RowFacts>();
   readonly #wanted = new Set<number>();
   readonly #asking = new OneAtATime(() => this.#ask());
-  /** Null where there is none. */
-  readonly #pictures = new Map<number, ImageBitmap | null>();
+  readonly #pictures = new Map<number, ImageBitmap | null>(); // Null where there is none.
   #waiting: number[] = [];
   readonly #loading = new Set<number>();
 

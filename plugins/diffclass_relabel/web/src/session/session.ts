@@ -9,22 +9,17 @@ import { type AnswerTo, type Ask, type QuestionOf, Socket } from "./socket";
 
 interface ClassMap {
   ids: Uint8Array;
-  /** 0..255 = 0..1 */
-  margin: Uint8Array;
-  /** Of the pixel's class, 0..255 = 0..1; none in a preview. */
-  probability: Uint8Array | null;
+  margin: Uint8Array; // 0..255 = 0..1
+  probability: Uint8Array | null; // Of the pixel's class, 0..255 = 0..1; none in a preview.
   version: number;
 }
 
 /** A map, or as much of it as has arrived: the classes of what is in view come first. */
 interface PartialMap extends ClassMap {
   probability: Uint8Array;
-  /** Pieces that are on their way; what they cover is still the map before. */
-  left: number;
-  /** Where classes have arrived. */
-  known: Window[];
-  /** Milliseconds that it took to compute. */
-  ms: number;
+  left: number; // Pieces that are on their way; what they cover is still the map before.
+  known: Window[]; // Where classes have arrived.
+  ms: number; // Milliseconds that it took to compute.
 }
 
 /** The canvas listens to each of the first four; panels listen to "changed". */
@@ -32,32 +27,22 @@ interface SessionEvents {
   scene: Hello;
   state: SessionState;
   labels: void;
-  /** A part of the map has arrived. */
-  map: Window;
-  /** State, labels or map have changed since this was told last. */
-  changed: void;
+  map: Window; // A part of the map has arrived.
+  changed: void; // State, labels or map have changed since this was told last.
   preview: ClassMap | null;
-  /** 0 where the last map changed nothing. */
-  changes: Uint8Array;
-  /** What the map is compared with. */
-  compared: Uint8Array;
-  /** How like all pixels are to one; see `SimilarAnswer`. */
-  similar: Uint8Array;
+  changes: Uint8Array; // 0 where the last map changed nothing.
+  compared: Uint8Array; // What the map is compared with.
+  similar: Uint8Array; // How like all pixels are to one; see `SimilarAnswer`.
   latency: number;
-  /** Something to say to the user. */
-  message: string;
-  /** A new class has another id than it was shown with. */
-  numbered: { from: number; to: number };
+  message: string; // Something to say to the user.
+  numbered: { from: number; to: number }; // A new class has another id than it was shown with.
 }
 
 /** How an operation came about. */
 interface Circumstances {
-  /** When the user did it. */
-  asked?: number;
-  /** Version of the state that it goes by. */
-  seen?: number;
-  /** Id that a class which it adds is shown with. */
-  newId?: number;
+  asked?: number; // When the user did it.
+  seen?: number; // Version of the state that it goes by.
+  newId?: number; // Id that a class which it adds is shown with.
   /** Says why it was refused, in place of a message. */
   refused?: (why: string) => void;
 }
@@ -69,26 +54,18 @@ export class Session extends Emitter<SessionEvents> {
   scene: SceneInfo | null = null;
   geo: Geography | null = null;
   presets: Preset[] = [];
-  /** As it will be once everything that was done here is done there. */
-  state: SessionState | null = null;
+  state: SessionState | null = null; // As it will be once everything that was done here is done there.
   readonly labels = new LabelPlane();
   map: PartialMap | null = null;
-  /** What the map would be at the tau under the slider, while it is held. */
-  preview: ClassMap | null = null;
-  /** Milliseconds from the last act to its map on the screen. */
-  latency: number | null = null;
-  /** Those of it in which the map was computed. */
-  computing: number | null = null;
+  preview: ClassMap | null = null; // What the map would be at the tau under the slider, while it is held.
+  latency: number | null = null; // Milliseconds from the last act to its map on the screen.
+  computing: number | null = null; // Those of it in which the map was computed.
   readonly notice = new ChangeNotice(() => this.state && this.emit("changed"), () => this.#isAwaiting);
   #clock: number | null = null;
-  /** Version of the session that the awaited map has to reflect. */
-  #awaited = 0;
-  /** What was in view when the present map was drawn; null while a part of it is not. */
-  #seen: Window | null = null;
-  /** The state as the server sent it last. */
-  #serverState: SessionState | null = null;
-  /** What was asked of the live switch and has no answer yet. */
-  readonly #liveRequests: boolean[] = [];
+  #awaited = 0; // Version of the session that the awaited map has to reflect.
+  #seen: Window | null = null; // What was in view when the present map was drawn; null while a part of it is not.
+  #serverState: SessionState | null = null; // The state as the server sent it last.
+  readonly #liveRequests: boolean[] = []; // What was asked of the live switch and has no answer yet.
 
   constructor(readonly socket: Socket) {
     super();

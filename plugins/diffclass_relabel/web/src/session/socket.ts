@@ -33,12 +33,9 @@ type Passed = Extract<TextMessage, { kind: "hello" | "start" | "moved" | "prepar
 type SocketEvents = { [K in Passed["kind"]]: Extract<Passed, { kind: K }> } & {
   connection: Connection;
   binary: ArrayBuffer;
-  /** Why something was refused that the user had asked for. */
-  refused: string;
-  /** The number of operations that are not on the server's disk yet changed. */
-  pending: void;
-  /** The server has numbered a new class otherwise than the page. */
-  numbered: { from: number; to: number };
+  refused: string; // Why something was refused that the user had asked for.
+  pending: void; // The number of operations that are not on the server's disk yet changed.
+  numbered: { from: number; to: number }; // The server has numbered a new class otherwise than the page.
 };
 
 interface Waiting {
@@ -48,26 +45,22 @@ interface Waiting {
    *  refused with them. */
   needs: number[];
   sent: boolean;
-  /** Asked by the page itself: a refusal is not shown to the user. */
-  quiet: boolean;
+  quiet: boolean; // Asked by the page itself: a refusal is not shown to the user.
   resolve: (answer: any) => void;
   reject: (reason: Error) => void;
 }
 
 export class Socket extends Emitter<SocketEvents> {
   connection: Connection = "connecting";
-  /** Why the server refused this page, once it has. */
-  reason = "";
+  reason = ""; // Why the server refused this page, once it has.
   #channel: Channel | null = null;
   readonly #client = randomName();
-  /** Of the greeting; another session at the same address must not get what is kept for this one. */
-  #session = "";
+  #session = ""; // Of the greeting; another session at the same address must not get what is kept for this one.
   #seq = 0;
   #wait = FIRST_WAIT;
   #greeted = false;
   readonly #waiting = new Map<number, Waiting>();
-  /** Operations that are not in the newest state, oldest first. */
-  readonly #unincluded = new Map<number, Optimistic>();
+  readonly #unincluded = new Map<number, Optimistic>(); // Operations that are not in the newest state, oldest first.
   #included = 0;
 
   constructor(readonly transport: Transport) {

@@ -15,13 +15,11 @@ export const RULES: Record<Rule, [string, string]> = {
 
 export class Suggestions extends Emitter<{ changed: void }> {
   list: SuggestAnswer | null = null;
-  /** Which one was jumped to, -1 before the first. */
-  current = -1;
+  current = -1; // Which one was jumped to, -1 before the first.
   rule: Rule = "coverage";
   count = 10;
   busy = false;
-  /** Pixels that were walked past without a label. */
-  readonly #passed = new Set<number>();
+  readonly #passed = new Set<number>(); // Pixels that were walked past without a label.
 
   constructor(private readonly session: Session) {
     super();

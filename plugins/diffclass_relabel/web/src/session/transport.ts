@@ -11,10 +11,8 @@ export interface TransportListener {
 
 /** Why a channel has ended. */
 export interface Closed {
-  /** Set where this page is not let in: why. */
-  refused?: string;
-  /** A message was too long for something on the way. */
-  tooLong?: boolean;
+  refused?: string; // Set where this page is not let in: why.
+  tooLong?: boolean; // A message was too long for something on the way.
 }
 
 /** A way to the session, until it is closed. */

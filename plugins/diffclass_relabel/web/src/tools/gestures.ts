@@ -8,8 +8,7 @@ interface Finger {
 }
 
 export class Pinch {
-  /** Fingers that are down, by pointer, in device pixels. */
-  readonly #fingers = new Map<number, Finger>();
+  readonly #fingers = new Map<number, Finger>(); // Fingers that are down, by pointer, in device pixels.
 
   constructor(
     private readonly view: View,

@@ -13,8 +13,7 @@ export class KeyCursor {
   /** Says to screen readers what is under the cursor. */
   readonly spoken = el("div", { class: "spoken", attributes: { role: "status" } });
   #place: Place | null = null;
-  /** The tool is down: moving draws. */
-  #drawing = false;
+  #drawing = false; // The tool is down: moving draws.
 
   constructor(private readonly area: HTMLElement, private readonly context: ToolContext, private readonly toolInHand: () => Tool) {
     area.addEventListener("keydown", (event) => this.#key(event));

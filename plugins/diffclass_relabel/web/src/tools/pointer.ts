@@ -17,11 +17,9 @@ const PEN_IS_NEAR = 1000; // ms after a pen was seen last
 type Doing = "nothing" | "drawing" | "panning" | "spent";
 
 export class Pointer {
-  /** Space is held: the next drag moves the view. */
-  #spaceHeld = false;
+  #spaceHeld = false; // Space is held: the next drag moves the view.
   #doing: Doing = "nothing";
-  /** The pointer that draws or pans. */
-  #leader = -1;
+  #leader = -1; // The pointer that draws or pans.
   #lastX = 0;
   #lastY = 0;
   #penSeen = -Infinity;

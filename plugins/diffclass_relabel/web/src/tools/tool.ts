@@ -25,8 +25,7 @@ export abstract class Tool {
   abstract readonly title: string;
   abstract readonly key: string;
 
-  /** Whether it draws while it is moved with the button down; else a press is all. */
-  readonly drags: boolean = false;
+  readonly drags: boolean = false; // Whether it draws while it is moved with the button down; else a press is all.
 
   constructor(protected readonly context: ToolContext) {}
 

@@ -8,30 +8,21 @@ export const LARGEST_TOLERANCE = 254;
 
 interface Events {
   tool: string;
-  /** Brush size or the wand's tolerance. */
-  size: number;
+  size: number; // Brush size or the wand's tolerance.
   options: void;
   class: number;
-  /** The pixel under the pointer, null outside the scene. */
-  hover: Place | null;
-  /** A pixel was asked about. */
-  inspect: Place;
+  hover: Place | null; // The pixel under the pointer, null outside the scene.
+  inspect: Place; // A pixel was asked about.
 }
 
 export class UiState extends Emitter<Events> {
   tool = "brush";
-  /** Diameter of brush and eraser, raster pixels. */
-  size = 3;
-  /** Of the wand, 1 to 254: it takes no more than (tolerance / 254)^2 of half of the pixels. */
-  tolerance = 36;
-  /** Whether the wand keeps to one connected piece. */
-  connected = true;
-  /** Whether strokes leave labels of other classes. */
-  spare = false;
-  /** Whether the spectrum under the pointer is drawn. */
-  spectrum = true;
-  /** Class that is painted; 0 while there is none. */
-  classId = 0;
+  size = 3; // Diameter of brush and eraser, raster pixels.
+  tolerance = 36; // Of the wand, 1 to 254: it takes no more than (tolerance / 254)^2 of half of the pixels.
+  connected = true; // Whether the wand keeps to one connected piece.
+  spare = false; // Whether strokes leave labels of other classes.
+  spectrum = true; // Whether the spectrum under the pointer is drawn.
+  classId = 0; // Class that is painted; 0 while there is none.
   hover: Place | null = null;
 
   setTool(tool: string): void {

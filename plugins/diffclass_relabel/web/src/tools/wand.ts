@@ -12,10 +12,8 @@ interface Press {
   at: Place;
   pixel: number;
   painted: ClassRef;
-  /** The tolerance before it was dragged. */
-  tolerance: number;
-  /** Of all pixels from this one; null until they have come. */
-  distances: Uint8Array | null;
+  tolerance: number; // The tolerance before it was dragged.
+  distances: Uint8Array | null; // Of all pixels from this one; null until they have come.
   isLifted: boolean;
 }
 
