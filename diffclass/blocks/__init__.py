@@ -6,7 +6,7 @@ of a block. The way of the data is that of `diffclass.graph` and
 `diffclass.label_diffusion`, cut into blocks of near points that one process holds at a time:
 
     points        (n, p) on disk
-      -> cells        k-means on a sample; a block is the points of some cells, next to one another
+      -> cells        a tree over a sample; a block is the points of some cells, next to one another
       -> neighbors    each block is searched with its overlap, near points of others
       -> affinities   of a block's rows, with the rows of the neighbours that lie in other blocks
       -> operator     rows of a block; columns are its own points, then ghosts of other blocks
@@ -21,10 +21,10 @@ same.
 """
 
 from diffclass.blocks.arrays import BlockArrays
+from diffclass.blocks.block_classifier import BlockClassifier
+from diffclass.blocks.block_diffusion import BlockDiffusion, diffuse_in_blocks
 from diffclass.blocks.build import build_operator, graph_identity
-from diffclass.blocks.classifier import BlockClassifier
 from diffclass.blocks.dask_engine import cluster_at, require_distributed
-from diffclass.blocks.diffusion import BlockDiffusion, diffuse_in_blocks
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator, OperatorBlock
 from diffclass.blocks.plan import BlockPlan, scratch_costs

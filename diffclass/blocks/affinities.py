@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from diffclass._validation import check_positive
 from diffclass.blocks.arrays import BlockArrays, row_entries
-from diffclass.blocks.edges import BlockPattern
+from diffclass.blocks.block_edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic, Gaussian, Kernel, SharedNeighbors, check_kernel

@@ -137,7 +137,7 @@ def map_sums(
 
 
 def save_map(values: np.ndarray, place: tuple[BlockArrays, str, int], weight: np.ndarray) -> None:
-    """Write the map of a block; see `diffclass.blocks.diffusion.BlockDiffusion.part`."""
+    """Write the map of a block; see `diffclass.blocks.block_diffusion.BlockDiffusion.part`."""
     arrays, name, b = place
     decision = decide(values, weight, dtype=np.float32)
     arrays.save(f"{name}/codes", b, decision.codes.astype(np.int16))

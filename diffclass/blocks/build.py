@@ -12,7 +12,7 @@ import numpy as np
 from diffclass._validation import RandomState, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
 from diffclass.blocks.arrays import BlockArrays
-from diffclass.blocks.edges import join_neighbors
+from diffclass.blocks.block_edges import join_neighbors
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.neighbors import find_neighbors
 from diffclass.blocks.operator import BlockOperator, normalise

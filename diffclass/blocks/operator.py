@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.blocks.arrays import BlockArrays
-from diffclass.blocks.edges import BlockPattern
+from diffclass.blocks.block_edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch, ScratchError
 from diffclass.operators.markov import (

@@ -2,8 +2,9 @@
 
 Early stopping, the reading of a map and held-out labels work on any `LabelWalk`, since margin, cut,
 mass and coverage are sums over the points. `Walk` has its columns in arrays,
-`diffclass.blocks.walk` in blocks on an engine. `AbsorbingWalk`, the default, stops at a label with
-the label's weight as probability; the other ways in which labels count have files of their own.
+`diffclass.blocks.block_walk` in blocks on an engine. `AbsorbingWalk`, the default, stops at a label
+with the label's weight as probability; the other ways in which labels count have files of their
+own.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ from diffclass.relabel.coarsening import CoarseGraph
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
-from diffclass.relabel.engine import Engine, SessionGraph
 from diffclass.relabel.known_sizes import KnownSizes, class_prior
 from diffclass.relabel.operations import (
     OPERATIONS,
@@ -42,6 +41,7 @@ from diffclass.relabel.operations import (
 )
 from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
 from diffclass.relabel.state import History, State
+from diffclass.relabel.state_maps import SessionGraph, StateMaps
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import TimeSweep
 from diffclass.system.progress import cancellable, checkpoint, stage
@@ -165,7 +165,7 @@ class RelabelSession:
         else:
             graph.set_result((operator, coarse))
             size = operator.n_points
-        self._engine = Engine(
+        self._maps = StateMaps(
             graph, size, rule=rule, grouping=grouping, coarse_answers=coarse_answers
         )
         self._random_state = random_state
@@ -273,12 +273,12 @@ class RelabelSession:
         may run in another thread and be cancelled (see `diffclass.relabel.background`).
         """
         state = self._state
-        if self._engine.is_refined(state):
+        if self._maps.is_refined(state):
             return
         with self._computing:
-            operator = self._engine.operator_of(state)
+            operator = self._maps.operator_of(state)
         with stage("time"):
-            self._engine.refine(state, operator)
+            self._maps.refine(state, operator)
 
     def prepare(self) -> None:
         """Compute what the maps of all labels share, so that the first takes no longer than later.
@@ -286,14 +286,14 @@ class RelabelSession:
         Costs about as much as one stroke. The session does not change.
         """
         with self._computing:
-            self._engine.prepare(self._state.label_mode)
+            self._maps.prepare(self._state.label_mode)
 
     def _newest_map(self) -> tuple[State, ClassMap]:
         """Return a state and its map; those of a time or walk left meanwhile are cancelled."""
         while True:
             state = self._state
             with suppress(CancelledError), cancellable(partial(self._walks_as, state)):
-                return state, self._engine.map_of(state)
+                return state, self._maps.map_of(state)
             checkpoint()  # was it cancelled from outside?
 
     def _walks_as(self, state: State) -> bool:
@@ -313,7 +313,7 @@ class RelabelSession:
         list of Contradiction
             Largest margin first.
         """
-        return self._engine.contradictions(*self._with_horizon())
+        return self._maps.contradictions(*self._with_horizon())
 
     def explain(self, point: int) -> list[Share]:
         """Return the share of each stroke in what has diffused to a point.
@@ -336,7 +336,7 @@ class RelabelSession:
             If there is no such point.
         """
         state, horizon = self._with_horizon()
-        return self._engine.shares_at(state, horizon, self._checked_point(point))
+        return self._maps.shares_at(state, horizon, self._checked_point(point))
 
     def visits_to(self, point: int, n_steps: int) -> np.ndarray:
         """Return how often the walk from each point is expected to visit one, in some steps.
@@ -359,7 +359,7 @@ class RelabelSession:
         ParameterError
             If there is no such point.
         """
-        return self._engine.visits_to(self._checked_point(point), n_steps)
+        return self._maps.visits_to(self._checked_point(point), n_steps)
 
     def _checked_point(self, point: int) -> int:
         check_positive(point, "point", integer=True, zero=True)
@@ -398,16 +398,16 @@ class RelabelSession:
             known = self._known_ids(state)
             if known is not None:
                 return known
-            operator = self._engine.operator_of(state)
-            self._engine.tau_of(state)  # of the rule "margin": kept
-        return self._engine.refined_map_of(state, operator).ids
+            operator = self._maps.operator_of(state)
+            self._maps.tau_of(state)  # of the rule "margin": kept
+        return self._maps.refined_map_of(state, operator).ids
 
     def _known_ids(self, state: State) -> np.ndarray | None:
         """Return the classes of a state's map if they cost nothing."""
         if not state.strokes:
             return np.zeros(state.n_points, dtype=np.uint8)
-        is_final = self._map.is_refined or self._engine.is_refined(state)
-        return self.map_ids if is_final and self._shows(state) else self._engine.refined_ids(state)
+        is_final = self._map.is_refined or self._maps.is_refined(state)
+        return self.map_ids if is_final and self._shows(state) else self._maps.refined_ids(state)
 
     def suggest(
         self,
@@ -444,8 +444,8 @@ class RelabelSession:
             By margin, if nothing is labelled or there is no map yet.
         """
         with self._computing:
-            diffusion = self._engine.diffusion_for_suggestions(self._mapped, self._map)
-            operator = self._engine.walk_for_suggestions(self._mapped)
+            diffusion = self._maps.diffusion_for_suggestions(self._mapped, self._map)
+            operator = self._maps.walk_for_suggestions(self._mapped)
 
         def suggested(labelled: np.ndarray, **of_points: ArrayLike | None) -> Suggestions:
             return suggest(
@@ -459,7 +459,7 @@ class RelabelSession:
                 **of_points,
             )
 
-        return self._engine.answers.suggest(
+        return self._maps.answers.suggest(
             suggested,
             labelled=np.union1d(np.flatnonzero(self.label_ids), np.asarray(asked, dtype=np.intp)),
             features=features,
@@ -498,7 +498,7 @@ class RelabelSession:
             If nothing is labelled.
         """
         check_positive(tau, "tau", integer=True)
-        sweep, lift = self._time_sweep(), self._engine.answers.lift
+        sweep, lift = self._time_sweep(), self._maps.answers.lift
         with self._sweeping:
             ids, margin = sweep.at(int(tau))
         return lift(ids), lift(margin)
@@ -522,20 +522,20 @@ class RelabelSession:
         -----
         Costs a diffusion of all labels.
         """
-        return self._engine.classes_by(y, label_mode=label_mode, tau=tau)
+        return self._maps.classes_by(y, label_mode=label_mode, tau=tau)
 
     def _time_sweep(self) -> TimeSweep:
         state = self._state
         if not state.strokes:
             raise DataError("nothing is labelled; paint a stroke first")
         with self._computing:
-            return self._engine.time_sweep_of(state)
+            return self._maps.time_sweep_of(state)
 
     def _with_horizon(self) -> tuple[State, Horizon]:
         """Return the present state, and how far its columns walk."""
         with self._computing:
             state = self._state
-            return state, self._engine.horizon_of(state)
+            return state, self._maps.horizon_of(state)
 
     # --- the present state
 
@@ -577,7 +577,7 @@ class RelabelSession:
     @property
     def is_refined(self) -> bool:
         """Whether the next map is not a provisional one; see `refine`."""
-        return self._engine.is_refined(self._state)
+        return self._maps.is_refined(self._state)
 
     @property
     def label_ids(self) -> np.ndarray:
@@ -602,21 +602,21 @@ class RelabelSession:
     @property
     def tau(self) -> int:
         """Time of the next map; that of the present map until the margin rule has chosen."""
-        refined = self._engine.refined(self._state)
+        refined = self._maps.refined(self._state)
         if refined is not None:
             return refined.tau
-        known = self._engine.known_tau(self._state)
+        known = self._maps.known_tau(self._state)
         return self._map.tau if known is None else known
 
     @property
     def max_time(self) -> int:
         """Last time of the rule "margin" and of the margin curve, in steps."""
-        return self._engine.max_time
+        return self._maps.max_time
 
     @property
     def label_mode(self) -> str:
         """How labels count in the next map: "summed", "free" or "absorbing"."""
-        refined = self._engine.refined(self._state)
+        refined = self._maps.refined(self._state)
         if refined is None or refined.diffusion is None:
             return self._state.first_mode
         return refined.diffusion.label_mode
@@ -647,7 +647,7 @@ class RelabelSession:
             return None
         if self.counted_sizes is None:
             return "waiting"
-        refined = self._engine.refined(self._state)
+        refined = self._maps.refined(self._state)
         if refined is None or refined.diffusion is None:
             return None
         prior = class_prior(self.counted_sizes, self._state.labelled_classes)
@@ -686,11 +686,11 @@ class RelabelSession:
     @property
     def column_bytes(self) -> int:
         """Memory of the diffused columns of present and past strokes, in bytes."""
-        return self._engine.column_bytes
+        return self._maps.column_bytes
 
     def _shows(self, state: State) -> bool:
         """Return whether the map is the newest there is for a state."""
-        is_newest = self._map.is_refined or self._engine.refined(state) is None
+        is_newest = self._map.is_refined or self._maps.refined(state) is None
         return is_newest and state.map_key == self._mapped.map_key
 
     @property

@@ -23,8 +23,8 @@ from diffclass.blocks import (
     plan,
 )
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
+from diffclass.blocks.block_edges import join_neighbors
 from diffclass.blocks.cell_bins import sample_size
-from diffclass.blocks.edges import join_neighbors
 from diffclass.blocks.neighbors import NO_NEIGHBOR
 from diffclass.blocks.operator import normalise
 from diffclass.exceptions import DataError, ParameterError

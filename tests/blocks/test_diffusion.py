@@ -22,11 +22,11 @@ from diffclass.blocks import (
     SerialEngine,
     diffuse_in_blocks,
 )
-from diffclass.blocks.diffusion import calibrate_in_blocks
+from diffclass.blocks.block_diffusion import calibrate_in_blocks
+from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import WorkLost
 from diffclass.blocks.halo import ghost_layers, halo_shares
 from diffclass.blocks.operator import OperatorBlock
-from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 from diffclass.label_diffusion import DiffusionRules, Labels, calibrate, held_out_labels
 from diffclass.label_diffusion.diffusion import diffuse

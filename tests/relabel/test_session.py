@@ -201,7 +201,7 @@ def test_no_labels_no_map(operator):
 
 
 def test_only_what_is_new_is_diffused(session):
-    store = session._engine.answers.diffusions.columns
+    store = session._maps.answers.diffusions.columns
     columns = dict(store._columns)
     session.apply({"op": "stroke", "class": 3, "points": [50]})
     session.apply({"op": "move", "stroke": 2, "class": 3})

@@ -124,7 +124,7 @@ def test_a_map_of_a_time_that_was_left_is_given_up(editor, tissue, monkeypatch):
     for operation in three_classes(tissue):
         editor.apply(operation)
     editor.update()
-    engine = editor.session._engine
+    engine = editor.session._maps
     computed, map_of = [], engine.map_of
 
     def slow_map_of(state):

@@ -17,11 +17,11 @@ from typing import TypeVar
 import numpy as np
 
 from diffclass.blocks import block_tasks
+from diffclass.blocks.block_graph import BlockGraph, Handles, rest_of
 from diffclass.blocks.engine import Engine, retry
-from diffclass.blocks.graph import BlockGraph, Handles, rest_of
 from diffclass.blocks.halo import save_labels
+from diffclass.blocks.label_distance import LabelDistance, fill_unreached
 from diffclass.blocks.operator import BlockOperator
-from diffclass.blocks.reach import LabelDistance, fill_unreached
 from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.maps import counted_every, crossing_of_sums, equal_weights
 from diffclass.label_diffusion.walk import (

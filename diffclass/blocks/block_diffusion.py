@@ -18,11 +18,11 @@ import numpy as np
 from diffclass._validation import check_choice
 from diffclass.blocks import block_tasks
 from diffclass.blocks.arrays import BlockArrays
+from diffclass.blocks.block_graph import BlockGraph, Traffic
+from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import Engine, SerialEngine
-from diffclass.blocks.graph import BlockGraph, Traffic
 from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
-from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points

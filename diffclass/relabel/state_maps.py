@@ -53,7 +53,7 @@ def awaited(graph: Future[SessionGraph]) -> SessionGraph:
     return graph.result()
 
 
-class Engine:
+class StateMaps:
     """Maps of a session's states, and answers about them; all states and results are of points.
 
     What needs the graph waits for it. What is known of a state without it (`refined`, `is_refined`,

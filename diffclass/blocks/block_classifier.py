@@ -17,14 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel
-from diffclass.blocks.build import build_operator
-from diffclass.blocks.dask_engine import local_cluster
-from diffclass.blocks.diffusion import (
+from diffclass.blocks.block_diffusion import (
     BlockDiffusion,
     calibrate_in_blocks,
     check_label_mode,
     diffuse_in_blocks,
 )
+from diffclass.blocks.build import build_operator
+from diffclass.blocks.dask_engine import local_cluster
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.partition import check_file

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import _compiled
-from diffclass.blocks.graph import BlockGraph, Handles, first_of, rest_of
+from diffclass.blocks.block_graph import BlockGraph, Handles, first_of, rest_of
 from diffclass.blocks.halo import WalkBlock
 from diffclass.label_diffusion.walk import coverage_of
 from diffclass.system.progress import stage
