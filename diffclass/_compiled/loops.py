@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import threading
 import time
 from collections import deque
@@ -210,24 +209,24 @@ def threads(number: int) -> Iterator[None]:
 
 
 def openmp_for(n_multiplications: float) -> AbstractContextManager[Any]:
-    """Keep the searches of scikit-learn and faiss to one thread where there is little to do.
+    """Keep the searches of scikit-learn to one thread where there is little to do.
 
     OpenMP's threads wait for each other at the end, which on a busy machine takes longer than such
     a search. Only the calling thread is kept to one.
     """
     if n_multiplications >= SMALL_SEARCH:
         return nullcontext()
-    return _openmp("faiss" in sys.modules).limit(limits=1)
+    return _openmp().limit(limits=1)
 
 
 @functools.cache
-def _openmp(with_faiss: bool) -> Any:  # looked for again once faiss has brought its own
+def _openmp() -> Any:
     return ThreadpoolController().select(user_api="openmp")
 
 
 def _gnu_openmp() -> list[Any]:
     """Return the loaded GNU OpenMP libraries; others begin anew in a forked process themselves."""
-    openmp = _openmp("faiss" in sys.modules).lib_controllers
+    openmp = _openmp().lib_controllers
     return [library for library in openmp if library.prefix == "libgomp"]
 
 

@@ -1,11 +1,11 @@
 """Cells: regions of near points, and bins of cells that hold about as many points as a block.
 
-k-means on a sample gives many small cells; each point belongs to the nearest centre. Halving the
-cells again and again, across their longest extent, gives bins of near cells with equal numbers of
-points. A point is in the *overlap* of another bin if it is so near to one of that bin's cells that
-some of its neighbours may lie there. With c its own centre and c' the other, the measure is its
-distance to the plane halfway between them in units of s_c, how far apart neighbours are in its
-cell, the *gap*
+A tree over a sample gives many small cells (`diffclass.neighbors.cell_tree`); each point belongs to
+the nearest centre. Halving the cells again and again, across their longest extent, gives bins of
+near cells with equal numbers of points. A point is in the *overlap* of another bin if it is so near
+to one of that bin's cells that some of its neighbours may lie there. With c its own centre and c'
+the other, the measure is its distance to the plane halfway between them in units of s_c, how far
+apart neighbours are in its cell, the *gap*
 
     g = (|x - c'|^2 - |x - c|^2) / (2 |c - c'|) / s_c,
 
@@ -36,13 +36,11 @@ import numpy as np
 
 from diffclass import _compiled
 from diffclass.blocks.scratch import Scratch
-from diffclass.neighbors.cell_tree import padded
+from diffclass.neighbors.cell_tree import CellTree, nearest_points, padded
 from diffclass.neighbors.nodes import row_hashes
 from diffclass.neighbors.search import row_distances
 
 _CELLS_PER_BIN, _SAMPLE_PER_CELL, _LEAST_SAMPLE = 16, 128, 16_384
-_LARGEST_CELL = 0.25  # of a bin
-_SPLITTING_ROUNDS, _ROUNDS = 6, 10
 _CELLS_AROUND = 32  # of each cell: in 20 dimensions 32 leave out bins within reach
 _CHUNK_VALUES = 2**22  # of points, or of gaps
 # Equal points that would take so much of a block are fillers: they get blocks of their own.
@@ -53,7 +51,7 @@ _QUERIES_PER_CELL, _LEAST_QUERIES, _MOST_QUERIES = 4, 1024, 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellBins:
     """Centres of cells, and the bins to which they belong."""
 
     offset: np.ndarray  # (p,), subtracted from points, so that differences keep their digits
@@ -66,7 +64,13 @@ class Cells:
     reach: float = 0.0  # largest gap of an overlap point
 
     @classmethod
-    def of_sample(cls, sample: np.ndarray, n_points: int, block_points: int, *, seed: int) -> Cells:
+    def of_sample(
+        cls,
+        sample: np.ndarray,
+        n_points: int,
+        block_points: int,
+        random: np.random.RandomState,
+    ) -> CellBins:
         """Cut space into cells by a sample (m, p), and group them; the reach is still 0.
 
         A bin is to hold about ``block_points`` of all ``n_points``.
@@ -79,7 +83,7 @@ class Cells:
             center = np.zeros_like(centered[:1])
             return cls(offset, center, np.zeros(1, dtype=int), fillers, np.ones_like(center[:, 0]))
         n_cells = max(1, min(_CELLS_PER_BIN * n_bins, len(centered) // 2))
-        centers, weights = _balanced_cells(centered, n_cells, n_bins, seed)
+        centers, weights = _cells(centered, n_cells, random)
         bins = _bins(centers, weights, min(n_bins, len(centers)))
         order = np.argsort(bins, kind="stable")
         return cls(offset, centers[order], bins[order], fillers, np.ones_like(centers[:, 0]))
@@ -96,7 +100,7 @@ class Cells:
         for start in range(0, len(points), size):
             rows = slice(start, min(start + size, len(points)))
             centered = padded(points[rows] - self.offset)
-            own = _nearest(centered, centers)
+            own = nearest_points(centered, centers, 1, n_features=points.shape[1])[0].ravel()
             gaps = np.empty((len(own), self.n_bins), dtype=np.float32)
             _compiled.cell_tree.gaps_to_bins(
                 centered, centers, self.bins, own, around, scales, gaps
@@ -109,10 +113,8 @@ class Cells:
 
     def _cells_around(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest other cells of each cell, and what differences are divided by."""
-        import faiss
-
         k = min(_CELLS_AROUND, len(self.centers) - 1)
-        squared, around = faiss.knn(self.centers, self.centers, k + 1)
+        around, squared = nearest_points(self.centers, self.centers, k + 1)
         is_other = around != np.arange(len(around))[:, None]
         is_other[is_other.all(axis=1), -1] = False  # equal centres: one of them is taken for itself
         around, squared = (part[is_other].reshape(len(part), k) for part in (around, squared))
@@ -127,7 +129,7 @@ class Cells:
         rank = np.arange(len(own)) - np.searchsorted(own[by_cell], own[by_cell])
         return sample[shuffled[by_cell[np.argsort(rank, kind="stable")[:size]]]]
 
-    def with_reach(self, points: np.ndarray, neighbors: np.ndarray) -> Cells:
+    def with_reach(self, points: np.ndarray, neighbors: np.ndarray) -> CellBins:
         """Measure the spacing of the cells and choose the reach.
 
         ``points`` (m, p) are as `queries` chooses them. ``neighbors`` (m, k, p) are the true ones
@@ -151,15 +153,13 @@ class Cells:
         self, points: np.ndarray, neighbors: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
         """Return the largest distance to a neighbour in each cell, or in the nearest with one."""
-        import faiss
-
         farthest = np.sqrt(row_distances(points, neighbors).max(axis=1))
         spacing = np.zeros(len(self.centers), dtype=np.float32)
         np.maximum.at(spacing, own, farthest)
         known = np.flatnonzero(spacing)
         if len(known) == 0:
             return np.ones_like(spacing)
-        return spacing[known[faiss.knn(self.centers, self.centers[known], 1)[1].ravel()]]
+        return spacing[known[_nearest(self.centers, self.centers[known])]]
 
     def _cell_of(self, points: np.ndarray) -> np.ndarray:
         return _nearest(np.ascontiguousarray(points - self.offset), self.centers)
@@ -174,7 +174,7 @@ class Cells:
             scratch.save(f"cells/{part}", np.asarray(value))
 
     @classmethod
-    def load(cls, scratch: Scratch) -> Cells:
+    def load(cls, scratch: Scratch) -> CellBins:
         """Read the cells."""
         parts = (np.array(scratch.load(f"cells/{part.name}")) for part in fields(cls))
         offset, centers, bins, fillers, spacing, reach = parts
@@ -210,44 +210,18 @@ def _without_fillers(
     return sample[keep], values[fills], float(share[fills].sum())
 
 
-def _balanced_cells(
-    points: np.ndarray, n_cells: int, n_bins: int, seed: int
+def _cells(
+    points: np.ndarray, n_cells: int, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centres of cells of which none holds much of a bin, and their sampled points."""
-    centers, labels = _k_means(points, n_cells, seed)
-    largest = _LARGEST_CELL * len(points) / n_bins
-    for _ in range(_SPLITTING_ROUNDS):
-        weights = np.bincount(labels, minlength=len(centers))
-        large = np.flatnonzero(weights > max(largest, 4))
-        if len(large) == 0:
-            break
-        kept = np.delete(centers, large, axis=0)
-        parts = [
-            _k_means(points[labels == cell], int(2 * weights[cell] / largest), seed)[0]
-            for cell in large
-        ]
-        centers = np.concatenate([kept, *parts])
-        labels = _nearest(points, centers)
-    return centers, np.bincount(labels, minlength=len(centers))
-
-
-def _k_means(points: np.ndarray, n_cells: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    import faiss
-
-    n_cells = max(1, min(n_cells, len(points) // 2))
-    trained = faiss.Kmeans(
-        points.shape[1], n_cells, niter=_ROUNDS, seed=seed,
-        min_points_per_centroid=1, max_points_per_centroid=len(points),
-    )  # fmt: skip
-    trained.train(np.ascontiguousarray(points))
-    centers = np.asarray(trained.centroids)
-    return centers, _nearest(points, centers)
+    """Return the centres of cells, and how many of the points each has."""
+    n_features = points.shape[1]
+    found = CellTree.of(points, random, leaf_points=max(2, len(points) // n_cells))
+    centers = np.ascontiguousarray(found.centers[:, :n_features])
+    return centers, np.bincount(found.cell_of, minlength=len(centers))
 
 
 def _nearest(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    import faiss
-
-    return faiss.knn(points, centers, 1)[1].ravel()
+    return nearest_points(points, centers, 1)[0].ravel()
 
 
 def _bins(centers: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:

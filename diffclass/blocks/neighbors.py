@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.engine import Engine
 from diffclass.neighbors import default_search
-from diffclass.neighbors.search import TIED, row_distances
+from diffclass.neighbors.cell_tree import nearest_points
+from diffclass.neighbors.search import TIED
 
 _QUERIES = 256
 _LEAST_CROSSING = 0.95  # of the edges between blocks, relative to what is found within them
@@ -236,12 +237,9 @@ def _shares_of_crossing(
 
 def find_exactly(arrays: BlockArrays, k: int, b: int) -> None:
     """Write the places of the k points of a block nearest to the queries, and their distances."""
-    import faiss
-
     queries = np.array(arrays.scratch.load("neighbors/queries"))
     own = arrays.load("neighbors/own", b)
     X = arrays.load("cells/points", b)[own - arrays.starts[b]]
-    offset = queries.mean(axis=0)  # differences keep their digits
-    _, found = faiss.knn(queries - offset, X - offset, min(k, len(X)))
+    found, squared = nearest_points(queries, X, k)
     arrays.save("neighbors/exact", b, own[found])
-    arrays.save("neighbors/exact_squared", b, row_distances(queries, X[found]))
+    arrays.save("neighbors/exact_squared", b, squared)

@@ -27,14 +27,14 @@ from typing import Any
 import numpy as np
 
 from diffclass.blocks.arrays import BlockArrays, place_dtype
-from diffclass.blocks.cell_bins import Cells, sample_size
+from diffclass.blocks.cell_bins import CellBins, sample_size
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.plan import MOST_OVERLAP
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError
+from diffclass.neighbors.cell_tree import nearest_points
 from diffclass.neighbors.nodes import row_hashes
 from diffclass.neighbors.number_range import check_spread
-from diffclass.neighbors.search import row_distances
 
 _BORDER_QUERIES = 1024  # points near borders by which the edges between blocks are measured
 _LARGEST_BLOCK = 1.5  # times the points of a block
@@ -112,34 +112,30 @@ def _make_cells(
     chosen = np.arange(n) if size == n else np.unique(random.randint(n, size=size))
     sample = _read(points, chosen)
     check_spread(sample)
-    cells = Cells.of_sample(sample, n, block_points, seed=seed)
+    cells = CellBins.of_sample(sample, n, block_points, random)
     if cells.n_bins > 1:
         queries = cells.queries(sample, random)
         scratch.save("cells/queries", queries)
         k = min(n_neighbors, n - 1)
         name = "cells: sampled neighbours"
-        slices.on_each(engine, name, find_sampled_neighbors, points, k, cells.offset)
+        slices.on_each(engine, name, find_sampled_neighbors, points, k)
         near = _nearest_of_slices(slices, queries, k)
         cells = cells.with_reach(queries, near)
     cells.save(scratch)
 
 
-def find_sampled_neighbors(
-    slices: BlockArrays, points: Path, k: int, offset: np.ndarray, s: int
-) -> None:
+def find_sampled_neighbors(slices: BlockArrays, points: Path, k: int, s: int) -> None:
     """Write the k + 1 points of a slice nearest to each query, their distances and hashes.
 
     Of equal points one is taken: more than k equal ones would leave no others.
     """
-    import faiss
-
     X = _read(points, slice(*slices.starts[s : s + 2]))
     hashes, first = np.unique(row_hashes(X), return_index=True)
     X = X[first]
     queries = np.array(slices.scratch.load("cells/queries"))
-    _, found = faiss.knn(queries - offset, X - offset, min(k + 1, len(X)))
+    found, squared = nearest_points(queries, X, k + 1)
     slices.save("cells/found", s, X[found])
-    slices.save("cells/squared", s, row_distances(queries, X[found]))
+    slices.save("cells/squared", s, squared)
     slices.save("cells/found_hashes", s, hashes[found])
 
 
@@ -169,7 +165,7 @@ def sort_slice(slices: BlockArrays, points: Path, s: int) -> list[int]:
 
     Fillers form one more bin. Of equal ones, the first overlaps where they would belong.
     """
-    cells = Cells.load(slices.scratch)
+    cells = CellBins.load(slices.scratch)
     X = _read(points, slice(*slices.starts[s : s + 2]))
     hashes = row_hashes(X)
     is_filler = cells.is_filler(hashes)

@@ -16,7 +16,7 @@ from diffclass.command_line.option_groups import command
 from diffclass.exceptions import ExtensionError
 from diffclass.system.extensions import GROUPS, extension_names, load_extension
 
-_COMPUTED_WITH = ("numpy", "scipy", "scikit-learn", "numba", "faiss-cpu")
+_COMPUTED_WITH = ("numpy", "scipy", "scikit-learn", "numba")
 _MODULES = {"pillow": "PIL"}
 _RASTER_DRIVERS = ("GTiff",)
 _VECTOR_DRIVERS = ("GeoJSON", "ESRI Shapefile", "GPKG", "FlatGeobuf", "KML", "LIBKML")

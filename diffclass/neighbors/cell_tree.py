@@ -17,7 +17,7 @@ from diffclass import _compiled
 LEAF_POINTS = 128  # at most
 N_AROUND = 64
 _MOVES = 2  # of the points to the nearest centre
-_BLOCK = 128  # centres that are compared at a time
+_BLOCK = 128  # points that are compared at a time
 
 
 @dataclass
@@ -39,12 +39,14 @@ class CellTree:
     tree: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, points: np.ndarray, random: np.random.RandomState) -> CellTree:
+    def of(
+        cls, points: np.ndarray, random: np.random.RandomState, *, leaf_points: int = LEAF_POINTS
+    ) -> CellTree:
         """Sort points (n, d) of single precision into cells."""
         n_features = points.shape[1]
         points = padded(points)
         # the tree's leaves stand for cells until points have moved to the nearest centre
-        order, starts, directions, thresholds = _grown_tree(points, random)
+        order, starts, directions, thresholds = _grown_tree(points, random, leaf_points)
         leaf_of = np.empty(len(points), dtype=np.int32)
         leaf_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
         centers = np.zeros((len(starts) - 1, points.shape[1]), dtype=np.float32)
@@ -102,11 +104,11 @@ class CellTree:
 
 
 def _grown_tree(
-    points: np.ndarray, random: np.random.RandomState
+    points: np.ndarray, random: np.random.RandomState, leaf_points: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Halve the points until no set is too large; return leaf order, starts and the splits."""
     n, d = points.shape
-    depth = max(0, int(np.ceil(np.log2(n / LEAF_POINTS))))
+    depth = max(0, int(np.ceil(np.log2(n / leaf_points))))
     directions = np.empty((2**depth - 1, d), dtype=np.float32)
     thresholds = np.empty(2**depth - 1, dtype=np.float32)
     order, spare = np.arange(n, dtype=np.int32), np.empty(n, dtype=np.int32)
@@ -146,13 +148,25 @@ def _moved(
 
 def _around(centers: np.ndarray, n_features: int) -> np.ndarray:
     """Return the nearest cells of each cell, itself first."""
-    n = len(centers)
+    return nearest_points(centers, centers, N_AROUND, n_features=n_features)[0]
+
+
+def nearest_points(
+    queries: np.ndarray, points: np.ndarray, k: int, *, n_features: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k nearest points of each query, and squared distances, by comparing all.
+
+    queries (m, p) and points (n, p) are float32; both results have the shape (m, min(k, n)).
+    n_features are the columns that are not filled up.
+    """
+    n, p = len(points), n_features or points.shape[1]
     starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
-    columns = np.empty(n * n_features, dtype=np.float32)
-    _compiled.cell_tree.fill_columns(centers, starts, columns)
-    lists = empty_lists(n, min(n, N_AROUND))
-    _compiled.cell_tree.enter_all(centers, np.full(n, -1), columns, starts, lists)
-    return numbers_of(lists)
+    columns = np.empty(n * p, dtype=np.float32)
+    _compiled.cell_tree.fill_columns(points, starts, columns)
+    lists = empty_lists(len(queries), min(n, k))
+    without = np.full(len(queries), -1)
+    _compiled.cell_tree.enter_all(queries, without, columns, starts, lists)
+    return numbers_of(lists), distances_of(lists)
 
 
 def padded(points: np.ndarray) -> np.ndarray:

@@ -3,7 +3,12 @@
 Points are those of a `diffclass.MarkovOperator`; in `plugins/diffclass_relabel` they are pixels.
 """
 
+# ruff: noqa: E402
 from __future__ import annotations
+
+from diffclass.system.libraries import require
+
+require("msgspec", extra="relabel")  # operations are made of it
 
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.coarsening import CoarseGraph, coarsen

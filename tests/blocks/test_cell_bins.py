@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.blocks import BlockArrays, Scratch, partition
-from diffclass.blocks.cell_bins import Cells
+from diffclass.blocks.cell_bins import CellBins
 from diffclass.neighbors import ExactSearch
 from diffclass.neighbors.nodes import row_hashes
 
@@ -21,7 +21,7 @@ def test_gaps_are_distances_to_the_planes_between_cells(points):
     offset = np.array([0.5, -1, 0], dtype=np.float32)
     spacing = np.array([0.5, 2, 0.3, 1], dtype=np.float32)
     bins = np.array([0, 0, 1, 2])
-    cells = Cells(offset, centers, bins, np.empty(0, np.uint64), spacing)
+    cells = CellBins(offset, centers, bins, np.empty(0, np.uint64), spacing)
     found = cells.gaps_of(points[:50])
     for point, gaps in zip(points[:50].astype(float) - offset, found, strict=True):
         squared = ((point - centers) ** 2).sum(axis=1)
@@ -35,7 +35,7 @@ def test_gaps_are_distances_to_the_planes_between_cells(points):
 
 
 def test_bins_hold_equal_numbers_of_near_points(points):
-    cells = Cells.of_sample(points, len(points), 500, seed=0)
+    cells = CellBins.of_sample(points, len(points), 500, np.random.RandomState(0))
     assert cells.n_bins == 8
     assert (np.diff(cells.bins) >= 0).all()
     home = cells.gaps_of(points).argmin(axis=1)
@@ -46,9 +46,9 @@ def test_bins_hold_equal_numbers_of_near_points(points):
     assert within < 0.5 * np.var(points, axis=0).sum() * len(points)
 
 
-def with_reach(points: np.ndarray, block_points: int) -> tuple[Cells, np.ndarray]:
+def with_reach(points: np.ndarray, block_points: int) -> tuple[CellBins, np.ndarray]:
     """Return cells with their reach, and the true neighbours of all points."""
-    cells = Cells.of_sample(points, len(points), block_points, seed=0)
+    cells = CellBins.of_sample(points, len(points), block_points, np.random.RandomState(0))
     near = ExactSearch(12).fit_transform(points).indices.reshape(len(points), 12)
     return cells.with_reach(points[::3], points[near[::3]]), near
 
@@ -83,7 +83,7 @@ def test_pairs_of_other_bins_are_searched_together_however_few_they_are(n_featur
 def test_fillers_are_points_that_would_take_much_of_a_block(points):
     points[:1500] = 0
     points[2000:2030] = 1
-    cells = Cells.of_sample(points, len(points), 500, seed=0)
+    cells = CellBins.of_sample(points, len(points), 500, np.random.RandomState(0))
     assert cells.fillers.tolist() == row_hashes(points[:1]).tolist()
     assert cells.n_bins == 5  # of the other 2,500 points
     assert np.array_equal(cells.is_filler(row_hashes(points)), np.arange(4000) < 1500)

@@ -23,6 +23,7 @@ from diffclass.neighbors import (
     kept_edges,
     neighbors_graph,
 )
+from diffclass.neighbors.cell_tree import nearest_points
 from diffclass.neighbors.nn_descent import quantized
 from tests import naive
 
@@ -506,3 +507,15 @@ def test_codes_of_points_that_are_nearly_all_zero():
     X[7, 3] = 5
     codes, step = quantized(X)
     assert step * codes[7, 3] == pytest.approx(5)
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(1, 1, 1), (5, 3, 9), (300, 7, 4), (257, 8, 1)])
+def test_nearest_points_are_those_of_all_comparisons(rng, n, p, k):
+    points = rng.normal(size=(n, p)).astype(np.float32)
+    queries = np.concatenate([points[:3], rng.normal(size=(40, p)).astype(np.float32)])
+    numbers, squared = nearest_points(queries, points, k)
+    differences = queries[:, None].astype(float) - points
+    expected = (differences**2).sum(axis=2)
+    nearest = np.argsort(expected, axis=1, kind="stable")[:, :k]
+    assert np.array_equal(numbers, nearest)
+    np.testing.assert_allclose(squared, np.take_along_axis(expected, nearest, 1), rtol=1e-5)

@@ -22,7 +22,7 @@ def modules_after(statement):
 
 def test_import_diffclass_loads_nothing_heavy():
     loaded = modules_after("import diffclass")
-    assert not loaded & {"numpy", "scipy", "sklearn", "numba", "faiss", "pandas", "matplotlib"}
+    assert not loaded & {"numpy", "scipy", "sklearn", "numba", "msgspec", "pandas", "matplotlib"}
 
 
 def test_names_load_without_compiler_and_extras():
@@ -32,18 +32,26 @@ def test_names_load_without_compiler_and_extras():
         "import diffclass.kernels; dir(diffclass)"
     )
     # scikit-learn itself imports pandas where it is installed
-    assert loaded & {"numba", "faiss", "matplotlib", "diffclass.plots"} == set()
+    assert loaded & {"numba", "msgspec", "matplotlib", "diffclass.plots"} == set()
     assert "sklearn.covariance" not in loaded  # kernels load it at first use
 
 
 @pytest.mark.slow
-def test_works_without_pandas_and_matplotlib():
+def test_works_without_what_extras_bring():
     statement = (
-        "import sys; sys.modules['pandas'] = sys.modules['matplotlib'] = None\n"
+        "import sys\n"
+        "sys.modules |= dict.fromkeys(['pandas', 'matplotlib', 'msgspec', 'distributed'])\n"
         "from diffclass import DiffusionClassifier\n"
         "X = [[0.0], [1.0], [5.0], [6.0]]\n"
         "clf = DiffusionClassifier(n_neighbors=2).fit(X, ['a', None, -1, 'b'])\n"
-        "assert clf.transduction_.tolist() == ['a', 'a', 'b', 'b']"
+        "assert clf.transduction_.tolist() == ['a', 'a', 'b', 'b']\n"
+        "import diffclass.blocks\n"
+        "try:\n"
+        "    from diffclass import RelabelSession\n"
+        "except ValueError as error:\n"
+        "    assert \"pip install 'diffclass[relabel]'\" in str(error)\n"
+        "else:\n"
+        "    raise AssertionError"
     )
     assert "diffclass.classifier" in modules_after(statement)
 
