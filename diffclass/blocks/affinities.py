@@ -60,6 +60,7 @@ class BlockKernel:
 def weigh_edges(arrays: BlockArrays, engine: Engine, kernel: BlockKernel) -> dict[str, Any]:
     """Write the affinities of the edges of each block b, "affinities/values.b"."""
     zeros = arrays.on_each(engine, "affinities: scales", find_scales, kernel)
+    # A point that has only duplicates takes the median scale of the others, as in one process.
     lonely = 1.0
     if any(zeros):
         lonely = float(median_above_0(arrays.all("affinities/scales")))
@@ -135,6 +136,8 @@ def _bumps_of(arrays: BlockArrays, a: int, rows: np.ndarray, columns: np.ndarray
     """Return some rows of block a in some columns, given as places."""
     edges, ends = row_entries(arrays.load("graph/indptr", a), rows)
     places = arrays.load("graph/places", a)[arrays.load("graph/indices", a)[edges]]
+    # Bumps are compared on common support alone, so that entries outside these columns do not
+    # count.
     positions = np.minimum(np.searchsorted(columns, places), len(columns) - 1)
     kept = columns[positions] == places
     before = np.concatenate([[0], np.cumsum(kept)])

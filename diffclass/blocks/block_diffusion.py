@@ -41,24 +41,10 @@ _PARTS = ("codes", "probability", "margin", "posteriors")
 
 @dataclass(frozen=True, eq=False)
 class BlockMap(Decision):
-    """Each point's class, on files, in the order of the points.
+    """Each point's class, on files, in the order of the points; all classes are kept."""
 
-    Attributes
-    ----------
-    codes, probability, margin
-        As in `diffclass.label_diffusion.Decision`; int16 and float32.
-    posteriors : ndarray of float32 of shape (n, n_classes)
-        Uniform where no label has arrived.
-    weighting : str
-        As of `BlockDiffusion`.
-    label_mode : str
-        "absorbing".
-    kept_classes, dropped : None
-        Blocks keep all classes.
-    """
-
-    posteriors: np.ndarray
-    weighting: str
+    posteriors: np.ndarray  # float32 (n, n_classes); uniform where no label has arrived
+    weighting: str  # as of `BlockDiffusion`
     label_mode: str = ABSORBING.name
     kept_classes: None = None
     dropped: None = None
@@ -245,8 +231,7 @@ def diffuse_in_blocks(
     Returns
     -------
     BlockDiffusion
-        With the classes of `diffclass.diffuse_labels` where margins are not smaller than rounding,
-        whatever the blocks and the workers are.
+        With the classes of `diffclass.diffuse_labels`, up to rounding, whatever the blocks are.
 
     Raises
     ------
@@ -270,8 +255,7 @@ def diffuse_in_blocks(
 
     Notes
     -----
-    Cost: per step a product within each block and an exchange of borders; on a cluster a task per
-    block, and one for each block that it sends to: see `BlockOperator.joined`.
+    Cost: per step a product within each block and an exchange of borders.
     Memory of a process: the blocks that it works on, and two arrays of n_own x n_classes for each
     of its blocks, six while a series runs. Scratch: up to six such arrays and the map.
 
@@ -320,11 +304,7 @@ def check_label_mode(label_mode: str) -> None:
 
 
 def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -> Calibration:
-    """Find the temperature of labels diffused in blocks.
-
-    As `diffclass.label_diffusion.calibrate` does, but labels are always held out in five folds.
-    Costs the steps of five diffusions, and four more.
-    """
+    """Find the temperature of labels diffused in blocks; labels are held out in five folds."""
     chosen, name = ChosenLabels.of(labels), f"{found.name}-fold"
     codes = found.operator.all(f"{found.name}/codes")
 

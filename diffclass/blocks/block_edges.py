@@ -82,6 +82,8 @@ def unite_edges(arrays: BlockArrays, b: int) -> dict[str, int]:
     own = np.arange(arrays.starts[b], arrays.starts[b + 1], dtype=sources.dtype)
     places = np.unique(np.concatenate([own, sources, targets]))
     ends = np.searchsorted(places, sources), np.searchsorted(places, targets)
+    # The rows of own points are complete here, as all edges that begin or end in them have arrived;
+    # those of ghosts are not, and are dropped below.
     directed = sp.csr_array((squared, ends), shape=(len(places), len(places)))
     rows = symmetrized(directed)
     first = int(np.searchsorted(places, arrays.starts[b]))
@@ -141,6 +143,8 @@ def _with_joined(
     if targets.shape[1] == 0:
         targets = np.full((len(places), 1), NO_NEIGHBOR, dtype=targets.dtype)
         lengths = np.full((len(places), 1), np.inf, dtype=lengths.dtype)
+    # A chief is the representative that stands for some points. It has a list if it was searched:
+    # not where it is itself joined to a chief of an earlier block.
     chiefs, which = np.unique(representatives[joined], return_inverse=True)
     is_own = (chiefs >= arrays.starts[b]) & (chiefs < arrays.starts[b + 1])
     alone = is_own.copy()

@@ -96,6 +96,8 @@ class BlockGraph:
         """
         only = range(len(self._blocks)) if only is None else only
         found = list(columns)
+        # Each block sends what the others need before any of them walks on: with the old columns,
+        # so that the result does not depend on the order of the tasks.
         for c in only:
             arriving = [
                 self.submit(_taken, self._borders[b], columns[b], c) for b in self._ghosts[c]
@@ -188,6 +190,7 @@ class BlockGraph:
                 for b in range(self.operator.n_blocks)
             ]
         )
+        # all blocks exchange in the same round, so that the shallowest halo counts
         return min(map(len, shares))
 
 

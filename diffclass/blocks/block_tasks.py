@@ -33,6 +33,8 @@ def walked(
     """Return the columns some steps later, at most as many as the halo is deep."""
     columns = block.with_ghosts(state, pieces)
     for n_left in range(n_steps - 1, -1, -1):
+        # Each step makes the outermost layer of the halo stale: the rows that are still exact after
+        # it.
         n_rows = block.within[n_left]
         columns = block.product(columns, n_rows)
         block.labels.first(n_rows).set_again(columns)
@@ -71,6 +73,8 @@ def series_continued(
         n_rows = block.within[len(coefficients) - 1 - k]
         following = block.product(current, n_rows)
         block.labels.first(n_rows).end_walks(following)
+        # the recurrence of Chebyshev's polynomials, T_(k+1) = 2 A T_k - T_(k-1); the first step is
+        # T_1 = A
         if previous is not None:
             following = following + following - previous[:n_rows]
         previous, current = current, following

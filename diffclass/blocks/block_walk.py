@@ -83,6 +83,8 @@ class BlockWalk(LabelWalk[_Kept]):
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
+        # The route has every time at which the walk stops: going the same way again after a loss
+        # takes the same steps and series, and leads to the same bits.
         self._route.append(time)
         self.time = time
         self.retry(self._catch_up)
@@ -116,6 +118,7 @@ class BlockWalk(LabelWalk[_Kept]):
         """
 
         def work() -> tuple[MapSums, _Kept]:
+            # the state is HEIGHT times N_i
             maps = self._maps(self.state, weights / HEIGHT)
             sums = self._map_sums(maps, None if before is None else before.get())
             name = f"map{self.time}"
@@ -217,6 +220,7 @@ class BlockWalk(LabelWalk[_Kept]):
     def _go_back(self) -> None:
         self.graph.load()
         if self._last is not None:
+            # back to the last state that is on disk, then forward along the route that was taken
             route = self._route
             self._stand_at(self._last)
             self._route = route
@@ -247,6 +251,7 @@ class BlockWalk(LabelWalk[_Kept]):
 
     def _drop_old(self) -> None:
         """Remove the states to which the walk does not go back any more."""
+        # a state is needed as the last one, or as a checkpoint
         alive = {kept.name for kept in (self._last, *self._checkpoints.values()) if kept}
         for name in self._files:
             if name not in alive:
@@ -259,6 +264,7 @@ class BlockWalk(LabelWalk[_Kept]):
             return
         depth = self.graph.depth
         with self.graph.rounds("diffusion: steps", n_steps) as round_begun:
+            # as many steps as the halo is deep, then an exchange
             for taken in range(0, n_steps, depth):
                 self.state = self._walked(self.state, min(depth, n_steps - taken))
                 round_begun(self.state)

@@ -38,9 +38,9 @@ def build_operator(
     """Build the operator of the points of a file, block by block.
 
     It is the operator of `diffclass.markov_operator` on the points in the order of their places, up
-    to the neighbours that either search misses. Stages that an earlier run completed in the same
-    scratch folder, from the same points with the same parameters and sources, are taken over, cut
-    at the blocks of that run.
+    to the neighbours that either search misses. Stages that an earlier run with the same points,
+    parameters and sources completed in the scratch folder are taken over, in the blocks of that
+    run.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def build_operator(
         The walk on n points, numbered by place.
     facts : dict
         n_points, n_blocks, n_edges, n_ghosts, n_overlap, n_searched (duplicates are joined
-        instead); recall, crossing_recall, crossing_bound and n_cut_off as of `find_neighbors`: the
-        shares of true neighbours, and of true edges between blocks, that were found; the least of
-        these that is aimed at; and blocks with less than half of theirs.
+        instead); recall and crossing_recall, the shares of true neighbours and of true edges
+        between blocks that were found; crossing_bound, the least that is aimed at; n_cut_off,
+        blocks with less than half of theirs.
 
     Raises
     ------

@@ -115,6 +115,7 @@ class CellBins:
         """Return the nearest other cells of each cell, and what differences are divided by."""
         k = min(_CELLS_AROUND, len(self.centers) - 1)
         around, squared = nearest_points(self.centers, self.centers, k + 1)
+        # each list begins with the cell itself, which is left out
         is_other = around != np.arange(len(around))[:, None]
         is_other[is_other.all(axis=1), -1] = False  # equal centres: one of them is taken for itself
         around, squared = (part[is_other].reshape(len(part), k) for part in (around, squared))
@@ -125,6 +126,8 @@ class CellBins:
         size = min(max(_LEAST_QUERIES, _QUERIES_PER_CELL * len(self.centers)), _MOST_QUERIES)
         shuffled = random.permutation(len(sample))
         own = self._cell_of(sample)[shuffled]
+        # By their rank within their cell, all first ones come before all second ones: every cell is
+        # measured, dense or not.
         by_cell = np.argsort(own, kind="stable")
         rank = np.arange(len(own)) - np.searchsorted(own[by_cell], own[by_cell])
         return sample[shuffled[by_cell[np.argsort(rank, kind="stable")[:size]]]]
@@ -142,9 +145,12 @@ class CellBins:
         for near in neighbors.swapaxes(0, 1):
             crosses = np.flatnonzero(self.bins[self._cell_of(near)] != self.bins[own])
             if len(crosses):
+                # A pair is searched together in a bin that both are near enough to: the larger of
+                # the two gaps, in the bin where that is least.
                 both = np.maximum(gaps[crosses], cells.gaps_of(near[crosses]))
                 crossing.append(both.min(axis=1))
         needed = _quantile(np.concatenate(crossing), _TOGETHER)
+        # gaps of all points to all bins but their own: so far a reach costs next to nothing
         others = np.sort(gaps[np.arange(self.n_bins) != self.bins[own][:, None]])
         cheap = others[min(int(_SMALL_OVERLAP * len(points)), len(others) - 1)]
         return replace(cells, reach=max(needed, float(min(cheap, 1))))
@@ -235,8 +241,10 @@ def _bins(centers: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:
             continue
         sizes = np.maximum(weights[cells], 1)
         around = centers[cells] - np.average(centers[cells], axis=0, weights=sizes)
+        # the first right singular vector is the direction of the largest weighted variance
         extent = np.linalg.svd(around * np.sqrt(sizes)[:, None], full_matrices=False)[2][0]
         cells = cells[np.argsort(around @ extent, kind="stable")]
+        # n // 2 of n bins go to one side, so that all of them end with about equally many points
         filled = np.cumsum(np.maximum(weights[cells], 1))
         cut = int(np.argmin(np.abs(filled - filled[-1] * (n // 2) / n))) + 1
         cut = min(max(cut, n // 2), len(cells) - (n - n // 2))  # a cell for each bin

@@ -45,25 +45,11 @@ class _Handle:
 
 
 class DaskEngine:
-    """Runs tasks on the workers of a dask cluster.
+    """Runs tasks on the workers of a dask cluster, those of a ``distributed.Client``.
 
-    Parameters
-    ----------
-    client : distributed.Client
-
-    Attributes
-    ----------
-    client : distributed.Client
-    n_workers : int
-        Number of workers at the start; others may come and go.
-
-    Raises
-    ------
-    ParameterError
-        If dask.distributed is not installed, or workers have other versions of a library, or
-        other sources of diffclass.
-    ClusterError
-        If the scheduler does not answer, or has no worker.
+    ``n_workers`` is their number at the start; others may come and go. `ParameterError`: workers
+    have other versions of a library, or other sources of diffclass. `ClusterError`: the scheduler
+    does not answer, or has no worker.
     """
 
     is_immediate = False
@@ -109,6 +95,8 @@ class DaskEngine:
         """Return a handle of a task, which is sent with others, at the latest by `gather`."""
         handle = _Handle(_key_of(task))
         self._waiting[handle.key] = handle, (run_task, sources(), task, *map(_as_sent, arguments))
+        # Tasks are collected: sent in one message, each costs the scheduler half of what it costs
+        # alone.
         if len(self._waiting) >= _SENT_AT_ONCE:
             self._send()
         return handle
@@ -128,6 +116,9 @@ class DaskEngine:
         if workers:
             near = workers[min(int(share * len(workers)), len(workers) - 1)]
             where = {"workers": [near], "allow_other_workers": True}
+        # `pure=False`: a block that was lost is loaded anew and not taken for the one before. Large
+        # things are spread over the workers in the order of the blocks, as near blocks exchange
+        # borders.
         key = _key_of(task)
         with self._calling():
             future = self.client.submit(
@@ -141,6 +132,9 @@ class DaskEngine:
         futures = [handle.future for handle in handles]
         if None in futures:  # their message met a scheduler that was gone
             raise self._lost()
+        # Dask runs tasks of a dead worker anew, but blames the task after some deaths
+        # (KilledWorker): these are tried again here. A result may also vanish between `_wait` and
+        # its fetching.
         for _ in range(_RETRIES):
             self._wait(futures)
             if any(future.cancelled() for future in futures):
@@ -178,14 +172,12 @@ class DaskEngine:
     def _wait(self, futures: list[Any]) -> None:
         """Wait, and look from time to time whether scheduler and workers are there, and busy.
 
-        Dask forgets that other workers are allowed where a task becomes ready while none runs: it
-        then waits for the worker that was named, and its successor has another address. (As found
-        in its scheduler, `bulk_schedule_unrunnable_after_adding_worker`; see its issue 8600.) And
-        what waits on a worker that pauses because its memory is full stays there, also where the
-        memory is filled by something else than results, which it could write to disk.
+        Dask leaves tasks waiting in two cases. Where a task becomes ready while no worker runs, it
+        forgets that others than the named one are allowed, and that one's successor has another
+        address (`bulk_schedule_unrunnable_after_adding_worker`, dask's issue 8600). And what waits
+        on a worker that pauses because its memory is full stays there.
 
-        `distributed.wait` would raise an error per look, whose frames keep futures, and with them
-        results on workers, until Python's garbage is collected.
+        Not by `distributed.wait`: its error at each look keeps futures, and so results on workers.
         """
         start = looked = seen = busy = moving = time.monotonic()
         while not all(future.done() for future in futures):
@@ -195,6 +187,9 @@ class DaskEngine:
                 continue
             running = self._ask(self.client.scheduler.processing)
             loaded = {worker for worker, tasks in running.items() if tasks}
+            # four clocks: of the last look, of the last sign of any worker, of the last time that
+            # one had work or none was there, of the last time that not all that had work stood
+            # still
             stands = bool(loaded) and loaded <= self._halted()
             looked = now
             seen = now if running else seen
@@ -218,6 +213,7 @@ class DaskEngine:
         workers = self._ask(self.client.scheduler.identity)["workers"]
         return {
             worker
+            # a paused worker still ends what it executes
             for worker, known in workers.items()
             if known["status"] == "paused" and not _executes(known["metrics"])
         }
@@ -231,6 +227,8 @@ class DaskEngine:
                     callback_timeout=_FETCHED,
                 )
             except self._dask.TimeoutError:
+                # the scheduler is there, so that a worker died on the way: wait for its results
+                # again
                 if self.client.status == "running":
                     return []
                 raise
@@ -241,6 +239,7 @@ class DaskEngine:
 
         A client that has lost its scheduler may raise anything: it has closed what it calls by.
         """
+        # errors of ours pass; errors of a task pass while the client runs; all else means a loss
         gone = (self._dask.CancelledError, self._dask.client.ClosedClientError, OSError)
         try:
             yield
@@ -263,6 +262,7 @@ class DaskEngine:
         """Return what to raise: work is lost if the scheduler answers, else everything is."""
         deadline = time.monotonic() + _BACK
         while time.monotonic() < deadline:
+            # a client notices late that its scheduler is gone, and may be reconnecting
             if self.client.status == "running" and self._scheduler_answers():
                 return WorkLost(f"results on workers of {self._address} were lost too often")
             if self.client.status not in ("running", "connecting", "newly-created"):
@@ -296,20 +296,10 @@ def _as_sent(argument: Any) -> Any:
 def local_cluster(
     n_workers: int, *, memory: float, folder: Path | None = None
 ) -> Iterator[DaskEngine]:
-    """Start workers on this machine, and end them with the block.
+    """Start workers on this machine, with so many bytes together, and end them with the block.
 
-    Parameters
-    ----------
-    n_workers : int
-        Processes; they share the cores, and each has one task at a time.
-    memory : float
-        Bytes for all workers together; from 60 % of its share a worker writes results to disk.
-    folder : Path, optional
-        For what workers cannot hold in memory; by default one of dask's own.
-
-    Yields
-    ------
-    DaskEngine
+    They share the cores, have one task at a time each, and write to the folder what they cannot
+    hold.
     """
     check_positive(n_workers, "n_workers", integer=True)
     distributed = require_distributed()
@@ -476,13 +466,7 @@ def _other_sources(where: str) -> ParameterError:
 
 
 def run_task(wanted: str, task: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task on a worker, whose compiled loops take as many threads as it has.
-
-    Raises
-    ------
-    ParameterError
-        If the sources of the worker are others than those of the process that sends the task.
-    """
+    """Run a task on a worker, whose compiled loops take as many threads as it has."""
     import dask.config
     import distributed
 

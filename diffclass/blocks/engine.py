@@ -160,6 +160,8 @@ class SerialEngine:
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
+        # A task may be given arrays on disk; their pages are let go of once it is done, or they
+        # would fill the memory that was planned for others.
         given = [self._result(argument) for argument in arguments]
         result = self._spill_files.put(task(*given))
         release(given)
@@ -209,6 +211,7 @@ class SpillFiles:
             return self._on_disk(result)
         self.size += result.nbytes
         self._known.add(id(result))
+        # room is counted until the array is collected, whoever still holds it
         weakref.finalize(result, self._forget, id(result), result.nbytes)
         return result
 

@@ -89,6 +89,8 @@ class WalkBlock:
         affinity, degrees = block.affinity, block.degrees
         if depth > 1:
             halo, halo_degrees = rows_at(operator, np.concatenate(layers[:-1]))
+            # The rows of the halo follow the own ones; of the last layer of ghosts only values are
+            # needed.
             column = _columns_of(halo.indices, start, len(block), ghosts[order], arrival)
             affinity = _stacked(affinity, halo, column, len(block) + len(ghosts))
             degrees = np.concatenate([degrees, halo_degrees])
@@ -129,6 +131,7 @@ def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray
     own = operator.own(b)
     layers = [operator.ghosts(b)]
     while len(layers) < depth:
+        # a breadth-first search: the next layer is what the last one has edges to, and none before
         columns = rows_at(operator, layers[-1])[0].indices
         layers.append(np.setdiff1d(columns, np.concatenate([own, *layers])).astype(np.int64))
     return layers
@@ -169,6 +172,7 @@ def rows_at(operator: BlockOperator, places: np.ndarray) -> tuple[sp.csr_array, 
     for b in np.unique(home):
         block_rows, degrees[home == b] = _rows_of(written, int(b), places[home == b])
         parts.append(block_rows)
+    # rows are read block by block, and go back to the order in which they were asked for
     back = np.argsort(np.argsort(home, kind="stable"), kind="stable")
     rows = sp.csr_array(sp.vstack(parts[1:] or parts, format="csr"))
     return (rows if (np.diff(home) >= 0).all() else rows[back]), degrees
@@ -227,6 +231,7 @@ def _labels(
         for part in ("places", "codes", "weight", "n_classes")
     )
     first, last = np.searchsorted(places, [start, stop])
+    # labels of ghosts are set here too: between two exchanges the walk stops at them
     _, in_ghosts, in_places = np.intersect1d(ghosts, places, return_indices=True)
     columns = np.concatenate([places[first:last] - start, arrival[in_ghosts]])
     which = np.concatenate([np.arange(first, last), in_places])

@@ -33,6 +33,8 @@ class LabelDistance:
         beside = changed = list(range(len(held)))
         with stage("diffusion: label distance"):
             while changed:
+                # Bellman and Ford by blocks: a block searches again if one that it has ghosts in
+                # has changed.
                 held = graph.exchanged(_relaxed, held, row_bytes=4, only=beside)
                 flags = graph.gather(graph.apply(rest_of, held))
                 changed = [b for b in beside if flags[b]]
@@ -113,6 +115,7 @@ def _next_front(
     columns = block.with_ghosts(values, pieces)
     K = block.own_rows[lost].astype(np.float64)
     known = np.any(columns[: K.shape[1]], axis=1)
+    # The mean over the neighbours that have values, weighed by affinity.
     K.data *= known[K.indices]  # affinities relative to the largest do not underflow
     largest = np.maximum.reduceat(K.data, K.indptr[:-1])  # no row is without an edge
     K.data /= np.repeat(np.where(largest > 0, largest, 1), np.diff(K.indptr))

@@ -40,12 +40,11 @@ def find_neighbors(
     "neighbors/tied.b", of shape (n_tied, 2): place of the point, place of the neighbour; their
     distances are in "neighbors/tied_lengths.b".
 
-    It returns recall: share of the true neighbours that were found, measured on 256 points;
-    crossing_recall: share of the true edges between blocks that were found, measured on about
-    1,024 points near borders; crossing_bound: the least that is aimed at, 95 % of the share
-    found within blocks; n_cut_off: blocks with less than half of theirs.
+    It returns the shares of neighbours that were found; see `build_operator`.
     """
     k = min(n_neighbors, n_searched - 1)
+    # 1. lists of each block's points and overlap; 2. which blocks have lists of a block's points;
+    # 3. the nearest of these lists
     reached = arrays.on_each(engine, "neighbors: searching", search_block, n_neighbors, seed)
     for b in range(arrays.n_blocks):
         searched_in = [a for a, blocks in enumerate(reached) if b in blocks]
@@ -100,6 +99,8 @@ def merge_lists(arrays: BlockArrays, k: int, b: int) -> None:
     left_out = np.full(n_own, np.inf, dtype=np.float32)
     n_known, searched_in = 0, arrays.load("neighbors/searched_in", b).tolist()
     for a in sorted(searched_in, key=lambda a: a != b):  # that of the block itself has all points
+        # What is known so far competes with the next list; 2 k + 1 stay, so that ties can be
+        # counted.
         rows, part = _rows_of(arrays, a, b)
         found = arrays.load("neighbors/found", a)[part]
         found_lengths = arrays.load("neighbors/found_lengths", a)[part]
@@ -131,6 +132,8 @@ def _kept(lengths: np.ndarray, left_out: np.ndarray, k: int) -> np.ndarray:
     """
     if k == 0:
         return np.zeros(lengths.shape, dtype=bool)
+    # Those as far as the k-th are in or out together. They are in if they are at most 2 k, and if a
+    # search has left out none that is as near.
     kth = np.minimum(lengths[:, k - 1], left_out)
     as_near = lengths <= kth[:, None] * TIED
     are_in = (as_near.sum(axis=1) <= 2 * k) & (kth * TIED < left_out)
@@ -151,6 +154,7 @@ def _rows_of(arrays: BlockArrays, a: int, b: int) -> tuple[np.ndarray, slice]:
 
 def _nearest(places: np.ndarray, lengths: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the k nearest distinct places of each row; of equal lengths, the first place."""
+    # by place, so that a neighbour of two lists stands beside itself; then by length
     order = np.argsort(places, axis=1)
     places = np.take_along_axis(places, order, axis=1)
     lengths = np.take_along_axis(lengths, order, axis=1)
@@ -168,6 +172,7 @@ def _measured_recalls(arrays: BlockArrays, engine: Engine, k: int, seed: int) ->
     if k == 0:
         return {"recall": 1.0, "crossing_recall": 1.0, "crossing_bound": 0.0, "n_cut_off": 0}
     random = np.random.RandomState(seed)
+    # searched points only: those that are joined to others have no list of their own
     ends = np.cumsum([0, *(len(arrays.load("neighbors/own", b)) for b in range(arrays.n_blocks))])
     searched = BlockArrays(arrays.scratch, tuple(ends.tolist()))
     drawn = np.unique(random.randint(ends[-1], size=_QUERIES))
@@ -204,6 +209,8 @@ def _true_neighbors(
 def _are_joined(arrays: BlockArrays, chosen: np.ndarray, true: np.ndarray) -> np.ndarray:
     """Return which neighbours of some points are joined to them: one of the two lists the other."""
     lists = arrays.at("neighbors/places", chosen)
+    # An edge is there if either end lists the other: first the lists of the chosen points, then,
+    # for what they lack, those of the other ends.
     found = (true[:, :, None] == lists[:, None, :]).any(axis=2)
     rows, columns = np.nonzero(~found)
     others, which = np.unique(true[rows, columns], return_inverse=True)

@@ -107,6 +107,8 @@ class OperatorBlock:
             )
             own = np.arange(rows, rows + len(sums))
             to = np.concatenate([own, _columns(beyond, operator.starts[b], n_own, ghosts)])
+            # a column of the part is an own point of it, or a ghost: `to` has the column of either
+            # in the joined block
             indices[edges : edges + len(values)] = to[columns]
             data[edges : edges + len(values)] = values
             indptr[own + 1], degrees[own] = row_ends[1:] + index(edges), sums
@@ -207,6 +209,7 @@ class BlockOperator(BlockArrays):
         """
         written = self.written.starts
         ends = len(self) * np.arange(n_blocks + 1) / n_blocks
+        # blocks are joined at starts that there are: those nearest to equal shares
         nearest = np.abs(np.array(written)[:, None] - ends).argmin(axis=0)
         return self.with_starts(tuple(written[i] for i in np.unique(nearest).tolist()))
 
@@ -281,6 +284,7 @@ def make_operator_block(arrays: BlockArrays, alpha: float, has_mass: bool, b: in
     pattern, K = _affinities(arrays, has_mass, b)
     K, degrees = with_row_sums(K)
     if alpha:
+        # K / (d(x) d(y))^alpha needs the degrees of ghosts, which their own blocks have written
         density = arrays.at("operator/density", pattern.places)
         K = divided_by_density(K, density, alpha)
         degrees = row_sums(K)

@@ -114,6 +114,8 @@ def _make_cells(
     check_spread(sample)
     cells = CellBins.of_sample(sample, n, block_points, random)
     if cells.n_bins > 1:
+        # How far blocks have to overlap is measured on true neighbours, which takes one pass over
+        # the file: each slice finds the nearest of its own points, and the lists are merged here.
         queries = cells.queries(sample, random)
         scratch.save("cells/queries", queries)
         k = min(n_neighbors, n - 1)
@@ -143,6 +145,8 @@ def _nearest_of_slices(slices: BlockArrays, queries: np.ndarray, k: int) -> np.n
     """Return the k nearest other points of each query over all slices; itself where they end."""
     parts = ("squared", "found_hashes", "found")
     squared, hashes = (slices.all(f"cells/{part}", axis=1) for part in parts[:2])
+    # A point that is equal to one of an earlier slice, or to the query itself, is no neighbour: the
+    # searches leave out duplicates too.
     order = np.argsort(hashes, axis=1, kind="stable")
     sorted_hashes = np.take_along_axis(hashes, order, axis=1)
     again = np.zeros(hashes.shape, dtype=bool)
@@ -169,6 +173,7 @@ def sort_slice(slices: BlockArrays, points: Path, s: int) -> list[int]:
     X = _read(points, slice(*slices.starts[s : s + 2]))
     hashes = row_hashes(X)
     is_filler = cells.is_filler(hashes)
+    # Of equal fillers one alone may overlap: it is what they are joined to.
     may_overlap = ~is_filler
     fillers = np.flatnonzero(is_filler)
     may_overlap[fillers[np.unique(hashes[fillers], return_index=True)[1]]] = True
@@ -176,6 +181,7 @@ def sort_slice(slices: BlockArrays, points: Path, s: int) -> list[int]:
     overlap = []
     for rows, nearest, gaps in cells.gaps(X):
         cell[rows] = nearest
+        # In the overlap are the bins within reach, apart from the home of all that are no fillers.
         near = (gaps <= cells.reach) & may_overlap[rows, None]
         home = np.arange(len(gaps)), cells.bins[nearest]
         near[home] &= is_filler[rows]  # others are at home
@@ -184,6 +190,8 @@ def sort_slice(slices: BlockArrays, points: Path, s: int) -> list[int]:
         gaps[home] = np.inf
         least[rows] = gaps.min(axis=1)
     cell[is_filler] = len(cells.centers)
+    # Fillers come last, as one more bin. Within a bin the cells stay together, so that a bin that
+    # is cut into several blocks is cut between near points.
     order = np.argsort(cell, kind="stable")
     bins = np.append(cells.bins, cells.n_bins)[cell[order]]
     slices.save("cells/slice.points", s, X[order])
@@ -248,6 +256,7 @@ def _overlap_points(scratch: Scratch, layout: Layout, b: int) -> np.ndarray:
         found.append((places, scratch.load(f"cells/slice.gaps.{s}")[part]))
     places, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
     n_own = layout.starts[b + 1] - layout.starts[b]
+    # Where the overlap is too large for the memory, the points nearest to the block are kept.
     nearest = np.argsort(gaps, kind="stable")[: int(MOST_OVERLAP * n_own)]
     return np.sort(places[nearest]).astype(place_dtype(layout.starts[-1]))
 
@@ -288,6 +297,7 @@ class Layout:
             n_parts = int(size > 0) if fits else -(-int(size) // block_points)
             starts += [int(start + size * (part + 1) // n_parts) for part in range(n_parts)]
             bin_of += [i] * n_parts
+        # place = start of the bin + its points in earlier slices + position within this slice's bin
         earlier = np.cumsum(counts, axis=0) - counts
         shift = bin_starts[:-1] + earlier - bounds[:, :-1]
         return cls(tuple(starts), tuple(bin_of), bounds, shift)
@@ -321,6 +331,7 @@ def frequent_hashes(slices: BlockArrays, most: int) -> np.ndarray:
     """
     of_slices = [slices.load("cells/slice.hashes", s) for s in range(slices.n_blocks)]
     n_ranges = -(-len(slices) // _AT_ONCE)
+    # Hashes are spread evenly over 64 bits, so that ranges of equal width hold about equally many.
     limits = np.array([2**64 * i // n_ranges for i in range(1, n_ranges)], dtype=np.uint64)
     bounds = [[0, *np.searchsorted(hashes, limits), len(hashes)] for hashes in of_slices]
     frequent = [np.empty(0, dtype=np.uint64)]
@@ -357,6 +368,8 @@ def link_blocks(arrays: BlockArrays) -> int:
     heads, hashes = arrays.all("cells/heads"), arrays.all("cells/head_hashes")
     arrays.drop("cells/heads", "cells/head_hashes")
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    # `np.unique` returns the first of equal hashes: blocks are in order, so that it is the first
+    # block's
     chief = heads[first[group]]
     n_joined = 0
     for b in range(arrays.n_blocks):

@@ -190,6 +190,8 @@ class BlockPlan:
             what = f"{size.points} points of {size.classes} classes"
             raise _too_little(memory, needed, what if needed == least else _least_block(size))
         builder = (memory - beside) / n_shares
+        # 1. the largest block that a builder can hold; 2. enough blocks for all workers; 3. smaller
+        # ones where many classes make the columns of a block too large
         most = block_points_within(builder, size.features, size.neighbors)
         if (n_sharing := max(n_workers, n_shares)) > 1:
             most = min(most, -(-size.points // (_BLOCKS_PER_WORKER * n_sharing)))
@@ -198,6 +200,8 @@ class BlockPlan:
             block_points = max(int(0.9 * block_points), LEAST_BLOCK)
         wanted = held_bytes(size) / n_workers
         joined = stepping_with(-(-size.points // n_workers))
+        # Blocks are joined where all columns of a worker fit; else what is left of the budget after
+        # one block's task holds blocks and columns in memory, and the rest is on disk.
         is_joined = joined <= memory
         stepping = joined - wanted if is_joined else stepping_with(block_points)
         held = max(min(memory - stepping, wanted), 0)

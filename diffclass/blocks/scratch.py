@@ -192,6 +192,7 @@ class Scratch:
             record = StageRecord.read(marker)
             record.check(self.folder, name, made_from)
             return record.facts
+        # what an unfinished run of the stage has left was confirmed by no hash
         shutil.rmtree(self.folder / name, ignore_errors=True)
         with nullcontext() if shown == "" else stage(shown or name):
             facts = work()

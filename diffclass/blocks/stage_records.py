@@ -33,24 +33,12 @@ class ScratchError(DataError):
 
 @dataclass(frozen=True)
 class StageRecord:
-    """A complete stage.
+    """A complete stage."""
 
-    Attributes
-    ----------
-    made_from : dict
-        Inputs and parameters: values that JSON can hold, hashes of others.
-    facts : dict
-        What the stage returned.
-    files : dict of str to str
-        Hash of each file that is still needed, by its path within the scratch folder.
-    identity : str
-        Of the stage when it was complete; files that were dropped since count.
-    """
-
-    made_from: dict[str, Any]
-    facts: dict[str, Any]
-    files: dict[str, str]
-    identity: str
+    made_from: dict[str, Any]  # inputs and parameters: values that JSON can hold, hashes of others
+    facts: dict[str, Any]  # what the stage returned
+    files: dict[str, str]  # hash of each file that is still needed, by its path within the folder
+    identity: str  # of the stage when it was complete; files that were dropped since count
 
     @classmethod
     def of(

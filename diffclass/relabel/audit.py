@@ -71,6 +71,7 @@ def shares_at(
     - returns: largest share first, among equal ones the older stroke; empty if nothing has arrived
     """
     pi, components = operator.stationary_distribution, operator.components
+    # detailed balance, pi(x) A^t(x, y) = pi(y) A^t(y, x): one column from x serves all strokes
     arrived = np.array([pi[s.points] @ column.at(s.points, components) for s in strokes])
     arrived /= pi[point]
     classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
@@ -104,6 +105,7 @@ def contradictions(
     found: list[Contradiction] = []
     for batch in _batches(strokes, len(class_ids)):
         points = np.concatenate([strokes[place].points for place in batch])
+        # what each class sends to the points of this batch
         arrived = np.zeros((len(points), len(class_ids)))
         for column, number in zip(columns, code, strict=True):
             checkpoint()
@@ -117,6 +119,7 @@ def contradictions(
                 continue
             values[:, own] = sum(columns[i].at(stroke.points, operator.components) for i in others)
             of_classes = of_all.copy()
+            # the stroke's class is that of its other strokes: their columns, over their mass
             of_classes[own] = masses[others].sum()
             found += _contradicted(stroke, values, own, class_ids, 1 / of_classes)
     return sorted(found, key=lambda one: (-one.margin, one.point))

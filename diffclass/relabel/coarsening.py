@@ -194,6 +194,7 @@ def neighbor_aggregates(operator: MarkovOperator) -> np.ndarray:
     [0, 0, 0, 1, 1, 2]
     """
     K = operator.affinity
+    # 1. seeds: each point in turn, unless it has an edge to one; 2. the others join a seed
     order = np.argsort(-np.diff(K.indptr), kind="stable").astype(np.int64)
     is_seed = np.zeros(len(operator), dtype=bool)
     _compiled.choices.choose_seeds(K.indptr, K.indices, order, is_seed)

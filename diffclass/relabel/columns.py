@@ -99,6 +99,7 @@ class ColumnStore:
             points = [wanted[key].points for key in keys]
             new = diffused_columns(self._padded, points, horizon)
             found.update(zip(keys, new, strict=True))
+        # all that were asked for, the old ones too: they are the most recently used now
         self._keep({key: found[key] for key in wanted})
         return [found[horizon, stroke.fingerprint] for stroke in strokes]
 
@@ -149,6 +150,7 @@ def with_padded_rows(operator: MarkovOperator) -> MarkovOperator:
     indptr = np.concatenate([[0], np.cumsum(filled, dtype=np.int64)]).astype(K.indptr.dtype)
     indices = np.repeat(np.arange(len(lengths), dtype=K.indices.dtype), filled)
     data = np.zeros(len(indices), dtype=K.dtype)
+    # Row x begins indptr(x) - K.indptr(x) entries later; what is left of it is padding.
     place = np.arange(K.nnz) + np.repeat(indptr[:-1] - K.indptr[:-1], lengths)
     indices[place], data[place] = K.indices, K.data
     padded = sp.csr_array((data, indices, indptr), shape=K.shape)
@@ -173,5 +175,6 @@ def diffused_columns(
     )
     walk.advance_along_curve(horizon.n_steps)
     values, limits = walk.visited if horizon.is_sum else (walk.state, walk.limits)
+    # a copy of each column: a slice would keep the array of all of them alive
     by_column = np.ascontiguousarray(values.T)
     return [Column(by_column[g].copy(), limits[:, g].copy()) for g in range(len(groups))]

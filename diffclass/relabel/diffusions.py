@@ -163,6 +163,8 @@ class Diffusions:
         tau = self.tau_of(state)
         if not LABEL_MODES[state.first_mode].is_sum or not state.strokes:
             return Horizon(tau, is_sum=False)
+        # labels per class as they are, and not those of the state that chose the time: the end of
+        # the sum depends on whether a class has more than one
         held_ids = state.held_ids
         codes = np.unique(held_ids[held_ids > 0], return_inverse=True)[1]
         return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
@@ -172,6 +174,8 @@ class Diffusions:
         source = state.warped_by
         if source is None or not state.strokes:  # without labels there is no class to walk in
             return self.operator
+        # The warp goes by the posteriors when it was made; a class added since walks unwarped, one
+        # that is gone is left out.
         known, wanted = source.labelled_classes, state.labelled_classes
         if source not in self._warps:
             # never by a refined map: whether there was one depends on how fast somebody painted

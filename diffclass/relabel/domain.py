@@ -65,6 +65,8 @@ class CoarseStates:
         if not self._are_nodes:
             return found
         ids = state.label_ids
+        # Equal points with labels of two classes: the node has the newest of them, but both have to
+        # count.
         differs = (ids > 0) & (ids != self._coarse.lift(found.held_ids))
         return replace(found, of_points=state, has_contradictions=bool(differs.any()))
 
@@ -80,6 +82,7 @@ class CoarseStates:
         of_points = state.owners.whole()
         held = np.flatnonzero(of_points)
         owners = np.zeros(len(self._coarse), dtype=np.int32)
+        # numbers of strokes rise: of several strokes on one aggregate the newest has it
         np.maximum.at(owners, self._coarse.aggregates[held], of_points[held])
         return owners
 
@@ -205,6 +208,7 @@ class Aggregates:
         candidate_aggregates = None
         if candidates is not None:
             wanted = np.flatnonzero(candidates)
+            # An aggregate stands for its first candidate; one without any is no candidate.
             own, first = np.unique(coarse.aggregates[wanted], return_index=True)
             points[own] = wanted[first]
             candidate_aggregates = np.isin(np.arange(len(coarse)), own)

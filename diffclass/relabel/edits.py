@@ -86,6 +86,7 @@ def _stroke(state: State, operation: Paint) -> State:
     points = _unlocked(state, _points_of(state, operation.points))
     if operation.spare:
         points = _spared(state, points, class_id)
+    # no point has two strokes: the older one loses it
     stroke = new_stroke(state.next_number, class_id, points)
     return state.without_points(points).with_new_stroke(stroke)
 

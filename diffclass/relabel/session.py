@@ -57,29 +57,20 @@ class RelabelSession:
 
         diffuse_labels(operator, labels, label_mode=label_mode, tau=tau, groups=groups)
 
-    With the rule "auto" that takes as long as a classification. `refine` computes it, in another
+    With the rule "auto" that takes as long as a classification: `refine` computes it, in another
     thread if need be, and the next `update` shows it. Until then the map is provisional: of summed
-    labels (or those that ``label_mode`` names) at the time 12. Sizes of the classes, given by the
-    operation "class_sizes", count in refined maps alone: where no others are to follow, one is.
+    labels (or those that ``label_mode`` names) at the time 12, and where `refine` has made a map
+    before, unchanged where the labels since have changed nothing. Sizes of the classes count in
+    refined maps alone. With ``coarse`` each point first takes the class of its aggregate.
 
-    With ``coarse`` every map is provisional at first: each point takes the class of its aggregate,
-    until `refine` has computed the map of the points. With ``coarse_answers`` suggestions, the
-    margin curve, previews, the audit and what explains a point come from the aggregates too. Walks
-    are then warped on the aggregates, and warped maps are not refined on the points.
-
-    Once a map is refined, the next provisional ones keep what is refined where the labels since
-    have changed nothing.
-
-    For summed and free labels each new stroke costs one diffused column; absorbing labels and
-    warped walks are diffused as a whole again. A state has one map to the last bit, and with "auto"
-    a refined one: undo brings back the map before, and the same operations give the same map,
-    however often it was updated in between.
+    A state has one map to the last bit, and with "auto" a refined one: undo brings back the map
+    before, and the same operations give the same map, however often it was updated in between.
 
     Parameters
     ----------
     operator : MarkovOperator or Future
-        The walk on n points. A future of a pair, (MarkovOperator, CoarseGraph or None), while it is
-        being computed: operations do not wait for it, maps and answers do.
+        The walk on n points, or a future of a pair, (MarkovOperator, CoarseGraph or None), for
+        which maps and answers wait, but no operations.
     classes : iterable of ClassInfo or str, default=()
         Classes to begin with. A name alone gets the next id and colour.
     label_mode : {"auto", "summed", "free", "absorbing"}, default="auto"
@@ -88,19 +79,19 @@ class RelabelSession:
     tau : int, optional
         Time in steps, at most 16,384; without one ``rule`` chooses it.
     rule : StoppingRule or {"auto", "margin"}, default="auto"
-        How the time is chosen where none is given. "auto" chooses for all labels anew whenever they
-        change. "margin" acts once two classes have labels; the time then stays until the next "tau"
-        operation. If the labels do not cover the graph by its ``max_time`` (see `margin_curve`), it
-        is the time of greatest coverage. Its limits hold for the margin curve and after a "tau"
-        operation too.
+        How the time is chosen where none is given: by "auto" whenever labels change, by "margin"
+        once two classes have labels, until the next operation "tau". If the labels do not cover the
+        graph by its ``max_time``, it is the time of greatest coverage. Its limits hold for the
+        margin curve too.
     grouping : callable, optional
         Takes the class id of each point, 0 where unlabelled, and returns the ``groups`` of
         `diffuse_labels`, for the rule "auto".
     coarse : CoarseGraph, optional
-        Of the points, where there are too many to diffuse over at each stroke; see
+        Of points that are too many to diffuse over at each stroke; see
         `diffclass.relabel.coarsening.coarsen`.
     coarse_answers : bool, default=True
-        Whether answers come from the aggregates too; otherwise these only make provisional maps.
+        Whether all answers come from the aggregates too, and walks are warped there; warped maps
+        are then not refined on the points. Otherwise aggregates only make provisional maps.
     n_points : int, optional
         n, where the operator is a future.
     random_state : int, RandomState or None, default=0
@@ -115,10 +106,9 @@ class RelabelSession:
     Notes
     -----
     Cost of a stroke: one product with one column per step of the walk (3 or 6 tau steps for summed
-    labels) and two passes over n x n_classes numbers, however many strokes there are: those of a
-    class that are older than the newest 64 count as one. A change of an old stroke costs a column
-    of its class. Memory: 8 n bytes per newest stroke and class (4 n if labels are not summed),
-    16 n bytes per class, and up to 200 MB for columns that may be needed again.
+    labels) and two passes over n x n_classes numbers, however many strokes there are; absorbing
+    labels and warped walks are diffused as a whole again. Memory: 8 n bytes for each of the newest
+    64 strokes and each class, 16 n bytes per class, and up to 200 MB of older columns.
 
     `apply` and all questions may be called while another thread updates. A question waits for an
     update that runs, but no update waits for the answer to a question.
@@ -258,6 +248,7 @@ class RelabelSession:
                 self._mapped = state
                 none = np.zeros(state.n_points, dtype=bool)
                 return Change(self._version, 0, none, time.perf_counter() - start)
+            # operations do not wait for a map: the state may change while it is computed
             state, new = self._newest_map()
             new = self._provisional_maps.shown(state, new)
             changed = new.ids != self._map.ids
@@ -268,13 +259,14 @@ class RelabelSession:
     def refine(self) -> None:
         """Compute the refined map of the present labels, which the next `update` shows.
 
-        The rule "auto" then chooses time, mode and weights, and sizes of the classes count. Nothing
-        is done where the provisional map is the only one, or the refined one has been computed. It
-        may run in another thread and be cancelled (see `diffclass.relabel.background`).
+        It may run in another thread and be cancelled (see `diffclass.relabel.background`). Nothing
+        is done where there is no other map than the present one.
         """
         state = self._state
         if self._maps.is_refined(state):
             return
+        # The lock is held for what is shared alone, so that provisional maps do not wait for the
+        # refined one.
         with self._computing:
             operator = self._maps.operator_of(state)
         with stage("time"):
@@ -294,6 +286,7 @@ class RelabelSession:
             state = self._state
             with suppress(CancelledError), cancellable(partial(self._walks_as, state)):
                 return state, self._maps.map_of(state)
+            # the time or the walk has changed meanwhile: begin again with the newest state
             checkpoint()  # was it cancelled from outside?
 
     def _walks_as(self, state: State) -> bool:
@@ -701,9 +694,6 @@ class RelabelSession:
 @contextmanager
 def background(is_wanted: Callable[[], bool]) -> Iterator[None]:
     """Compute on one thread within the block, so that the other cores are the map's.
-
-    Background threads have no lower priority than the map's: one that holds the interpreter's lock
-    and gets no core would hold up the map as well.
 
     Parameters
     ----------

@@ -122,6 +122,9 @@ class ClassMap:
     def _keeps(self) -> np.ndarray:
         assert self.kept is not None
         before = self.kept.provisional
+        # The new map says something new of a point where its class differs from that of the
+        # provisional map of the same labels as the refined one, or where it is much surer of it: a
+        # stroke nearby.
         is_surer = self.own_margin > before.own_margin + MUCH_SURER
         has_labels = np.zeros(256, dtype=bool)  # or is 0
         has_labels[[0, *self.class_ids]] = True
@@ -170,6 +173,7 @@ class ClassSums:
             key = horizon, tuple(stroke.fingerprint for stroke in mine)
             kept[key] = self._sum(key, [columns[place] for place in by_class[class_id]])
             np.multiply(kept[key], 1 / (HEIGHT * self._mass(mine)), out=row)
+        # the sums of this map alone: the next one differs in few classes
         self._kept = kept
         classes, weight = np.array(sorted(by_class)), np.full(len(values), 1 / len(values))
         reach = Reach(self._operator, np.concatenate([stroke.points for stroke in strokes]))
@@ -285,10 +289,13 @@ class ProvisionalMaps:
         - `found`: of the state, newer than all before
         """
         if found.is_refined:
+            # Both maps have to be of the same labels: only then do their differences come from the
+            # refining.
             if self._newest is not None and self._newest[0] == state.map_key:
                 self._replaced = state.walk_key, Replaced(self._newest[1], found)
             return found
         self._newest = state.map_key, found
+        # by another walk or time all points may differ
         if self._replaced is None or self._replaced[0] != state.walk_key:
             return found
         return replace(found, kept=self._replaced[1])

@@ -178,12 +178,15 @@ class State:
         more is one more column. All older ones of a class are one piece, of number 0: however many
         there are, the map is made of few columns, and a change of an old stroke changes one.
         """
+        # The strokes before the present block of numbers never move into another piece while it
+        # lasts, so that a new stroke makes one column and not two.
         first = first_of_block(self.next_number)
         recent = list(self.strokes.since(first))
         if self.of_points is not None:  # strokes of one class may share nodes; each counts once
             recent = [self._held_of(stroke) for stroke in recent]
             recent = [stroke for stroke in recent if len(stroke)]
         classes = self.strokes.classes()
+        # `classes` is by number of the stroke; the owners of the points turn it into one by point
         classes[first:] = 0
         if not classes.any():
             return recent
@@ -216,6 +219,8 @@ class State:
     @property
     def walk_key(self) -> tuple[Any, ...]:
         """Everything but the labels that a map depends on: maps of it build on each other."""
+        # With the rule "margin" the time is that of the state it was chosen for, whichever that
+        # will be.
         by_rule = self.rule == "auto"
         return self.tau, by_rule, self.chosen_for, self.label_mode, self.warped_by, self.sizes
 
@@ -308,6 +313,7 @@ class History:
         - `joined`: whether it takes the place of the present one, so that both are undone as one
         """
         self._place += not joined
+        # a state that is joined takes the place of the present one; all later ones are dropped
         self._states[self._place :] = [state]
 
     def undo(self, steps: int = 1) -> None:

@@ -167,6 +167,8 @@ class StrokeTable:
         """Return the table with other strokes under some numbers; None and empty ones go."""
         blocks, n_strokes = list(self._blocks), self._n_strokes
         by_block: dict[int, dict[int, Stroke | None]] = {}
+        # Only the blocks with a change are made anew: their hashes and classes are cached, so that
+        # a change costs as much as 64 strokes.
         for number, stroke in changes.items():
             by_block.setdefault((number - 1) // _LENGTH, {})[number] = stroke
         for at, inside in by_block.items():

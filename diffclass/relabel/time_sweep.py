@@ -61,6 +61,7 @@ class TimeSweep:
         """Return class ids and margins at any time, on the curve or between its times."""
         if tau not in self._times:
             walk = self._start()
+            # by the same stops as along the curve, so that columns turn late at the same times
             for time in curve_times(tau):
                 walk.advance_map(int(time))
             return self._read_off(walk)
