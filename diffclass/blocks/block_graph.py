@@ -32,11 +32,9 @@ class Traffic:
 
 
 class BlockGraph:
-    """The blocks of an operator, ready for a walk.
+    """The blocks of an operator, ready for a walk, whose labels lie in the folder ``name``.
 
-    ``name`` is that of the walk, and of the folder in scratch that holds what belongs to it; labels
-    lie there. The halos are as deep as costs little (1 with one worker) unless ``depth`` says how
-    deep.
+    The halos are as deep as costs little (1 with one worker) unless ``depth`` says how deep.
     """
 
     def __init__(

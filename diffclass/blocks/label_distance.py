@@ -22,9 +22,7 @@ from diffclass.system.progress import stage
 class LabelDistance:
     """Numbers of edges to the nearest label, -1 where no path leads to any.
 
-    If ``weighted``, labels of weight 0 do not count. Each block searches by itself and tells the
-    others of its border, until nothing changes: about as many rounds as the shortest paths cross
-    borders. ``get()`` returns handles of int32 arrays.
+    If ``weighted``, labels of weight 0 do not count. ``get()`` returns handles of int32 arrays.
     """
 
     def __init__(self, graph: BlockGraph, *, weighted: bool):

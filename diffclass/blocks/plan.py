@@ -30,10 +30,7 @@ _BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while o
 
 
 def expected_overlap(n_points: int, block_points: int) -> float:
-    """Return in the overlap of how many blocks a point is, on average.
-
-    Of scenes with 20 features it was 0.5, 1.3 and 1.6 of 6, 21 and 51 blocks.
-    """
+    """Return in the overlap of how many blocks a point is, on average."""
     if n_points <= block_points:
         return 0.0
     return min(0.2 * (n_points / block_points) ** 0.55, MOST_OVERLAP)
@@ -59,12 +56,9 @@ def task_bytes(block: Size) -> dict[str, float]:
 
 
 def held_bytes(size: Size) -> float:
-    """Return the memory in bytes that blocks and columns take if all of them stay in memory.
-
-    Columns of the present and the next time, in single precision, and the values that the map is
-    read off, in double.
-    """
+    """Return the memory in bytes that blocks and columns take if all of them stay in memory."""
     n = size.points
+    # columns of the present and the next time in single precision, values of the map in double
     return 8 * size.edges + 20 * n + (2 * 4 + 8) * n * size.classes
 
 

@@ -93,10 +93,7 @@ def contradictions(
 
     - returns: largest margin first
 
-    Cost: one number per labelled point and stroke; nothing is diffused. What other classes send to
-    the points is summed once for many strokes. Of its own class a stroke's others are summed
-    without it; to subtract it from the sum of all would leave only rounding where it makes up
-    nearly the whole sum.
+    Cost: one number per labelled point and stroke; nothing is diffused.
     """
     classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
     class_ids, code = np.unique(classes, return_inverse=True)
@@ -117,6 +114,7 @@ def contradictions(
             others = np.flatnonzero((code == own) & (np.arange(len(strokes)) != place))
             if not len(others):
                 continue
+            # summed without it: to subtract it from the sum of all would leave mostly rounding
             values[:, own] = sum(columns[i].at(stroke.points, operator.components) for i in others)
             of_classes = of_all.copy()
             # the stroke's class is that of its other strokes: their columns, over their mass

@@ -4,8 +4,7 @@ Seeds are points without a common edge, to which all others have one. Every othe
 seed to which its affinity is largest. On graphs of nearest neighbours an aggregate has about eight
 points, so that a step of the walk takes an eighth of the time.
 
-The coarse graph is that of the aggregates' mean features. The Galerkin product P' K P, with P the
-indicators of the aggregates, gives the same accuracy and has five times the edges.
+The coarse graph is that of the aggregates' mean features.
 
 Source: Vanek, Mandel and Brezina, Algebraic multigrid by smoothed aggregation (1996), section 5.1,
 for the aggregates.

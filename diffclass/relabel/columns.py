@@ -67,11 +67,9 @@ class ColumnStore:
     - `max_bytes`: above this the least recently used columns are dropped, but never columns that
       are requested together
 
-    Several threads may ask at once; what both lack is diffused twice, to the same bits.
-
-    Memory: 8 n bytes per column if it is a sum, else 4 n in single precision, and one more copy of
-    K. A new column costs one product per step. Several are diffused together, up to 32 at a time,
-    and each then costs about a seventh of that.
+    Several threads may ask at once. Memory: 8 n bytes per column if it is a sum, else 4 n in single
+    precision, and one more copy of K. A new column costs one product per step; up to 32 are
+    diffused together, each for about a seventh of that.
     """
 
     def __init__(self, operator: MarkovOperator, *, max_bytes: int = _MOST_BYTES):
@@ -139,10 +137,9 @@ def painting_cost(size: Size) -> Cost:
 
 
 def with_padded_rows(operator: MarkovOperator) -> MarkovOperator:
-    """Return the same operator with each row of K padded to a multiple of four edges.
+    """Return the operator with rows of K padded to four edges, by loops of weight 0.
 
-    Products with a single column take a fifth more time when rows end at any number of edges. The
-    padding consists of edges of weight 0 from the point to itself.
+    Products with a single column then take a sixth less time.
     """
     K = operator.affinity
     lengths = np.diff(K.indptr)

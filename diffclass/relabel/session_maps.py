@@ -135,10 +135,8 @@ class ClassMap:
 class Replaced:
     """A provisional map and the refined one of the same labels that has replaced it.
 
-    The two differ in many points. The next provisional maps by the same walk differ from this one
-    where labels have changed something, and only there do they say something new. If the refined
-    map is kept elsewhere, what is shown is closer to the refined map to come, and the picture does
-    not flicker (measured by ``experiments.relabel.provisional_maps``).
+    The next provisional maps by the same walk say something new only where they differ from this
+    one. Elsewhere the refined map is kept, so that the picture does not flicker.
     """
 
     provisional: ClassMap

@@ -174,9 +174,8 @@ class State:
     def pieces(self) -> list[Stroke]:
         """Return the labels as few sets of points, whose columns make the map.
 
-        Strokes of the block of numbers that the next stroke is in stand for themselves, so that one
-        more is one more column. All older ones of a class are one piece, of number 0: however many
-        there are, the map is made of few columns, and a change of an old stroke changes one.
+        Strokes of the block of numbers that the next stroke is in stand for themselves; all older
+        ones of a class are one piece, of number 0, so that there are never many columns.
         """
         # The strokes before the present block of numbers never move into another piece while it
         # lasts, so that a new stroke makes one column and not two.

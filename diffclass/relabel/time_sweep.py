@@ -26,9 +26,8 @@ class TimeSweep:
     - `label_mode`: one of `LABEL_MODES`
     - `max_time`: last time of the curve
 
-    Cost: one product with n_classes columns per step up to the latest requested time, and as many
-    once for the curve. A time between those of the curve needs a new walk. Memory: 5 n bytes per
-    time; there are about 40 times up to 1,024.
+    Cost: one product with n_classes columns per step up to the latest requested time; a time
+    between those of the curve needs a new walk. Memory: 5 n bytes for each of about 40 times.
     """
 
     def __init__(
