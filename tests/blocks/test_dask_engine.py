@@ -23,8 +23,8 @@ from diffclass.blocks import (
     BlockOperator,
     Scratch,
     SerialEngine,
+    block_classifier,
     build_operator,
-    classifier,
     dask_engine,
     diffuse_in_blocks,
 )
@@ -209,7 +209,7 @@ def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_
         if stage == "neighbors":
             os.kill(pids[0], signal.SIGKILL)
 
-    monkeypatch.setattr(classifier, "local_cluster", watched)
+    monkeypatch.setattr(block_classifier, "local_cluster", watched)
     found = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0)
     with listening(Disturbing(["neighbors: searching", "diffusion: steps"], disturb)):
         found.fit(X, y)
@@ -219,7 +219,7 @@ def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_
     assert found.facts_ == known.facts_
     np.testing.assert_array_equal(found.raw_label_distributions_, known.raw_label_distributions_)
     assert found.calibration_.temperature == known.calibration_.temperature
-    monkeypatch.setattr(classifier, "local_cluster", None)  # the graph is there
+    monkeypatch.setattr(block_classifier, "local_cluster", None)  # the graph is there
     again = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0).fit(X, truth)
     assert (again.transduction_ == truth).all()
 

@@ -13,7 +13,7 @@ import click
 import numpy as np
 import pytest
 
-from diffclass.blocks import Scratch, build, classifier, partition
+from diffclass.blocks import Scratch, block_classifier, build, partition
 from diffclass.command_line import BYTES
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
@@ -199,18 +199,18 @@ def test_what_fits_stays_in_memory(works, monkeypatch):
 
 
 def test_a_run_that_failed_goes_on(works, fails, monkeypatch):
-    diffuse = classifier.diffuse_in_blocks
+    diffuse = block_classifier.diffuse_in_blocks
 
     def full(*arguments, **options):
         raise OSError(errno.EIO, "the disk is gone")
 
-    monkeypatch.setattr(classifier, "diffuse_in_blocks", full)
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", full)
     fails("--memory", BUDGET, code=3, says="the disk is gone")
     assert folders() == [".map.npy.scratch"]
     assert "operator" in Scratch(Path(".map.npy.scratch")).completed_stages
     fails("--memory", BUDGET, code=3, says="pass --resume")
     fails("--memory", BUDGET, "--resume", "--neighbors", "9", code=3, says="other inputs")
-    monkeypatch.setattr(classifier, "diffuse_in_blocks", diffuse)
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
     monkeypatch.setattr(build, "make_blocks", None)  # it is not made again
     resumed = works("--memory", BUDGET, "--resume")
     again = np.load("map.npy")
@@ -230,13 +230,13 @@ def test_a_killed_run_in_memory_goes_on_in_memory(works, monkeypatch):
 
 
 def test_a_killed_run_in_blocks_goes_on_in_blocks(works, fails, monkeypatch):
-    diffuse = classifier.diffuse_in_blocks
+    diffuse = block_classifier.diffuse_in_blocks
     works("--memory", BUDGET)
     known = np.load("map.npy")
     Path("map.npy").unlink()
-    monkeypatch.setattr(classifier, "diffuse_in_blocks", None)
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
     fails("--memory", BUDGET, code=1, says="TypeError")
-    monkeypatch.setattr(classifier, "diffuse_in_blocks", diffuse)
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
     monkeypatch.setattr(build, "make_blocks", None)
     works("--memory", "900GB", "--resume")  # in which the whole graph would fit
     np.testing.assert_array_equal(np.load("map.npy"), known)
@@ -250,7 +250,7 @@ def test_without_an_unfinished_run_resuming_begins_anew(truth, capsys):
 
 
 def test_another_scene_is_not_taken_over(works, fails, monkeypatch):
-    monkeypatch.setattr(classifier, "diffuse_in_blocks", None)
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
     fails("--memory", BUDGET, code=1, says="TypeError")
     np.save("scene.npy", np.load("scene.npy")[::-1])
     fails("--memory", BUDGET, "--resume", code=3, says="other inputs")
@@ -260,7 +260,7 @@ def test_an_interrupt_leaves_nothing(fails, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(classifier, "diffuse_in_blocks", interrupted)
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", interrupted)
     fails("--memory", BUDGET, code=130, says="")
     assert folders() == []
 
@@ -361,7 +361,7 @@ def too_large(monkeypatch):
 
 
 def test_workers_are_not_started_for_a_graph_that_fits_into_memory(truth, monkeypatch, capsys):
-    monkeypatch.setattr(classifier, "local_cluster", None)
+    monkeypatch.setattr(block_classifier, "local_cluster", None)
     assert run([*LABELLED, "--workers", "2"]) == 0
     assert "no other is started" in capsys.readouterr().err
 
@@ -407,9 +407,9 @@ def test_workers_make_the_same_map(works, fails, monkeypatch, too_large):
     alone, probability = np.load("map.npy"), np.load("known.npy")
     Path("map.npy").unlink()
     with monkeypatch.context() as patched:
-        patched.setattr(classifier, "diffuse_in_blocks", None)
+        patched.setattr(block_classifier, "diffuse_in_blocks", None)
         fails("--memory", "2GB", "--workers", "2", code=1, says="TypeError")
-    monkeypatch.setattr(classifier, "local_cluster", None)  # it is not started again
+    monkeypatch.setattr(block_classifier, "local_cluster", None)  # it is not started again
     resumed = "--memory", "2GB", "--workers", "2", "--resume"
     report = works(*resumed, "--probability", "found.npy")
     np.testing.assert_array_equal(np.load("map.npy"), alone)

@@ -13,7 +13,7 @@ import rasterio
 import scipy.io
 from rasterio.transform import from_origin
 
-from diffclass.blocks import classifier
+from diffclass.blocks import block_classifier
 from diffclass.command_line.main import run
 from diffclass_hyperspectral import Scene
 
@@ -182,7 +182,7 @@ def test_each_fact_of_a_scene_counts_or_does_not_change_the_map():
 
 def killed(arguments: list[str], monkeypatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(classifier, "diffuse_in_blocks", None)
+        patched.setattr(block_classifier, "diffuse_in_blocks", None)
         assert run(["classify", *arguments, *CALL]) == 1
     assert Path("kept/operator.json").exists()
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.utils import check_random_state
 
 from diffclass import DiffusionClassifier
-from diffclass.blocks import Scratch, build, classifier
+from diffclass.blocks import Scratch, block_classifier, build
 from diffclass.command_line.main import run
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import ExactSearch, NNDescentSearch
@@ -203,7 +203,7 @@ def test_in_blocks_too(call, in_blocks):
 
 def test_a_second_graph_that_is_complete_is_taken_over(call, in_blocks, monkeypatch):
     known = call(*STABLE, *WITHIN)["stability"]
-    stability, diffuse, n_runs = np.load("stability.npy"), classifier.diffuse_in_blocks, []
+    stability, diffuse, n_runs = np.load("stability.npy"), block_classifier.diffuse_in_blocks, []
 
     def failing(*arguments, **options):
         n_runs.append(1)
@@ -211,7 +211,7 @@ def test_a_second_graph_that_is_complete_is_taken_over(call, in_blocks, monkeypa
             raise OSError("the disk is gone")
         return diffuse(*arguments, **options)
 
-    monkeypatch.setattr(classifier, "diffuse_in_blocks", failing)
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", failing)
     again = [*STABLE, *WITHIN, "--overwrite"]
     assert "the disk is gone" in call(*again, code=3)
     folder = Scratch(Path(".map.npy.scratch"))
