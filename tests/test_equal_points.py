@@ -25,7 +25,7 @@ from diffclass import (
     warped_operator,
 )
 from diffclass.blocks import BlockClassifier, BlockOperator
-from diffclass.blocks.cell_bins import Cells
+from diffclass.blocks.cell_bins import CellBins
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import (
     Correlation,
@@ -358,8 +358,8 @@ def test_equal_points_in_blocks(how, n_levels, block_points, monkeypatch):
     monkeypatch.setattr(BlockOperator, "joined", lambda operator, n_blocks: operator)
     # so far that no neighbour is missed, and the tables may be small
     monkeypatch.setattr("diffclass.blocks.partition.MOST_OVERLAP", 100)
-    reaching = Cells.with_reach
-    monkeypatch.setattr(Cells, "with_reach", lambda *near: replace(reaching(*near), reach=1.0))
+    reaching = CellBins.with_reach
+    monkeypatch.setattr(CellBins, "with_reach", lambda *near: replace(reaching(*near), reach=1.0))
     if n_levels:
         random = np.random.default_rng(n_levels)
         level = random.integers(n_levels, size=(900, 3))

@@ -274,7 +274,7 @@ WORK = {
     "brute force": lambda: ExactSearch().fit_transform(wide).data,
     "NN-descent": lambda: NNDescentSearch(random_state=0).fit_transform(many).data,
     "classifier": lambda: DiffusionClassifier(random_state=0).fit(many, y).transduction_,
-    "cells of blocks": lambda: cell_bins._k_means(many, 40, 0)[1],
+    "cells of blocks": lambda: cell_bins._cells(many, 40, np.random.RandomState(0))[0],
     "clustering": lambda: KMeans(8, random_state=0).fit(many).labels_,
 }
 
