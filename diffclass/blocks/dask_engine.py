@@ -179,36 +179,37 @@ class DaskEngine:
 
         Not by `distributed.wait`: its error at each look keeps futures, and so results on workers.
         """
-        start = looked = seen = busy = moving = time.monotonic()
+        start = looked = with_worker = with_work = with_progress = time.monotonic()
         while not all(future.done() for future in futures):
             now = time.monotonic()
             if now - looked < _POLL:
                 time.sleep(min(1e-3 + 0.1 * (now - start), _LATE))
                 continue
+            looked = now
             running = self._ask(self.client.scheduler.processing)
             loaded = {worker for worker, tasks in running.items() if tasks}
-            # four clocks: of the last look, of the last sign of any worker, of the last time that
-            # one had work or none was there, of the last time that not all that had work stood
-            # still
-            stands = bool(loaded) and loaded <= self._halted()
-            looked = now
-            seen = now if running else seen
-            busy = now if loaded or not running else busy
-            moving = moving if stands else now
-            if now - seen > _NO_WORKER:
+            # when there was last a worker; one with work, unless there was none; and one with work
+            # that was not paused
+            if running:
+                with_worker = now
+            if loaded or not running:
+                with_work = now
+            if not loaded or not loaded <= self._paused():
+                with_progress = now
+            if now - with_worker > _NO_WORKER:
                 raise ClusterError(
                     f"{self._address} has had no worker for {_NO_WORKER:.0f} s; start some, then "
                     "go on with --resume"
                 )
-            if now - busy > _IDLE:
+            if now - with_work > _IDLE:
                 raise WorkLost(f"workers of {self._address} are idle, and work is left")
-            if now - moving > _PAUSED:
+            if now - with_progress > _PAUSED:
                 raise WorkLost(
                     f"workers of {self._address} have paused, for their memory is full, and work "
                     "is left; give them more memory, then go on with --resume"
                 )
 
-    def _halted(self) -> set[str]:
+    def _paused(self) -> set[str]:
         """Return the addresses of workers that do nothing until some of their memory is free."""
         workers = self._ask(self.client.scheduler.identity)["workers"]
         return {

@@ -178,7 +178,7 @@ class SerialEngine:
         return [self._result(handle) for handle in handles]
 
     def require_visible(self, *paths: Path) -> None:
-        """Do nothing: this process sees what it sees."""
+        """Do nothing: tasks run in this process."""
 
     def _result(self, handle: Any) -> Any:
         if not isinstance(handle, _Recipe):

@@ -155,7 +155,7 @@ class Diffusions:
         return self._taus[source]
 
     def known_tau(self, state: State) -> int | None:
-        """Return the same if it needs no computation, else None."""
+        """Return that time if it needs no computation, else None."""
         return state.tau if state.chosen_for is None else self._taus.get(state.chosen_for)
 
     def horizon_of(self, state: State) -> Horizon:

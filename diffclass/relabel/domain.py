@@ -191,7 +191,7 @@ class Aggregates:
         ]
 
     def diffusion_of(self, shown: ClassMap) -> LabelDiffusion | None:
-        """Return the diffusion of a coarse map; that of the points is no help."""
+        """Return the diffusion of a coarse map; None for a map of the points."""
         return None if shown.aggregates is None else shown.diffusion
 
     def suggest(

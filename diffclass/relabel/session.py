@@ -616,7 +616,7 @@ class RelabelSession:
 
     @property
     def asked_label_mode(self) -> str:
-        """How labels are to count: the same, or "auto"."""
+        """How labels count as it was asked for: a mode, or "auto"."""
         return self._state.label_mode
 
     @property
@@ -626,7 +626,7 @@ class RelabelSession:
 
     @property
     def counted_sizes(self) -> KnownSizes | None:
-        """What of it can count: that of classes with labels, if all points can be theirs."""
+        """Known sizes that can count: of classes with labels, if all points can be theirs."""
         return self._state.counted_sizes
 
     @property
@@ -673,7 +673,7 @@ class RelabelSession:
 
     @property
     def n_steps(self) -> int:
-        """The same with those that can be done again."""
+        """Number of operations, with those that were undone and can be done again."""
         return len(self._history) - 1
 
     @property

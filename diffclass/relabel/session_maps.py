@@ -259,7 +259,7 @@ class RefinedMaps:
         return self._maps.get(_all_that_counts(state))
 
     def ids_of(self, state: State) -> np.ndarray | None:
-        """Return the classes of that map, which are kept for longer."""
+        """Return the classes of a state's map, which are kept for longer than the map."""
         return self._ids.get(_all_that_counts(state))
 
 

@@ -160,7 +160,7 @@ class State:
 
     @property
     def held_ids(self) -> np.ndarray:
-        """The same of what the state is of: of nodes, the class of the newest stroke."""
+        """Class id at each point or node, 0 for none; of strokes on one node the newest counts."""
         ids = self.strokes.classes()[self.owners.whole()]
         ids.setflags(write=False)
         return ids
@@ -199,7 +199,7 @@ class State:
         return new_stroke(stroke.number, stroke.class_id, held)
 
     def label_ids_at(self, points: np.ndarray) -> np.ndarray:
-        """Return the same at some points, which ascend; it costs nothing for the others."""
+        """Return the class ids of some points, which ascend; it costs nothing for the others."""
         numbers, where = np.unique(self.owners.at(points), return_inverse=True)
         held = [self.strokes.get(number) for number in numbers.tolist()]
         ids = [0 if stroke is None else stroke.class_id for stroke in held]
