@@ -280,7 +280,10 @@ def test_a_panel_of_the_page_needs_the_files_of_its_row(tmp_path):
             f"{text}\ndocument.body.append(greeting());\n"
         ),
     }
-    questions = {"plugins/diffclass_relabel/queries/"}  # only where a panel asks something new
+    questions = {  # only where a panel asks something new
+        f"plugins/diffclass_relabel/{file}.py"
+        for file in ("queries/kinds", "protocol", "hub/queries")
+    }
     kind = "add a panel to the page"
     assert told(kind, edits) | questions == places_of(kind)
     tree = copied(tmp_path / "tree", edits)
