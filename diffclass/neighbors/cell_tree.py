@@ -160,12 +160,13 @@ def nearest_points(
     n_features are the columns that are not filled up.
     """
     n, p = len(points), n_features or points.shape[1]
-    starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
-    columns = np.empty(n * p, dtype=np.float32)
-    _compiled.cell_tree.fill_columns(points, starts, columns)
     lists = empty_lists(len(queries), min(n, k))
-    without = np.full(len(queries), -1)
-    _compiled.cell_tree.enter_all(queries, without, columns, starts, lists)
+    if n:
+        starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
+        columns = np.empty(n * p, dtype=np.float32)
+        _compiled.cell_tree.fill_columns(points, starts, columns)
+        without = np.full(len(queries), -1)
+        _compiled.cell_tree.enter_all(queries, without, columns, starts, lists)
     return numbers_of(lists), distances_of(lists)
 
 

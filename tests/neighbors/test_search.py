@@ -509,7 +509,9 @@ def test_codes_of_points_that_are_nearly_all_zero():
     assert step * codes[7, 3] == pytest.approx(5)
 
 
-@pytest.mark.parametrize(("n", "p", "k"), [(1, 1, 1), (5, 3, 9), (300, 7, 4), (257, 8, 1)])
+@pytest.mark.parametrize(
+    ("n", "p", "k"), [(0, 3, 2), (1, 1, 1), (5, 3, 9), (300, 7, 4), (257, 8, 1)]
+)
 def test_nearest_points_are_those_of_all_comparisons(rng, n, p, k):
     points = rng.normal(size=(n, p)).astype(np.float32)
     queries = np.concatenate([points[:3], rng.normal(size=(40, p)).astype(np.float32)])
