@@ -120,9 +120,6 @@ def coarsen(
     ParameterError
         If all points are one aggregate, or as `diffclass.markov_operator`.
 
-    See Also
-    --------
-    neighbor_aggregates : The aggregates alone, for a graph of your own.
     BlockClassifier : For all points, where only memory is short.
 
     Notes
