@@ -120,6 +120,8 @@ def coarsen(
     ParameterError
         If all points are one aggregate, or as `diffclass.markov_operator`.
 
+    See Also
+    --------
     BlockClassifier : For all points, where only memory is short.
 
     Notes
