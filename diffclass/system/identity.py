@@ -66,7 +66,7 @@ def file_hash(file: Path) -> str:
 
 
 @functools.cache
-def sources(package: Path = Path(__file__).parent) -> str:
+def sources(package: Path = Path(__file__).parents[1]) -> str:
     """Return a digest of all source files of a package, as this process found them first.
 
     Examples
