@@ -165,10 +165,20 @@ def public_modules() -> list[str]:
     for package in map(importlib.import_module, PACKAGES):
         load_names(package)
         names.append(package.__name__)
-        for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            if "._" not in info.name and load_names(importlib.import_module(info.name)):
-                names.append(info.name)
+        for name in modules_in(package):
+            chapter = importlib.import_module(name)
+            if load_names(chapter):
+                names.append(name)
+            elif hasattr(chapter, "__path__"):  # a folder, whose modules are chapters
+                inner = map(importlib.import_module, modules_in(chapter))
+                names += [module.__name__ for module in inner if load_names(module)]
     return names
+
+
+def modules_in(package: ModuleType) -> list[str]:
+    """Return the names of the modules of a package, those that begin with _ left out."""
+    found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    return [info.name for info in found if "._" not in info.name]
 
 
 def load_names(module: ModuleType) -> bool:

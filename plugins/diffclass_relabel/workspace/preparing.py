@@ -47,7 +47,7 @@ def forecast_session(
     *,
     n_classes: int = 0,
 ) -> Forecast:
-    """Return what a session's maps will need, and the seconds of `diffclass_relabel.opening.STEPS`.
+    """Return what a session's maps will need, and the seconds of the steps of ``opening.STEPS``.
 
     - `found`: scenes or a table, of which nothing is read
 
