@@ -39,8 +39,10 @@ class HalfOfTwice(ExactSearch):
         super().__init__(n_neighbors)
         self.random_state = random_state
 
-    def _nearest_of_each(self, X, k):
-        found = super()._nearest_of_each(X, 2 * k)
+    def _others(self, X, rows, k):
+        if rows is not None:  # tied ones, searched once more
+            return super()._others(X, rows, k)
+        found = super()._others(X, rows, 2 * k)
         drawn = check_random_state(self.random_state).random(found.shape).argsort(axis=1)
         return np.take_along_axis(found, drawn[:, :k], axis=1)
 
