@@ -705,8 +705,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _for_new_points(
         self, points: np.ndarray, labels: Labels, walked: LabelDiffusion
     ) -> NewPoints:
-        if labels.hints is not None and not labels.hints.all():
-            labels = labels.only(~labels.hints)  # where there are labels, a hint is none
+        if labels.hints is not None and labels.given.any():  # a hint is no label beside one
+            labels = labels.only(labels.given)
         nearest, opinion = labels.strongest, self.feature_opinion_
         return NewPoints(
             steps=self.graph_.steps,

@@ -95,7 +95,7 @@ class CellBins:
         for start in range(0, len(points), size):
             rows = slice(start, min(start + size, len(points)))
             centered = padded(points[rows] - self.offset)
-            own = nearest_points(centered, centers, 1, n_features=points.shape[1])[0].ravel()
+            own = _nearest(centered, centers, n_features=points.shape[1])
             gaps = np.empty((len(own), self.n_bins), dtype=np.float32)
             _compiled.cell_tree.gaps_to_bins(
                 centered, centers, self.bins, own, around, scales, gaps
@@ -221,8 +221,10 @@ def _cells(
     return centers, np.bincount(found.cell_of, minlength=len(centers))
 
 
-def _nearest(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    return nearest_points(points, centers, 1)[0].ravel()
+def _nearest(
+    points: np.ndarray, centers: np.ndarray, *, n_features: int | None = None
+) -> np.ndarray:
+    return nearest_points(points, centers, 1, n_features=n_features)[0].ravel()
 
 
 def _bins(centers: np.ndarray, weights: np.ndarray, n_bins: int) -> np.ndarray:

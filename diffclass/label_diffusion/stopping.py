@@ -188,8 +188,7 @@ class DiffusionRules:
             check_kept_classes(kept_classes, label_mode)
         tau, per_class = checked_tau(tau), labels.per_class
         is_large = labels.n_points > LONG_WALK_POINTS
-        mode = LABEL_MODES[label_mode]
-        first_mode = mode.tried[0] if mode.tried else mode.name
+        first_mode = LABEL_MODES[label_mode].first.name
         last = tau.max_time if isinstance(tau, StoppingRule) else None
         is_short = is_large or kept_classes is not None
         may_sum = label_mode == AUTO.name and per_class < 2 and not is_short

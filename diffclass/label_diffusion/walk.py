@@ -82,8 +82,10 @@ class MapSums:
         """
         classes = [class_sums(affinity, degrees, codes, n_classes, mass=mass) for codes in maps]
         own = maps[0][: len(degrees)]
-        weight = np.ones(len(own), dtype=int) if mass is None else mass
-        changed = 0 if before is None else int(weight[own != before].sum())
+        changed = 0
+        if before is not None:
+            differs = own != before
+            changed = int(np.count_nonzero(differs) if mass is None else mass[differs].sum())
         return cls(np.asarray(margin), np.array(classes), changed)
 
     def __add__(self, other: MapSums) -> MapSums:
@@ -373,9 +375,6 @@ class Walk(LabelWalk[np.ndarray]):
 
     def decide(self, values: np.ndarray, class_weight: np.ndarray, n_steps: int | None) -> Decision:
         """Fill unreached points in place, and find the class of each point; see `Reach`."""
-        decision = decide(values, class_weight, dtype=self.operator.dtype)
-        if (decision.codes >= 0).all():
-            return decision
         reach = Reach(self.operator, self.labels.points[self.labels.counted])
         return reach.decide(values, class_weight, n_steps=n_steps, dtype=self.operator.dtype)
 

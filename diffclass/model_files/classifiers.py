@@ -41,7 +41,6 @@ from diffclass.system.forms import (
 _POINTS, _OF_EACH, _OF_CLASSES = Array(("n", "d")), Array(("n",)), Array(("n", "c"))
 _NEIGHBORS = Whole(1, 4096)
 _SEED = Maybe(Whole(0, 2**32 - 1))
-_NAME_OR_NUMBER = OneOf({"name": Text(), "number": Number()})
 
 
 _INDEXED: dict[str, Form] = {"points": Array(("n", "p")), "n_neighbors": _NEIGHBORS}

@@ -87,14 +87,12 @@ CHOOSING = (*list(PROBLEMS)[:5], "jasper", "mnist")
 
 def run(operator: MarkovOperator, y: np.ndarray, *, foreseeing: bool) -> tuple[np.ndarray, int]:
     """Return the class of each point, and the last time that was looked at."""
-    choice = partial(BestTime, foresees=True)
-    if not foreseeing:  # it then ends once the margin is below the share that it has to keep
 
-        def choice(share: float, *, covered: bool, **_: bool) -> BestTime:
-            return BestTime(share, covered=covered)
+    def best_time(share: float, *, covered: bool, foresees: bool) -> BestTime:
+        return BestTime(share, covered=covered, foresees=foresees and foreseeing)
 
-    late = mock.patch.object(stopping, "BestTime", choice)
-    share = mock.patch.object(stopping, "_OVER", 1.0)
+    late = mock.patch.object(stopping, "BestTime", best_time)
+    share = mock.patch.object(stopping, "_OVER", 1.0)  # without foresight too, what is kept is all
     large = mock.patch.object(stopping, "LONG_WALK_POINTS", 0)
     with late, share, large, warnings.catch_warnings():
         warnings.simplefilter("ignore")
