@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import json
 import os
 import subprocess
@@ -120,7 +121,7 @@ def figures(checkout: Path) -> dict[str, float | str]:
         "files": len(files),
         "modules at the core's root": sum(path.name != "__init__.py" for path in core),
         "names in an __all__": sum(len(exports(tree)) for tree in trees.values()),
-        "modules that import each other": in_cycles(checkout),
+        "modules that import each other": sum(map(len, cycles(built_graph(checkout)))),
         f"files under {SHORT_FILE} lines": sum(n < SHORT_FILE for n in lines_of.values()),
         "largest file": largest.relative_to(checkout).as_posix(),
         "lines of the largest file": lines_of[largest],
@@ -190,17 +191,25 @@ def names_from_the_core(
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("diffclass."):
                 module = str(node.module)
-                is_open = module.count(".") < 2 or module.startswith("diffclass.system.")
-                public = exported_names(checkout, module, trees) if is_open else ()
-                found |= {(path, module, one.name, one.name in public) for one in node.names}
+                found |= {
+                    (path, module, one.name, is_public(checkout, module, one.name))
+                    for one in node.names
+                }
     return found
 
 
-def exported_names(checkout: Path, module: str, trees: dict[Path, ast.Module]) -> Sequence[str]:
-    """Return the names in the ``__all__`` of a module."""
+def is_public(checkout: Path, module: str, name: str) -> bool:
+    """Tell whether a name is in the ``__all__`` of `diffclass`, a chapter or a module of system."""
+    is_open = module.count(".") < 2 or module.startswith("diffclass.system.")
+    return is_open and name in exported_names(checkout, module)
+
+
+@functools.cache
+def exported_names(checkout: Path, module: str) -> Sequence[str]:
+    """Return the names in the ``__all__`` of a module, read from its source."""
     folder = checkout.joinpath(*module.split("."))
     source = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
-    return exports(trees[source])
+    return exports(ast.parse(source.read_text("utf-8")))
 
 
 def exports(tree: ast.Module) -> Sequence[str]:
@@ -267,9 +276,8 @@ def comments(path: Path) -> int:
         return sum(not text.startswith(FOR_TOOLS) for text in found)
 
 
-def in_cycles(checkout: Path) -> int:
-    """Return how many modules import each other, by imports inside of functions too."""
-    graph = built_graph(checkout)
+def cycles(graph: grimp.ImportGraph) -> list[list[str]]:
+    """Return the modules that import each other, at any depth; imports in functions count too."""
     modules = sorted(graph.modules)
     place = {name: i for i, name in enumerate(modules)}
     pairs = [
@@ -278,9 +286,9 @@ def in_cycles(checkout: Path) -> int:
         for other in graph.find_modules_directly_imported_by(name)
     ]
     arrows = coo_array((np.ones(len(pairs)), np.transpose(pairs)), shape=(len(place),) * 2)
-    _, component = connected_components(arrows, connection="strong")
-    sizes = np.bincount(component)
-    return int(sizes[sizes > 1].sum())
+    n, part = connected_components(arrows, connection="strong")
+    parts = [np.flatnonzero(part == k) for k in range(n)]
+    return [[modules[i] for i in one] for one in parts if len(one) > 1]
 
 
 def floors(checkout: Path, contract: str) -> int:
