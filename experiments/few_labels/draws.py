@@ -13,7 +13,7 @@ strokes
     in curved strokes one pixel wide, as drawn by hand.
 blocks
     at random places in one half of the picture's blocks; scored in the others, six pixels from any
-    label (`diffclass_hyperspectral.workflows.evaluation`), whatever the features: `diffclass
+    label (`diffclass_hyperspectral.jobs.evaluation`), whatever the features: `diffclass
     classify` keeps a larger gap for spatial ones. A class in a single field is cut in two.
 one-sided
     a hundred times as many in one class, which takes turns, as in each other; at random places.
@@ -29,7 +29,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffclass.evaluation import draw_per_class
-from diffclass_hyperspectral.workflows.evaluation import hold_out
+from diffclass_hyperspectral.jobs.evaluation import hold_out
 from experiments.problems import Problem
 
 Shape = tuple[int, int] | None  # rows and columns of a picture; points in no picture have none

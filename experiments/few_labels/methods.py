@@ -31,7 +31,7 @@ from sklearn.svm import SVC
 
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass_hyperspectral.io.labels import label_regions
-from diffclass_hyperspectral.workflows.evaluation import groups_in_squares
+from diffclass_hyperspectral.jobs.evaluation import groups_in_squares
 from experiments.few_labels.cut_ssl import cut_ssl
 from experiments.measures import mapped_classes
 from experiments.problems import Problem, default_operator

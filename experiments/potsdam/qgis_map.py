@@ -25,7 +25,7 @@ from PIL import Image
 
 from diffclass_hyperspectral import LabelImage, Scene, read_labels
 from diffclass_hyperspectral.io.georeference import georeference_of
-from diffclass_hyperspectral.workflows.evaluation import hold_out
+from diffclass_hyperspectral.jobs.evaluation import hold_out
 from experiments.potsdam.qgis_profile import DESKTOP, PROCESS, Profile
 from experiments.potsdam.tiles import FOLDER, LABELS_PER_CLASS, SHOWN, opened
 

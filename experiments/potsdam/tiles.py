@@ -38,7 +38,7 @@ from diffclass_hyperspectral import (
     open_tiles,
     read_tile_labels,
 )
-from diffclass_hyperspectral.workflows.evaluation import hold_out
+from diffclass_hyperspectral.jobs.evaluation import hold_out
 from experiments.markdown import Row, markdown_table
 from experiments.problems import DATA
 

@@ -28,7 +28,7 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.system.memory import peak_memory_bytes
 from diffclass.system.progress import stage_seconds
 from diffclass_hyperspectral import LabelImage, SceneFeatures, open_scene, read_labels
-from diffclass_hyperspectral.workflows.classification import (
+from diffclass_hyperspectral.jobs.classification import (
     SceneClassification,
     classify_scene,
 )

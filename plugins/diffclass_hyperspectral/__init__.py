@@ -4,11 +4,11 @@ Names load on first use, so that importing the plugin costs nothing. Its chapter
 imports from those below it:
 
     commands    options, progress and exit codes; nothing that a script would need
-    workflows   whole jobs: scene in, result and report out
+    jobs        whole jobs: scene in, result and report out
     features    what a pixel's neighbours are found by
     io          files and pictures: readers, labels, scenes, maps
 
-`diffclass_hyperspectral.io` and `diffclass_hyperspectral.workflows` say what is in theirs.
+`diffclass_hyperspectral.io` and `diffclass_hyperspectral.jobs` say what is in theirs.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
         read_tile_labels,
         read_tile_segments,
     )
-    from diffclass_hyperspectral.workflows.anomalies import (
+    from diffclass_hyperspectral.jobs.anomalies import (
         SceneAnomalies,
         detection_of,
         find_anomalies,
         known_anomalies,
     )
-    from diffclass_hyperspectral.workflows.classification import (
+    from diffclass_hyperspectral.jobs.classification import (
         ClassificationReport,
         ClassificationRun,
         Cleanup,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         save_model,
         write_maps,
     )
-    from diffclass_hyperspectral.workflows.clustering import (
+    from diffclass_hyperspectral.jobs.clustering import (
         ClusterSpectra,
         SceneClusters,
         agreement,
@@ -57,21 +57,21 @@ if TYPE_CHECKING:
         known_classes,
         mean_spectra,
     )
-    from diffclass_hyperspectral.workflows.embedding import (
+    from diffclass_hyperspectral.jobs.embedding import (
         embed_scene,
         write_coordinates,
     )
-    from diffclass_hyperspectral.workflows.evaluation import (
+    from diffclass_hyperspectral.jobs.evaluation import (
         MapEvaluation,
         evaluate_map,
     )
-    from diffclass_hyperspectral.workflows.point_files import write_points
-    from diffclass_hyperspectral.workflows.suggestions import (
+    from diffclass_hyperspectral.jobs.point_files import write_points
+    from diffclass_hyperspectral.jobs.suggestions import (
         SuggestedPixel,
         suggest_first,
         suggest_for_scene,
     )
-    from diffclass_hyperspectral.workflows.validation_design import (
+    from diffclass_hyperspectral.jobs.validation_design import (
         ValidationPixel,
         validation_design,
     )
@@ -135,20 +135,20 @@ _CHAPTERS = {
     "io.readers": "Contents",
     "io.scenes": "Scene open_scene",
     "io.tiles": "TiledScene open_tiles read_tile_labels read_tile_segments",
-    "workflows.anomalies": "SceneAnomalies detection_of find_anomalies known_anomalies",
-    "workflows.classification": (
+    "jobs.anomalies": "SceneAnomalies detection_of find_anomalies known_anomalies",
+    "jobs.classification": (
         "ClassificationReport ClassificationRun Cleanup SceneClassification SceneModel "
         "classified_dataset classify_scene classify_with_holdout classify_with_model load_model "
         "save_model write_maps"
     ),
-    "workflows.clustering": (
+    "jobs.clustering": (
         "ClusterSpectra SceneClusters agreement cluster_scene known_classes mean_spectra"
     ),
-    "workflows.embedding": "embed_scene write_coordinates",
-    "workflows.evaluation": "MapEvaluation evaluate_map",
-    "workflows.point_files": "write_points",
-    "workflows.suggestions": "SuggestedPixel suggest_first suggest_for_scene",
-    "workflows.validation_design": "ValidationPixel validation_design",
+    "jobs.embedding": "embed_scene write_coordinates",
+    "jobs.evaluation": "MapEvaluation evaluate_map",
+    "jobs.point_files": "write_points",
+    "jobs.suggestions": "SuggestedPixel suggest_first suggest_for_scene",
+    "jobs.validation_design": "ValidationPixel validation_design",
 }
 _HOMES = {name: chapter for chapter, names in _CHAPTERS.items() for name in names.split()}
 

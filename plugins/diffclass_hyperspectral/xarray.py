@@ -24,15 +24,15 @@ from diffclass_hyperspectral.io.labels import LabelImage, read_labels
 from diffclass_hyperspectral.io.maps import write_class_map
 from diffclass_hyperspectral.io.readers import flags_of, is_xarray, picked, picture_axes
 from diffclass_hyperspectral.io.scenes import Scene, open_scene
-from diffclass_hyperspectral.workflows.anomalies import find_anomalies
-from diffclass_hyperspectral.workflows.classification import (
+from diffclass_hyperspectral.jobs.anomalies import find_anomalies
+from diffclass_hyperspectral.jobs.classification import (
     classified_dataset,
     classify_with_holdout,
     picture_array,
 )
-from diffclass_hyperspectral.workflows.clustering import cluster_scene
-from diffclass_hyperspectral.workflows.evaluation import MapEvaluation, evaluate_map
-from diffclass_hyperspectral.workflows.suggestions import (
+from diffclass_hyperspectral.jobs.clustering import cluster_scene
+from diffclass_hyperspectral.jobs.evaluation import MapEvaluation, evaluate_map
+from diffclass_hyperspectral.jobs.suggestions import (
     SuggestedPixel,
     suggest_first,
     suggest_for_scene,

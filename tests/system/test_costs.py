@@ -98,15 +98,15 @@ def test_the_time_is_told_of_runs_of_more_than_a_minute():
 
 
 # scikit-learn itself imports rich where it is installed
-WORKFLOWS = """
+JOBS = """
 import importlib, pkgutil, sys
 sys.modules["click"] = sys.modules["rich"] = None
-import diffclass_hyperspectral.workflows as workflows
-for module in pkgutil.iter_modules(workflows.__path__, workflows.__name__ + "."):
+import diffclass_hyperspectral.jobs as jobs
+for module in pkgutil.iter_modules(jobs.__path__, jobs.__name__ + "."):
     importlib.import_module(module.name)
 assert "diffclass.command_line" not in sys.modules
 """
 
 
-def test_workflows_load_nothing_of_the_command_line():
-    subprocess.run([sys.executable, "-c", WORKFLOWS], check=True)
+def test_jobs_load_nothing_of_the_command_line():
+    subprocess.run([sys.executable, "-c", JOBS], check=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from diffclass.command_line import Console
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.classification import BlockRun
+    from diffclass_hyperspectral.jobs.classification import BlockRun
 
 _SHARE_OF_FREE = 0.6  # of the free memory, for workers without a budget
 
@@ -96,7 +96,7 @@ def opened_blocks(
         yield None
         return
     from diffclass.blocks import JOB, ScratchError
-    from diffclass_hyperspectral.workflows.classification import BlockRun
+    from diffclass_hyperspectral.jobs.classification import BlockRun
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
     is_unfinished = chosen.resume and (folder / JOB).is_file()
@@ -137,6 +137,6 @@ def needed_memory(
     scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier, n_classes: int
 ) -> int:
     """Return the bytes that classifying a scene in memory takes."""
-    from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
+    from diffclass_hyperspectral.jobs.classification.forecasts import forecast_classification
 
     return int(forecast_classification(scene, features, classifier, n_classes).peak)

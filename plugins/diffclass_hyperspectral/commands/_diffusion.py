@@ -75,7 +75,7 @@ class DiffusionOptions(WalkOptions):
         self, random_state: int, labels: LabelImage, scene: Scene
     ) -> DiffusionClassifier:
         """Return the classifier that was asked for; sizes are those of the labels' classes."""
-        from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
+        from diffclass_hyperspectral.jobs.class_sizes import class_prior_of
 
         sizes = self.class_sizes
         prior = None if sizes is None else class_prior_of(sizes, labels, scene)

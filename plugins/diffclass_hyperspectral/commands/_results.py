@@ -63,6 +63,6 @@ def write_spectra(
 ) -> None:
     """Write the mean spectrum of each class that is on a map, 0 left out."""
     from diffclass_hyperspectral.io.readers import write_library
-    from diffclass_hyperspectral.workflows.clustering import library_of
+    from diffclass_hyperspectral.jobs.clustering import library_of
 
     write_library(path, library_of(scene, class_map, table), overwrite=overwrite)

@@ -97,7 +97,7 @@ def anomaly(
     from diffclass.system.progress import stage
     from diffclass_hyperspectral import write_raster
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
-    from diffclass_hyperspectral.workflows.anomalies import draw_anomalies, report_anomalies
+    from diffclass_hyperspectral.jobs.anomalies import draw_anomalies, report_anomalies
 
     check_picture(given.picture)
     if given.truth is None:

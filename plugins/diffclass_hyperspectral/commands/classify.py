@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from diffclass.system.costs import Forecast
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tiles import TiledScene
-    from diffclass_hyperspectral.workflows.classification import (
+    from diffclass_hyperspectral.jobs.classification import (
         ClassificationReport,
         ClassificationRun,
         Cleanup,
@@ -339,7 +339,7 @@ def _write(
 def _summary(
     run: ClassificationRun, report: ClassificationReport, cube: Scene, files: _Files
 ) -> list[str]:
-    from diffclass_hyperspectral.workflows.classification import UNSURE, summary_lines
+    from diffclass_hyperspectral.jobs.classification import UNSURE, summary_lines
 
     place = cube.georeference  # the map's own, also where files of it are orthorectified
     return summary_lines(
@@ -352,7 +352,7 @@ def _summary(
 
 def _certainty_parts(run: ClassificationRun, files: _Files) -> dict[str, Any]:
     """Return what the report says of probabilities and sets, if they were written."""
-    from diffclass_hyperspectral.workflows.classification import measure_ambiguity
+    from diffclass_hyperspectral.jobs.classification import measure_ambiguity
 
     parts: dict[str, Any] = {}
     if files.probability is not None or files.ambiguity is not None:
@@ -429,7 +429,7 @@ def _by_labels(
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
     from diffclass_hyperspectral import classify_with_holdout, read_tile_labels
-    from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
+    from diffclass_hyperspectral.jobs.library_labels import read_scene_labels
 
     cube, given = tiles.scene, fitting.labels
     assert given.labels is not None

@@ -122,7 +122,7 @@ def cluster(
     )
     from diffclass_hyperspectral.features.scene_features import check_components
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
-    from diffclass_hyperspectral.workflows.clustering import draw_clusters, report_clusters
+    from diffclass_hyperspectral.jobs.clustering import draw_clusters, report_clusters
 
     check_picture(given.picture)
     if given.truth is None:

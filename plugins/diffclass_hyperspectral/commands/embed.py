@@ -66,7 +66,7 @@ def embed(
     from diffclass.jobs import report_embedding
     from diffclass.system.progress import stage
     from diffclass_hyperspectral import embed_scene, open_scene, write_coordinates
-    from diffclass_hyperspectral.workflows.embedding import draw_embedding
+    from diffclass_hyperspectral.jobs.embedding import draw_embedding
 
     _check_outputs([scene, *part.files], given, overwrite=running.overwrite)
     with console.timing():

@@ -78,7 +78,7 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
     out (--holdout).
     """
     from diffclass_hyperspectral.io.maps import check_outputs
-    from diffclass_hyperspectral.workflows.evaluation import (
+    from diffclass_hyperspectral.jobs.evaluation import (
         draw_evaluation,
         evaluate_map,
         forecast_of_maps,

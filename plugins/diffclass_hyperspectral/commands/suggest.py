@@ -106,7 +106,7 @@ def suggest(
         write_points,
     )
     from diffclass_hyperspectral.io.maps import check_outputs
-    from diffclass_hyperspectral.workflows.point_files import check_ending, check_places
+    from diffclass_hyperspectral.jobs.point_files import check_ending, check_places
 
     check_ending(given.output)
     if given.for_validation is not None:
@@ -159,7 +159,7 @@ def _design(
     from diffclass_hyperspectral import read_labels, validation_design, write_points
     from diffclass_hyperspectral.io.georeference import georeference_of
     from diffclass_hyperspectral.io.maps import check_outputs
-    from diffclass_hyperspectral.workflows.point_files import check_places
+    from diffclass_hyperspectral.jobs.point_files import check_places
 
     if len(maps) > 1:
         raise click.UsageError("--for-validation takes one map; make a mosaic of several")

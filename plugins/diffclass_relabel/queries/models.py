@@ -15,8 +15,8 @@ from diffclass_hyperspectral import (
     classify_with_holdout,
     classify_with_model,
 )
-from diffclass_hyperspectral.workflows.class_sizes import class_prior_of
-from diffclass_hyperspectral.workflows.classification import SceneModel
+from diffclass_hyperspectral.jobs.class_sizes import class_prior_of
+from diffclass_hyperspectral.jobs.classification import SceneModel
 from diffclass_relabel.protocol import PredictAnswer, SentFile
 from diffclass_relabel.queries.answers import folder_of, in_own_classes, place_beside
 from diffclass_relabel.session import Reference, SessionEditor, class_table

@@ -27,8 +27,8 @@ from diffclass_hyperspectral import (
 from diffclass_hyperspectral.features.scene_features import check_components
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.io.scenes import scene_identity
-from diffclass_hyperspectral.workflows.class_sizes import measures_of
-from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
+from diffclass_hyperspectral.jobs.class_sizes import measures_of
+from diffclass_hyperspectral.jobs.library_labels import read_scene_labels
 from diffclass_relabel.workspace import workspace
 from diffclass_relabel.workspace.pixels import block_side, blocks_of, mean_features
 from diffclass_relabel.workspace.settings import SceneSettings

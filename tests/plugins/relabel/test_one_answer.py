@@ -20,7 +20,7 @@ from diffclass.kernels import SharedNeighbors
 from diffclass.relabel import background
 from diffclass_hyperspectral import open_scene, open_tiles, read_labels, write_raster
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.workflows.library_labels import read_scene_labels
+from diffclass_hyperspectral.jobs.library_labels import read_scene_labels
 from diffclass_relabel.queries.exports import export
 from diffclass_relabel.session.session_files import open_editor
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace

@@ -19,7 +19,7 @@ from diffclass_hyperspectral import (
     write_raster,
 )
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.workflows.class_sizes import class_prior_of, measures_of
+from diffclass_hyperspectral.jobs.class_sizes import class_prior_of, measures_of
 
 PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
 NAMES = {1: "corn", 2: "soy", 3: "oats", 5: "wood"}

@@ -15,7 +15,7 @@ from scipy.ndimage import label
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene, read_labels
-from diffclass_hyperspectral.workflows.classification.lines import ambiguity_line
+from diffclass_hyperspectral.jobs.classification.lines import ambiguity_line
 
 from ..writers import save_envi
 
@@ -510,7 +510,7 @@ def test_a_map_of_another_size_or_an_empty_truth(fails, files):
 @pytest.mark.parametrize(
     "place",
     [
-        "diffclass_hyperspectral.workflows.classification.runs.labelled_points",
+        "diffclass_hyperspectral.jobs.classification.runs.labelled_points",
         "spectral.io.envi.write_envi_header",
     ],
 )

@@ -21,7 +21,7 @@ from diffclass.system import costs
 from diffclass_hyperspectral import ClassTable, read_labels, write_class_map, write_raster
 from diffclass_hyperspectral.commands._results import say_lost_names
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.workflows.classification.lines import area_texts
+from diffclass_hyperspectral.jobs.classification.lines import area_texts
 
 MOST_LINES = 15  # of a summary: one screen
 PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from diffclass_hyperspectral import load_model, open_scene, read_labels
-from diffclass_hyperspectral.workflows.classification.classifying import apply_model
+from diffclass_hyperspectral.jobs.classification.classifying import apply_model
 
 from .. import fuzz
 from ..fuzz_files import LABEL_FILES, MODEL_FILES, SCENE_FILES, STORE_FILES

@@ -15,7 +15,7 @@ from diffclass import DiffusionMap
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.system.output import replacing, require_writable
 from diffclass_hyperspectral.io.maps import map_files
-from diffclass_hyperspectral.workflows.embedding import check_map
+from diffclass_hyperspectral.jobs.embedding import check_map
 
 
 def refused(path, says, **options):

@@ -247,7 +247,7 @@ def test_labels_that_are_a_measurement(files, capsys):
 
 def test_parameters_by_name():
     from diffclass import DiffusionClassifier, StoppingRule
-    from diffclass_hyperspectral.workflows.classification import classify_scene
+    from diffclass_hyperspectral.jobs.classification import classify_scene
 
     scene = Scene.from_array(np.random.default_rng(0).random((6, 5, 4)))
     labels = LabelImage.from_array(IDS)

@@ -22,7 +22,7 @@ from diffclass_hyperspectral.io.readers import (
     write_library,
 )
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
-from diffclass_hyperspectral.workflows.library_labels import labels_of_library
+from diffclass_hyperspectral.jobs.library_labels import labels_of_library
 
 from ..writers import save_envi
 from .test_vector_labels import write

@@ -13,7 +13,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LookupTable, classify_scene, open_scene, read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.readers import read_library
-from diffclass_hyperspectral.workflows.library_labels import labels_of_library
+from diffclass_hyperspectral.jobs.library_labels import labels_of_library
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.exports import export
 

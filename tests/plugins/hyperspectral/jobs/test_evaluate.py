@@ -16,9 +16,9 @@ from diffclass.evaluation import clustered_interval, reliability_curve, stratifi
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_hyperspectral.io.readers import read_library
-from diffclass_hyperspectral.workflows.classification import Cleanup
-from diffclass_hyperspectral.workflows.classification.classifying import hints_of
-from diffclass_hyperspectral.workflows.evaluation import (
+from diffclass_hyperspectral.jobs.classification import Cleanup
+from diffclass_hyperspectral.jobs.classification.classifying import hints_of
+from diffclass_hyperspectral.jobs.evaluation import (
     measure_certainty,
     probability_of_class,
 )

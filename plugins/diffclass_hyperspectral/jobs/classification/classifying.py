@@ -19,8 +19,8 @@ from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.classification.models import Classifier, SceneModel
-from diffclass_hyperspectral.workflows.classification.scene_classification import (
+from diffclass_hyperspectral.jobs.classification.models import Classifier, SceneModel
+from diffclass_hyperspectral.jobs.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.jobs import Facts, size_lines
-from diffclass_hyperspectral.workflows.evaluation import accuracy_lines, with_span
+from diffclass_hyperspectral.jobs.evaluation import accuracy_lines, with_span
 
 UNSURE = 0.1  # margins below it
 _MOST_LINES, _CLASS_LINES = 15, 7  # of the summary, and of its classes

@@ -11,8 +11,8 @@ from diffclass.graph import REACH
 from diffclass.label_diffusion import Decision, LabelDiffusion
 from diffclass_hyperspectral.io.labels import ClassTable
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture
-from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
-from diffclass_hyperspectral.workflows.classification.models import SceneModel
+from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.jobs.classification.models import SceneModel
 
 UNCLASSIFIED = 0
 

@@ -19,7 +19,7 @@ from diffclass.evaluation import (
 from diffclass.exceptions import DataError
 from diffclass.jobs import Facts, written_as
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
-from diffclass_hyperspectral.workflows.evaluation.holdout import squares
+from diffclass_hyperspectral.jobs.evaluation.holdout import squares
 
 
 def _with_error(curve: ReliabilityCurve) -> dict[str, Any]:

@@ -30,23 +30,22 @@ from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.options import OPTIONS
-from diffclass_hyperspectral.workflows.classification.block_runs import BlockRun
-from diffclass_hyperspectral.workflows.classification.classifying import (
+from diffclass_hyperspectral.jobs.classification.block_runs import BlockRun
+from diffclass_hyperspectral.jobs.classification.classifying import (
     LabelledPoints,
     apply_model,
     checked_labels,
     hints_of,
     labelled_points,
 )
-from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
-from diffclass_hyperspectral.workflows.classification.forecasts import (
+from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.jobs.classification.forecasts import (
     forecast_blocks,
     forecast_classification,
     forecast_prediction,
 )
-from diffclass_hyperspectral.workflows.classification.models import Classifier, load_model
-from diffclass_hyperspectral.workflows.classification.report import (
+from diffclass_hyperspectral.jobs.classification.models import Classifier, load_model
+from diffclass_hyperspectral.jobs.classification.report import (
     AppliedModel,
     ClassificationReport,
     FailedHoldout,
@@ -55,17 +54,18 @@ from diffclass_hyperspectral.workflows.classification.report import (
     report_fit,
     report_holdout,
 )
-from diffclass_hyperspectral.workflows.classification.scene_classification import (
+from diffclass_hyperspectral.jobs.classification.scene_classification import (
     SceneClassification,
 )
-from diffclass_hyperspectral.workflows.classification.stability import SecondMap, reseeded
-from diffclass_hyperspectral.workflows.evaluation import (
+from diffclass_hyperspectral.jobs.classification.stability import SecondMap, reseeded
+from diffclass_hyperspectral.jobs.evaluation import (
     Holdout,
     full_gap,
     groups_in_squares,
     halved_classes,
     hold_out,
 )
+from diffclass_hyperspectral.options import OPTIONS
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from diffclass_hyperspectral.io.labels import LabelImage, is_pixel_list, is_vect
 from diffclass_hyperspectral.io.readers import is_ignored, read_image
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
-from diffclass_hyperspectral.workflows.evaluation.certainty import probability_of_class
+from diffclass_hyperspectral.jobs.evaluation.certainty import probability_of_class
 
 # of a map's pixel: classes found and known, and what they are compared through
 _BYTES_OF_A_LABEL, _BYTES_OF_A_CURVE = 60, 24

@@ -7,8 +7,8 @@ import pytest
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.labels import label_regions
-from diffclass_hyperspectral.workflows.evaluation import full_gap, groups_in_squares, hold_out
-from diffclass_hyperspectral.workflows.evaluation.holdout import LEAST_GAP, squares
+from diffclass_hyperspectral.jobs.evaluation import full_gap, groups_in_squares, hold_out
+from diffclass_hyperspectral.jobs.evaluation.holdout import LEAST_GAP, squares
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from diffclass.system.costs import Cost, Forecast, Size, base_bytes, seconds_of
 from diffclass_hyperspectral.features.feature_costs import feature_cost, feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.classification.models import SceneModel
+from diffclass_hyperspectral.jobs.classification.models import SceneModel
 
 _CLASS_BYTES = 4  # of a pixel in a map that is kept
 

@@ -19,13 +19,13 @@ from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.options import OPTIONS
-from diffclass_hyperspectral.workflows.classification import (
+from diffclass_hyperspectral.jobs.classification import (
     SceneClassification,
     checked_labels,
     classify_scene,
 )
-from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
+from diffclass_hyperspectral.jobs.classification.forecasts import forecast_classification
+from diffclass_hyperspectral.options import OPTIONS
 
 
 @dataclass(frozen=True)

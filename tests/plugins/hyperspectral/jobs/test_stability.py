@@ -22,9 +22,9 @@ from diffclass_hyperspectral import (
     read_labels,
     write_maps,
 )
-from diffclass_hyperspectral.workflows.classification import BlockRun, outputs
-from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
-from diffclass_hyperspectral.workflows.classification.stability import reseeded
+from diffclass_hyperspectral.jobs.classification import BlockRun, outputs
+from diffclass_hyperspectral.jobs.classification.forecasts import forecast_classification
+from diffclass_hyperspectral.jobs.classification.stability import reseeded
 from experiments.datasets import make_hyperspectral_scene
 
 WITHIN = ["--memory", "580MB", "--tau", "16"]

@@ -23,20 +23,20 @@ from diffclass.jobs import (
 )
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
-from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
-from diffclass_hyperspectral.workflows.classification.lines import (
+from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.jobs.classification.lines import (
     ambiguity_line,
     holdout_lines,
     report_lines,
     stability_line,
 )
-from diffclass_hyperspectral.workflows.classification.models import Classifier
-from diffclass_hyperspectral.workflows.classification.scene_classification import (
+from diffclass_hyperspectral.jobs.classification.models import Classifier
+from diffclass_hyperspectral.jobs.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
 )
-from diffclass_hyperspectral.workflows.classification.stability import Stability
-from diffclass_hyperspectral.workflows.evaluation import (
+from diffclass_hyperspectral.jobs.classification.stability import Stability
+from diffclass_hyperspectral.jobs.evaluation import (
     Certainty,
     Holdout,
     certainty_lines,

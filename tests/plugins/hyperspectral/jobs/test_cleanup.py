@@ -7,8 +7,8 @@ import pytest
 from scipy import ndimage
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral.workflows.classification import Cleanup
-from diffclass_hyperspectral.workflows.classification.cleanup import (
+from diffclass_hyperspectral.jobs.classification import Cleanup
+from diffclass_hyperspectral.jobs.classification.cleanup import (
     CleanupReport,
     majority_filter,
     merge_small_segments,

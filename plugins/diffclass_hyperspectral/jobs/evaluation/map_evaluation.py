@@ -29,8 +29,7 @@ from diffclass.options import check_options
 from diffclass.plots import plot_evaluation
 from diffclass.system.output import replacing
 from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name
-from diffclass_hyperspectral.options import OPTIONS
-from diffclass_hyperspectral.workflows.evaluation.certainty import (
+from diffclass_hyperspectral.jobs.evaluation.certainty import (
     Certainty,
     accuracy_lines,
     certainty_lines,
@@ -38,12 +37,13 @@ from diffclass_hyperspectral.workflows.evaluation.certainty import (
     measure_certainty,
     with_span,
 )
-from diffclass_hyperspectral.workflows.evaluation.holdout import pixels_from
-from diffclass_hyperspectral.workflows.evaluation.maps_on_disk import (
+from diffclass_hyperspectral.jobs.evaluation.holdout import pixels_from
+from diffclass_hyperspectral.jobs.evaluation.maps_on_disk import (
     MapRaster,
     check_size,
     read_map_raster,
 )
+from diffclass_hyperspectral.options import OPTIONS
 
 
 def _with_warning(match: ClassMatch) -> dict[str, Any]:

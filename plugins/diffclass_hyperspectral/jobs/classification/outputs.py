@@ -21,11 +21,11 @@ from diffclass_hyperspectral.io.maps import place_of, write_class_map, write_ras
 from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.readers import flags_of, picture_axes
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.options import OPTIONS
-from diffclass_hyperspectral.workflows.classification.scene_classification import (
+from diffclass_hyperspectral.jobs.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
 )
+from diffclass_hyperspectral.options import OPTIONS
 
 
 def write_maps(

@@ -1,6 +1,6 @@
 """Held-out labels, and class maps against the truth."""
 
-from diffclass_hyperspectral.workflows.evaluation.certainty import (
+from diffclass_hyperspectral.jobs.evaluation.certainty import (
     Certainty,
     accuracy_lines,
     certainty_lines,
@@ -9,16 +9,16 @@ from diffclass_hyperspectral.workflows.evaluation.certainty import (
     probability_of_class,
     with_span,
 )
-from diffclass_hyperspectral.workflows.evaluation.holdout import (
+from diffclass_hyperspectral.jobs.evaluation.holdout import (
     Holdout,
     full_gap,
     groups_in_squares,
     halved_classes,
     hold_out,
 )
-from diffclass_hyperspectral.workflows.evaluation.map_evaluation import (
+from diffclass_hyperspectral.jobs.evaluation.map_evaluation import (
     MapEvaluation,
     draw_evaluation,
     evaluate_map,
 )
-from diffclass_hyperspectral.workflows.evaluation.maps_on_disk import forecast_of_maps, opened_maps
+from diffclass_hyperspectral.jobs.evaluation.maps_on_disk import forecast_of_maps, opened_maps

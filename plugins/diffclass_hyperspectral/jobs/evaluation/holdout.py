@@ -139,7 +139,7 @@ def groups_in_squares(ids: np.ndarray) -> np.ndarray:
     """Return the group, from 0, of each labelled pixel: regions of a class that share a square.
 
     >>> import numpy as np
-    >>> from diffclass_hyperspectral.workflows.evaluation import groups_in_squares
+    >>> from diffclass_hyperspectral.jobs.evaluation import groups_in_squares
     >>> groups_in_squares(np.array([[1, 0, 0, 0, 1, 1], [0, 1, 0, 2, 0, 0]]))
     array([[ 0, -1, -1, -1,  1,  1],
            [-1,  0, -1,  2, -1, -1]])

@@ -20,8 +20,8 @@ from sklearn.utils import check_random_state
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.jobs import Facts
-from diffclass_hyperspectral.workflows.classification.models import Classifier
-from diffclass_hyperspectral.workflows.classification.scene_classification import (
+from diffclass_hyperspectral.jobs.classification.models import Classifier
+from diffclass_hyperspectral.jobs.classification.scene_classification import (
     SceneClassification,
 )
 

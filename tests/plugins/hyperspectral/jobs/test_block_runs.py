@@ -21,7 +21,7 @@ from diffclass.graph import find_neighbors
 from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.features import components
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
-from diffclass_hyperspectral.workflows.classification import block_runs, runs
+from diffclass_hyperspectral.jobs.classification import block_runs, runs
 from experiments.datasets import make_hyperspectral_scene
 
 BUDGET = "580MB"

@@ -21,7 +21,7 @@ from diffclass_hyperspectral import (
     validation_design,
     write_class_map,
 )
-from diffclass_hyperspectral.workflows.validation_design import allocation
+from diffclass_hyperspectral.jobs.validation_design import allocation
 
 PLACE = ("UTM", "1", "1", "4e5", "5e6", "10", "10", "33", "North", "WGS-84")
 TABLE = ClassTable.from_ids([1, 2, 3], names={1: "water", 2: "wood", 3: "field"})

@@ -41,8 +41,8 @@ from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene, scene_identity
-from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
-from diffclass_hyperspectral.workflows.classification.models import FEATURES
+from diffclass_hyperspectral.jobs.classification.classifying import LabelledPoints
+from diffclass_hyperspectral.jobs.classification.models import FEATURES
 
 _FEATURES = "diffclass scene features"
 _SECOND = "second_seed"  # folder of another graph in the scratch folder

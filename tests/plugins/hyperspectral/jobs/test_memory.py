@@ -16,13 +16,13 @@ from diffclass.system.mapped_files import release_pages
 from diffclass.system.memory import available_memory_bytes
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.workflows.classification import classify_scene
-from diffclass_hyperspectral.workflows.classification.classifying import apply_model
-from diffclass_hyperspectral.workflows.classification.forecasts import (
+from diffclass_hyperspectral.jobs.classification import classify_scene
+from diffclass_hyperspectral.jobs.classification.classifying import apply_model
+from diffclass_hyperspectral.jobs.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
 )
-from diffclass_hyperspectral.workflows.embedding import embed_scene, forecast_embedding
+from diffclass_hyperspectral.jobs.embedding import embed_scene, forecast_embedding
 
 from ..commands.test_classify import in_a_process
 

@@ -28,7 +28,7 @@ from diffclass_hyperspectral import (
 )
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
 from diffclass_hyperspectral.io.scenes import round_factor, unit_factor, value_levels
-from diffclass_hyperspectral.workflows.classification.classifying import apply_model
+from diffclass_hyperspectral.jobs.classification.classifying import apply_model
 
 TISSUE = make_tissue_scene(48, 48, random_state=0)
 NM = np.linspace(450, 900, TISSUE.cube.shape[2])
