@@ -99,9 +99,11 @@ def in_shares(loop: Callable[..., Any]) -> Callable[..., None]:
     @functools.wraps(loop)
     def shared_out(*arguments: Any) -> None:
         n = sum([getattr(argument, "nbytes", 0) for argument in arguments]) // SHARE_BYTES
-        n_threads = allowed_threads() if n > 1 else 1
-        n = min(n, SHARES_PER_THREAD * n_threads) if n_threads > 1 else 1
-        in_threads(loop, [(i, n) for i in range(n)], arguments, patience=PATIENCE)
+        if n > 1 and (n_threads := allowed_threads()) > 1:
+            n = min(n, SHARES_PER_THREAD * n_threads)
+            in_threads(loop, [(i, n) for i in range(n)], arguments, patience=PATIENCE)
+        else:
+            loop((0, 1), *arguments)
 
     return shared_out
 

@@ -44,7 +44,9 @@ class LargestWalk(Walk):
         self._total = stopped[:, None]
         self.scale /= HEIGHT
 
-    def _walk_on(self, n_steps: int) -> None:
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        n_steps, self.time = time - self.time, time
         self.state = _walked(self.operator, self.state, self._labels, n_steps)
         stopped, passing = self._labels.stopped[:, None], self._labels.passing[:, None]
         for _ in range(n_steps):

@@ -285,11 +285,6 @@ class Walk(LabelWalk[np.ndarray]):
         self.scale = np.ones(labels.n_classes)
         self._checkpoints: dict[str, Any] = {}
 
-    def advance(self, time: int) -> None:
-        """Walk on to a later time."""
-        self._walk_on(time - self.time)
-        self.time = time
-
     def values(self) -> np.ndarray:
         """N_i, at least 0, of shape (n, n_classes), in double precision."""
         values = self.limits[self.operator.components]
@@ -375,6 +370,9 @@ class Walk(LabelWalk[np.ndarray]):
 
     def decide(self, values: np.ndarray, class_weight: np.ndarray, n_steps: int | None) -> Decision:
         """Fill unreached points in place, and find the class of each point; see `Reach`."""
+        decision = decide(values, class_weight, dtype=self.operator.dtype)
+        if decision.codes.min() >= 0:
+            return decision
         reach = Reach(self.operator, self.labels.points[self.labels.counted])
         return reach.decide(values, class_weight, n_steps=n_steps, dtype=self.operator.dtype)
 
@@ -417,9 +415,6 @@ class Walk(LabelWalk[np.ndarray]):
             np.copyto(known, more, where=(more >= 0) & ((known < 0) | (more < known)))
         return hops
 
-    def _walk_on(self, n_steps: int) -> None:
-        raise NotImplementedError
-
 
 _FEW = 256  # steps that are not worth a `LongWalk`
 _LEAST_SERIES = 32  # steps that are worth a series
@@ -448,7 +443,9 @@ class AbsorbingWalk(Walk):
         self._steps = AbsorbingSteps(operator, self._stops)
         self._spare = self.state[:0]  # where the next step is written, once it has the same shape
 
-    def _walk_on(self, n_steps: int) -> None:
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        n_steps = time - self.time
         if is_late(self, n_steps):
             walk_by_series(self, n_steps, self.state.dtype)
         elif takes_long_walk(self.time, n_steps):
@@ -458,6 +455,7 @@ class AbsorbingWalk(Walk):
             )
         else:
             self._take_steps(n_steps)
+        self.time = time
 
     def _take_steps(self, n_steps: int) -> None:
         state = np.ascontiguousarray(self.state, dtype=self.operator.dtype)

@@ -65,7 +65,9 @@ class WarpedWalk(Walk):
         height = labels.weight * (total / mass)[labels.codes]
         self.state[at] = (height * self.warped.scores[at]).astype(self.state.dtype)
 
-    def _walk_on(self, n_steps: int) -> None:
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        n_steps = time - self.time
         if self._stops is None:
             self._walk_free(n_steps)
         elif takes_long_walk(self.time, n_steps):
@@ -76,6 +78,7 @@ class WarpedWalk(Walk):
             for _ in range(n_steps):
                 self.state = self.warped.advance(self.state, 1)
                 self._stops.set_again(self.state)
+        self.time = time
 
     def _walk_free(self, n_steps: int) -> None:
         if n_steps > long_walk.LONGEST_SERIES:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import (
+    Graph,
     RandomState,
     check_choice,
     check_graph,
@@ -123,13 +124,19 @@ def neighbors_graph(
             X = check_points(X)
             if search is None:
                 search = default_search(X, n_neighbors, random_state=random_state)
-            kind = type(search).__name__
-            directed = check_graph(search.fit_transform(X), name=f"the graph of {kind}")
-            if directed.shape[0] != len(X):
-                raise DataError(f"{kind} gave a graph of {directed.shape} for {len(X)} points")
-            directed = directed.astype(X.dtype, copy=False)
+            directed = search.fit_transform(X)
+            if not isinstance(search, Search):  # whose graphs are sorted, finite and of X's type
+                directed = _checked_result(directed, X, type(search).__name__)
         directed.data = directed.data * directed.data
         return symmetrized(_mutual(directed) if mutual else directed)
+
+
+def _checked_result(graph: Graph, X: np.ndarray, kind: str) -> sp.csr_array:
+    """Return the graph that a search of some kind has made of points, in their type."""
+    directed = check_graph(graph, name=f"the graph of {kind}")
+    if directed.shape[0] != len(X):
+        raise DataError(f"{kind} gave a graph of {directed.shape} for {len(X)} points")
+    return directed.astype(X.dtype, copy=False)
 
 
 def symmetrized(directed: sp.csr_array) -> sp.csr_array:
