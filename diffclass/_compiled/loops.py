@@ -47,7 +47,7 @@ PATIENCE = 5e-4  # seconds of work after which help pays: waking a thread takes 
 SMALL_SEARCH = 2**27  # multiplications that one thread does in some 50 milliseconds
 _PAUSE_HARD = 2  # OpenMP's own number for "free all that can be freed"
 
-# Tests set this to 0, so that they never run a stale binary.
+# 0 compiles all loops again, as the test of a first start does.
 _cached_on_disk = os.environ.get("DIFFCLASS_NUMBA_CACHE", "1") != "0"
 
 # Multiplications are not fused with additions and sums keep their order: a column gets the same
