@@ -1,9 +1,10 @@
-"""What commands on scenes and on tables have in common: checks beforehand, reports, pictures."""
+"""What is done with points of any kind, such as pixels and rows, and what is said of it."""
 
 from __future__ import annotations
 
 from diffclass.jobs.embedding import EmbeddingReport, draw_map, embedding_costs, report_embedding
 from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors
+from diffclass.jobs.point_set import MadePoints, PointSet
 from diffclass.jobs.reports import (
     HIDDEN,
     IF_KNOWN,
@@ -32,7 +33,9 @@ __all__ = [
     "MERGED",
     "EmbeddingReport",
     "Facts",
+    "MadePoints",
     "Measures",
+    "PointSet",
     "Prior",
     "RunCosts",
     "RunReport",

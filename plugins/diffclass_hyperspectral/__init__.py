@@ -5,6 +5,7 @@ imports from those below it:
 
     commands    options, progress and exit codes; nothing that a script would need
     jobs        whole jobs: scene in, result and report out
+    pixels      the points of a job
     features    what a pixel's neighbours are found by
     io          files and pictures: readers, labels, scenes, maps
 
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
         ValidationPixel,
         validation_design,
     )
+    from diffclass_hyperspectral.pixels import Pixels
 
 __all__ = [
     "ClassEntry",
@@ -87,6 +89,7 @@ __all__ = [
     "LabelImage",
     "LookupTable",
     "MapEvaluation",
+    "Pixels",
     "Scene",
     "SceneAnomalies",
     "SceneClassification",
@@ -149,6 +152,7 @@ _CHAPTERS = {
     "jobs.point_files": "write_points",
     "jobs.suggestions": "SuggestedPixel suggest_first suggest_for_scene",
     "jobs.validation_design": "ValidationPixel validation_design",
+    "pixels": "Pixels",
 }
 _HOMES = {name: chapter for chapter, names in _CHAPTERS.items() for name in names.split()}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from diffclass_tables.jobs.classification import ClassifiedRows, classify_rows
     from diffclass_tables.jobs.evaluation import evaluate_rows
-    from diffclass_tables.rows import Rows, read_rows
+    from diffclass_tables.rows import Rows
 
 __all__ = [
     "ClassifiedRows",
@@ -31,7 +31,6 @@ __all__ = [
     "read_row_graph",
     "read_row_labels",
     "read_row_scores",
-    "read_rows",
     "write_rows",
 ]
 
@@ -39,7 +38,7 @@ _CHAPTERS = {
     "io": "Table open_table read_row_graph read_row_labels read_row_scores write_rows",
     "jobs.classification": "ClassifiedRows classify_rows",
     "jobs.evaluation": "evaluate_rows",
-    "rows": "Rows read_rows",
+    "rows": "Rows",
 }
 _HOMES = {name: chapter for chapter, names in _CHAPTERS.items() for name in names.split()}
 

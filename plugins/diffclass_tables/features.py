@@ -49,7 +49,7 @@ def row_points(
 ) -> RowPoints:
     """Turn the features of rows (n_rows, n_features), NaN: missing, into points.
 
-    ``metric`` and ``n_components`` are as in `read_rows`; ``path`` is what messages call them.
+    ``metric`` and ``n_components`` are as in `Rows`; ``path`` is what messages call them.
     `DataError`: infinite values, rows of zeros where their direction counts, no complete row.
     """
     metric = metric or usual_metric(values)

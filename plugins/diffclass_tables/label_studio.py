@@ -28,7 +28,7 @@ from diffclass.exceptions import DataError
 from diffclass.system.libraries import require
 from diffclass_tables.io import open_table
 from diffclass_tables.jobs.others import suggest_after, suggest_rows
-from diffclass_tables.rows import Rows, read_rows
+from diffclass_tables.rows import Rows
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--field", default="id")
     parser.add_argument("--port", type=int, default=9090)
     given = parser.parse_args()
-    backend = Backend(read_rows(open_table(given.table)), given.field)
+    backend = Backend(Rows(open_table(given.table)), given.field)
     require("uvicorn", extra="relabel").run(application(backend), host="127.0.0.1", port=given.port)
 
 

@@ -26,11 +26,11 @@ JOBS = {  # of each command, with options that have another name in Python
         "suggest": ("SceneFeatures", "suggest_first", "suggest_for_scene", "validation_design"),
     },
     "diffclass_tables": {
-        "anomaly": ("open_table", "read_rows"),
-        "classify": ("classify_rows", "open_table", "read_rows"),
-        "cluster": ("open_table", "read_rows"),
-        "embed": ("open_table", "read_rows"),
-        "suggest": ("open_table", "read_rows"),
+        "anomaly": ("open_table", "Rows"),
+        "classify": ("classify_rows", "open_table", "Rows"),
+        "cluster": ("open_table", "Rows"),
+        "embed": ("open_table", "Rows"),
+        "suggest": ("open_table", "Rows"),
     },
 }
 OTHER_NAMES = {
@@ -191,4 +191,4 @@ def test_long_values_are_named_by_their_type():
     with pytest.raises(
         ParameterError, match=r"^random_state = an object of numpy\.ndarray; it has to be"
     ):
-        diffclass_tables.read_rows(Untouched(), random_state=np.arange(100.0))
+        diffclass_tables.Rows(Untouched(), random_state=np.arange(100.0))

@@ -27,9 +27,7 @@ from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_
 from diffclass_relabel.workspace.pixels import MOST_POINTS
 from diffclass_relabel.workspace.settings import SceneSettings, SessionSettings, TableSettings
 from diffclass_relabel.workspace.workspace import Workspace
-from diffclass_tables import Table
-from diffclass_tables.features import points_cost
-from diffclass_tables.rows import size_of
+from diffclass_tables import Rows, Table
 
 _HASHED = 1.0e9  # bytes per second
 _PER_OPERATION, _LOOPS = 5.0e-4, 0.5  # seconds
@@ -59,10 +57,9 @@ def forecast_session(
     n_classes = max(n_classes, _CLASSES)
     if isinstance(settings, TableSettings):
         table = cast(Table, found)
-        points = size_of(table, settings.neighbors, settings.dimensions, n_classes)
-        n, d = (1, 1) if table.values is None else table.values.shape
-        costs = {"features": points_cost(n, d, settings.dimensions)}
-        n_bytes = n * d * (4 if table.values is None else table.values.dtype.itemsize)
+        rows = Rows(table, n_components=settings.dimensions)
+        points, costs = rows.size(settings.neighbors, n_classes), rows.costs()
+        n_bytes = table.values.size * table.values.dtype.itemsize
     else:
         scene = found.scene if isinstance(found, TiledScene) else cast(Scene, found)
         points, costs = _size_and_features(scene, cast(SceneSettings, settings), n_classes)

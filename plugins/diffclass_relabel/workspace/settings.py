@@ -126,7 +126,7 @@ class SceneSettings(SessionSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TableSettings(SessionSettings):
-    """Settings of a session over a table; see `diffclass_tables.open_table` and `read_rows`."""
+    """Settings of a session over a table; see `diffclass_tables.open_table` and `Rows`."""
 
     of: ClassVar[str] = "table"
     shown_only: ClassVar[frozenset[str]] = frozenset({"images", "text"})

@@ -28,7 +28,7 @@ from diffclass_relabel.workspace.pixels import pixels_of, runs_of
 from diffclass_relabel.workspace.row_contents import RowContents, image_folder
 from diffclass_relabel.workspace.settings import TableSettings
 from diffclass_relabel.workspace.workspace import Graph, Workspace, built_graph
-from diffclass_tables import Rows, Table, open_table, read_row_labels, read_rows
+from diffclass_tables import Rows, Table, open_table, read_row_labels
 
 
 def fingerprint_of_table(table: Table) -> str:
@@ -111,7 +111,7 @@ class TableWorkspace(Workspace):
                 f"{found[:12]}, those of the session's table to {fingerprint[:12]}); give that "
                 "table with the same --columns and --id, or another session file"
             )
-        rows = read_rows(
+        rows = Rows(
             table,
             metric=settings.metric,
             n_components=settings.dimensions,

@@ -13,9 +13,6 @@ from diffclass.command_line import FILE, option, refuse_without_effect
 from diffclass_tables.options import OPTIONS
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
-
-    from diffclass_tables.io import Table
     from diffclass_tables.rows import Rows
 
 SMALLER = "ask for fewer --components or --neighbors"
@@ -77,23 +74,18 @@ class RowOptions(FeatureOptions):
         """The files that they name, which no output may replace."""
         return [] if self.graph is None else [Path(self.graph)]
 
-    def opened(self, path: Path, *labels: str | None) -> tuple[Table, sp.csr_array | None]:
-        """Return the table, and the graph if there is one; ``labels`` may be columns."""
+    def opened(self, path: Path, *labels: str | None, random_state: int = 0) -> Rows:
+        """Return the rows of a table, with the graph if there is one; ``labels`` may be columns."""
         from diffclass_tables.io import open_table, read_row_graph
+        from diffclass_tables.rows import Rows
 
         apart = [*self.apart, *(name for name in labels if name is not None)]
         table = open_table(path, columns=self.columns, id_column=self.id_column, apart=apart)
-        return table, None if self.graph is None else read_row_graph(self.graph, table)
-
-    def rows(self, table: Table, graph: sp.csr_array | None, random_state: int) -> Rows:
-        """Return the rows as points, or with the graph."""
-        from diffclass_tables.rows import read_rows
-
-        return read_rows(
+        return Rows(
             table,
             metric=self.metric,
             n_components=self.dimensions,
-            graph=graph,
+            graph=None if self.graph is None else read_row_graph(self.graph, table),
             random_state=random_state,
         )
 

@@ -79,15 +79,15 @@ def anomaly(
     )
     with console.timing():
         with stage("opening"):
-            opened, _ = part.opened(table, given.truth)
-            known = None if given.truth is None else read_row_labels(given.truth, opened)
-        memory = graph_forecast(opened, Gaussian(), given.neighbors, part.dimensions)
+            rows = part.opened(table, given.truth, random_state=running.random_state)
+            known = None if given.truth is None else read_row_labels(given.truth, rows.table)
+        memory = graph_forecast(rows, Gaussian(), given.neighbors)
         forecast_printer(console, SMALLER, force=running.force)(memory)
         model = DiffusionAnomaly(
             n_neighbors=given.neighbors, time=given.time, random_state=running.random_state
         )
-        found, report = score_rows(part.rows(opened, None, running.random_state), model, known)
+        found, report = score_rows(rows, model, known)
         with stage("writing"):
-            write_rows(given.output, opened, found, overwrite=running.overwrite)
+            write_rows(given.output, rows.table, found, overwrite=running.overwrite)
     said = replace(report, memory=memory, costs=costs_of(console))
     give_report(console, said, given.report, overwrite=running.overwrite)

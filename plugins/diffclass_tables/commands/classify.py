@@ -155,7 +155,8 @@ def classify(
     check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
-            opened, graph = part.opened(table, given.labels)
+            rows = part.opened(table, given.labels, random_state=running.random_state)
+            opened = rows.table
             y = np.full(opened.n_rows, None, dtype=object)
             if given.labels is not None:
                 y = read_row_labels(given.labels, opened, variable=given.label_variable)
@@ -172,18 +173,16 @@ def classify(
                 f"{opened.n_rows:,} rows of {n_classes:,} classes: each row keeps its "
                 f"{classifier.kept_classes} likeliest classes"
             )
-        memory = forecast_classification(
-            opened, classifier, n_classes, n_components=part.dimensions
-        )
+        memory = forecast_classification(rows, classifier, n_classes)
         with _in_memory_or_blocks(given, classifier, memory.peak, console) as used:
             if used is classifier:
                 before(memory)
-            elif scores is not None or graph is not None:
+            elif scores is not None or rows.graph is not None:
                 raise click.UsageError(
                     "--scores and --graph need the graph in memory; give more --memory"
                 )
             run = classify_rows(
-                part.rows(opened, graph, running.random_state),
+                rows,
                 y,
                 scores=scores,
                 classifier=used,

@@ -75,17 +75,17 @@ def cluster(
     check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
-            opened, graph = part.opened(table, given.truth)
-            known = None if given.truth is None else read_row_labels(given.truth, opened)
+            rows = part.opened(table, given.truth, random_state=running.random_state)
+            known = None if given.truth is None else read_row_labels(given.truth, rows.table)
         kernel = DensityWeighted(SharedNeighbors())
-        memory = graph_forecast(opened, kernel, N_NEIGHBORS, part.dimensions)
+        memory = graph_forecast(rows, kernel, N_NEIGHBORS)
         forecast_printer(console, SMALLER, force=running.force)(memory)
         made = DiffusionModes if given.method == "modes" else DiffusionClustering
         model = made(
             "auto" if given.clusters is None else given.clusters, random_state=running.random_state
         )
-        found, report = cluster_rows(part.rows(opened, graph, running.random_state), model, known)
+        found, report = cluster_rows(rows, model, known)
         with stage("writing"):
-            write_rows(given.output, opened, found, overwrite=running.overwrite)
+            write_rows(given.output, rows.table, found, overwrite=running.overwrite)
     said = replace(report, memory=memory, costs=costs_of(console))
     give_report(console, said, given.report, overwrite=running.overwrite)

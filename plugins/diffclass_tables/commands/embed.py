@@ -58,9 +58,9 @@ def embed(
     """
     from diffclass.jobs import check_map, draw_map, embedding_costs, report_embedding
     from diffclass.plots import EmbeddingDisplay
+    from diffclass.system.costs import Forecast
     from diffclass.system.progress import stage
     from diffclass_tables.io import write_rows
-    from diffclass_tables.jobs.forecasts import forecast_rows
 
     part.check()
     check_picture(given.picture)
@@ -68,17 +68,13 @@ def embed(
     check_outputs([given.output], others, [table, *part.files], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
-            opened, graph = part.opened(table)
+            rows = part.opened(table, random_state=running.random_state)
+            opened = rows.table
         model = coordinates.model(running.random_state, bandwidth="attached")
         check_map(model, opened.n_rows)
-        memory, _ = forecast_rows(
-            opened,
-            lambda size: embedding_costs(size, model),
-            n_neighbors=model.n_neighbors,
-            n_components=part.dimensions,
-        )
+        costs = embedding_costs(rows.size(model.n_neighbors), model)
+        memory = Forecast.of(rows.costs() | costs)
         forecast_printer(console, _SMALLER, force=running.force)(memory)
-        rows = part.rows(opened, graph, running.random_state)
         model.set_params(affinity=rows.affinity).fit(rows.points)
         found = rows.placed(model.embedding_.astype(float), float("nan"))
         with stage("writing"):

@@ -20,7 +20,8 @@ def info(table: Path, *, part: RowOptions, console: Console) -> None:
     """
     from diffclass_tables.features import usual_metric
 
-    opened, graph = part.opened(table)
+    rows = part.opened(table)
+    opened, graph = rows.table, rows.graph
     values = opened.values
     facts = {
         "path": str(table),

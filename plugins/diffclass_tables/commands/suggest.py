@@ -97,7 +97,8 @@ def suggest(
     check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
-            opened, graph = part.opened(table, given.labels)
+            rows = part.opened(table, given.labels, random_state=running.random_state)
+            opened = rows.table
             y = None
             if given.labels is not None:
                 y = read_row_labels(given.labels, opened, variable=given.label_variable)
@@ -105,10 +106,10 @@ def suggest(
         prior = None if sizes is None or y is None else row_prior(sizes, y, opened.n_rows)
         classifier = walk.classifier_of(running.random_state, prior)
         kernel = check_kernel(classifier.kernel or "shared")
-        memory = graph_forecast(opened, kernel, classifier.n_neighbors, part.dimensions)
+        memory = graph_forecast(rows, kernel, classifier.n_neighbors)
         forecast_printer(console, SMALLER, force=running.force)(memory)
         report = suggest_rows(
-            part.rows(opened, graph, running.random_state),
+            rows,
             y,
             given.number,
             rule=given.rule,

@@ -42,7 +42,7 @@ def read_row_graph(source: str, table: Table) -> sp.csr_array:
 
     See Also
     --------
-    read_rows : Compares the rows by their features instead.
+    Rows : Compares the rows by their features instead.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def open_table(
     See Also
     --------
     diffclass_hyperspectral.open_scene : For scenes.
-    read_rows : Goes on to the points that are classified.
+    Rows : Goes on to the points that are classified.
 
     Examples
     --------

@@ -4,7 +4,7 @@ A script that does what ``diffclass classify`` does with a table:
 
     table = open_table("embeddings.npy")
     y = read_row_labels("labels.csv", table)
-    run = classify_rows(read_rows(table), y)
+    run = classify_rows(Rows(table), y)
     write_rows("classes.csv", table, run.columns)
 """
 
@@ -224,12 +224,12 @@ def classify_rows(
     >>> import tempfile
     >>> import numpy as np
     >>> from pathlib import Path
-    >>> from diffclass_tables import classify_rows, open_table, read_rows
+    >>> from diffclass_tables import Rows, classify_rows, open_table
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0], [4]], 30, axis=0)
     >>> y = np.full(60, None); y[[0, 1, 30, 31]] = "cat", "cat", "dog", "dog"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(Path(folder) / "vectors.npy", X)
-    ...     found = classify_rows(read_rows(open_table(Path(folder) / "vectors.npy")), y)
+    ...     found = classify_rows(Rows(open_table(Path(folder) / "vectors.npy")), y)
     >>> found.columns["class"][[5, 45]].tolist(), found.columns["probability"][[5, 45]].round(2)
     (['cat', 'dog'], array([1., 1.], dtype=float32))
     """

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass_tables import open_table, read_rows
+from diffclass_tables import Rows, open_table
 from diffclass_tables.label_studio import Backend
 
 from .conftest import NAMES
@@ -96,7 +96,7 @@ def test_what_label_studio_does_not_send_is_refused(server):
 
 def test_labels_are_changed_and_taken_away(rows):
     _, truth = rows
-    backend = Backend(read_rows(open_table("points.npy")))
+    backend = Backend(Rows(open_table("points.npy")))
     for row in range(6):
         backend.hear("ANNOTATION_CREATED", labelled(row, truth[row]))
     wrong = NAMES[(NAMES.tolist().index(truth[0]) + 1) % 3]
@@ -111,7 +111,7 @@ def test_labels_are_changed_and_taken_away(rows):
 
 
 def test_with_one_class_left_nothing_is_known(rows):
-    backend = Backend(read_rows(open_table("points.npy")))
+    backend = Backend(Rows(open_table("points.npy")))
     for row, name in ((0, "ant"), (1, "bee")):
         event = labelled(row, name)
         backend.hear(event["action"], event)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass import DiffusionClassifier
-from diffclass_tables import open_table, read_row_scores, read_rows
+from diffclass_tables import Rows, open_table, read_row_scores
 
 from .conftest import NAMES
 from .writers import read_csv, write_csv
@@ -45,7 +45,7 @@ def test_scores_alone_and_beside_labels(rows, scores, works):
     model = DiffusionClassifier(random_state=0)
     read = read_row_scores("scores.csv", open_table("points.npy"))
     every = np.ones(120, dtype=bool)
-    points = read_rows(open_table("points.npy")).points
+    points = Rows(open_table("points.npy")).points
     model.fit(points, None, score_prior=read.of(every))
     assert read_csv("alone.csv")["class"] == model.transduction_.tolist()
 
