@@ -60,8 +60,8 @@ import numpy as np
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from diffclass.datasets import make_tissue_scene
-from diffclass_relabel.files.session_log import done_in, read_session
 from diffclass_relabel.session.session_files import replayed
+from diffclass_relabel.session_file.session_log import done_in, read_session
 from experiments.relabel.forked_server import ForkedServer, Nursery
 from tests.plugins.relabel.clients import PageClient
 from tests.plugins.relabel.processes import MAIN, Relabel

@@ -24,10 +24,10 @@ import numpy as np
 
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import Scene, open_tiles
-from diffclass_relabel.files.session_log import SessionLog
-from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
+from diffclass_relabel.session_file.session_log import SessionLog
+from diffclass_relabel.session_hub.states import session_state
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 
 OUTPUT = Path(__file__).with_name("many_strokes.csv")

@@ -3,14 +3,14 @@
 A local server, or a widget for notebooks, around `diffclass.relabel.RelabelSession`. The chapters,
 from the page to the disk:
 
-- `commands`, `notebook`, `hosts`: what a user starts, and the web servers behind it
+- `commands`, `notebook`, `servers`: what a user starts, and the web servers behind it
 - `opening`: a session is opened while pages are told how far it is
-- `hub`: messages of all pages go in, results go to all concerned
+- `session_hub`: messages of all pages go in, results go to all concerned
 - `queries`: what a page can ask, and how each answer is computed
-- `door`: who may connect, at which address; connected pages
+- `access`: who may connect, at which address; connected pages
 - `session`: operations are checked, applied, logged and shown
 - `workspace`, `maps`: features, graph and pixels; rasters of bytes
-- `protocol`, `files`: the shapes of messages; logs and what lies next to them
+- `protocol`, `session_file`: the shapes of messages; a session's log and what lies next to it
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from diffclass_relabel.files import SessionLog
-    from diffclass_relabel.hosts import build_app
     from diffclass_relabel.notebook import RelabelWidget
+    from diffclass_relabel.servers import build_app
     from diffclass_relabel.session import SessionEditor, open_editor
+    from diffclass_relabel.session_file import SessionLog
     from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace
 
 __all__ = [
@@ -39,10 +39,10 @@ __all__ = [
 _HOMES = {
     "RelabelWidget": "notebook",
     "SessionEditor": "session",
-    "SessionLog": "files",
+    "SessionLog": "session_file",
     "SceneWorkspace": "workspace",
     "TableWorkspace": "workspace",
-    "build_app": "hosts",
+    "build_app": "servers",
     "open_editor": "session",
 }
 

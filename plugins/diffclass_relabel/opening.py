@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 from diffclass.exceptions import DataError
 from diffclass.system.progress import stage
 from diffclass_hyperspectral.io.file_names import joint_name
-from diffclass_relabel.door import Client
+from diffclass_relabel.access import Client
 from diffclass_relabel.protocol import Failed, Preparing, PreparingStep
 
 if TYPE_CHECKING:
     from diffclass.system.costs import Forecast
-    from diffclass_relabel.files import SessionLog
-    from diffclass_relabel.hub import SessionHub
     from diffclass_relabel.session import SessionEditor
+    from diffclass_relabel.session_file import SessionLog
+    from diffclass_relabel.session_hub import SessionHub
     from diffclass_relabel.workspace import SessionSettings
 
 # stages of the library and the plugin, in their order, and what a page calls them; stages within
@@ -180,7 +180,7 @@ def prepared_editor(
     - `before`: called with the forecast of memory and time before anything is computed
     """
     with stage("libraries"):
-        import diffclass_relabel.hub  # noqa: F401  all that a session will need
+        import diffclass_relabel.session_hub  # noqa: F401  all that a session will need
         from diffclass_relabel.session import open_editor
         from diffclass_relabel.workspace import forecast_session, warm_up
 
@@ -302,7 +302,7 @@ class OpeningPage:
         async with self._beginning:
             if self.hub is not None or self._is_closed:
                 return
-            from diffclass_relabel.hub import SessionHub
+            from diffclass_relabel.session_hub import SessionHub
 
             hub = SessionHub(editor)
             await hub.start()

@@ -1,6 +1,6 @@
 """What passes between page and server in JSON: the shapes of messages, of the state and of answers.
 
-`diffclass_relabel.hub.page_types` makes the page's types from these; a text in `Annotated`
+`diffclass_relabel.session_hub.page_types` makes the page's types from these; a text in `Annotated`
 documents a field there too. Short messages stand on one line. Which answer belongs to which
 question is in `diffclass_relabel.queries.kinds`.
 """

@@ -11,8 +11,8 @@ import click
 from diffclass.command_line import Console, forecast_printer, option
 
 if TYPE_CHECKING:
-    from diffclass_relabel.door import Gate
-    from diffclass_relabel.hosts import Serving
+    from diffclass_relabel.access import Gate
+    from diffclass_relabel.servers import Serving
 
 
 def reference_option() -> Any:
@@ -70,7 +70,7 @@ class Address:
 
     def gate(self) -> Gate:
         """Return who can reach the page; `Serving` fills in the session's port and token."""
-        from diffclass_relabel.door import BaseUrl, Gate, checked_host, is_loopback
+        from diffclass_relabel.access import BaseUrl, Gate, checked_host, is_loopback
 
         if not (self.public or is_loopback(self.host)):
             raise click.UsageError(
@@ -87,7 +87,7 @@ class Address:
         for library in ("starlette", "uvicorn", "websockets"):
             require(library, extra="relabel")
         gate = self.gate()
-        from diffclass_relabel.hosts import Serving
+        from diffclass_relabel.servers import Serving
 
         logging.basicConfig(format="%(message)s", level=logging.WARNING)
         before = forecast_printer(console, smaller, force=force)

@@ -2,7 +2,7 @@
 
 The notebook's channel does not say what has arrived. A page therefore confirms what it has heard,
 and few messages are on their way at a time: on a slow line a newer map replaces the one that waits
-(`diffclass_relabel.door.clients`). A page that confirms nothing for a minute is forgotten; if it
+(`diffclass_relabel.access.clients`). A page that confirms nothing for a minute is forgotten; if it
 wakes up, it is told so and joins again.
 """
 
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
-from diffclass_relabel.door import Client
+from diffclass_relabel.access import Client
 from diffclass_relabel.opening import OpeningPage
 
 if TYPE_CHECKING:
-    from diffclass_relabel.hub import SessionHub
     from diffclass_relabel.opening import Preparation
     from diffclass_relabel.session import SessionEditor
+    from diffclass_relabel.session_hub import SessionHub
 
 # sends a message that JSON can hold, and its binary parts, to the notebook
 Post = Callable[[Mapping[str, Any], Sequence[bytes]], None]

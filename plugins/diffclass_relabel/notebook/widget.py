@@ -19,11 +19,11 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel import RelabelSession
 from diffclass.system.progress import listening
 from diffclass_hyperspectral.io.file_names import joint_name
-from diffclass_relabel.files import SessionLog
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.notebook.pages import SessionThread
 from diffclass_relabel.opening import Preparation, default_session, prepared_editor
 from diffclass_relabel.options import Matching, checked_settings
+from diffclass_relabel.session_file import SessionLog
 
 try:
     import anywidget

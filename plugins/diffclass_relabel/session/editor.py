@@ -19,12 +19,12 @@ from msgspec import to_builtins
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel import AddClass, Change, Operation, decoded, name_of
 from diffclass.system.progress import stage
-from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, hash_of
 from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap, as_bytes
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
 from diffclass_relabel.session.label_files import NO_REFERENCE, Reference
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS, completed, on_points, with_runs
 from diffclass_relabel.session.timeline import Timeline, Unseen, described
+from diffclass_relabel.session_file import Line, ReadOnlyLog, SessionLog, hash_of
 from diffclass_relabel.workspace import Workspace
 
 

@@ -15,11 +15,11 @@ from diffclass.command_line import is_table, taken
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.relabel import Operation
 from diffclass.system.costs import Forecast
-from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in, source_of
 from diffclass_relabel.options import Matching, checked_settings
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.label_files import Reference, label_import, new_classes_warning
 from diffclass_relabel.session.operations import on_points, with_runs
+from diffclass_relabel.session_file import Line, ReadOnlyLog, SessionLog, done_in, source_of
 from diffclass_relabel.workspace import (
     SceneSettings,
     SceneWorkspace,

@@ -14,11 +14,11 @@ from scipy import ndimage
 
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import ClassTable, write_class_map
-from diffclass_relabel.door.security import Gate
-from diffclass_relabel.files.session_log import SessionLog
-from diffclass_relabel.hosts.servers import SessionServer, bound_socket
+from diffclass_relabel.access.security import Gate
+from diffclass_relabel.servers.web_servers import SessionServer, bound_socket
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
+from diffclass_relabel.session_file.session_log import SessionLog
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 
 from .browser import Tab, chromium

@@ -15,8 +15,8 @@ from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.commands.relabel import relabel
 from diffclass_relabel.commands.relabel_table import relabel as relabel_table
-from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.maps import NO_DATA
+from diffclass_relabel.session_hub.states import session_state
 
 from ..strokes import random_operation, three_classes
 from ..typed import serve_typed

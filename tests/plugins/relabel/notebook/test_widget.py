@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass_relabel.door.security import BaseUrl
-from diffclass_relabel.files.session_log import read_session
+from diffclass_relabel.access.security import BaseUrl
+from diffclass_relabel.session_file.session_log import read_session
 
 from ..browser import use_all
 from ..jupyter import Lab, NotebookTab, kernel_environment, write_notebook

@@ -14,11 +14,11 @@ import pytest
 from diffclass.exceptions import DataError
 from diffclass.system.progress import listening, stage
 from diffclass_hyperspectral import Scene
-from diffclass_relabel.door.security import Gate
-from diffclass_relabel.files import ReadOnlyLog, read_session
-from diffclass_relabel.hosts.servers import SessionServer, bound_socket
+from diffclass_relabel.access.security import Gate
 from diffclass_relabel.opening import STEPS, Preparation
+from diffclass_relabel.servers.web_servers import SessionServer, bound_socket
 from diffclass_relabel.session import SessionEditor, open_editor
+from diffclass_relabel.session_file import ReadOnlyLog, read_session
 from diffclass_relabel.workspace import preparing
 
 from ..clients import PageClient
@@ -315,7 +315,7 @@ def test_the_address_comes_before_anything_is_loaded(scene_folder, tmp_path, pro
             process.communicate()
     before = (tmp_path / "said.txt").read_text().split("http://")[0]
     loaded = {line.rpartition("|")[2].strip() for line in before.splitlines()}
-    assert "diffclass_relabel.files.sidecar" in loaded
+    assert "diffclass_relabel.session_file.sidecar" in loaded
     assert not loaded & {"numpy", "numba", "scipy"}
 
 

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from diffclass_relabel.files import ReadOnlyLog, done_in
 from diffclass_relabel.session import SessionEditor
+from diffclass_relabel.session_file import ReadOnlyLog, done_in
 
 from ..browser import PREPARED, engine_map
 from ..delays import FarTab

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import ParameterError
-from diffclass_relabel.hub.states import session_state
+from diffclass_relabel.session_hub.states import session_state
 
 from ..browser import engine_map
 from ..clients import PATIENCE

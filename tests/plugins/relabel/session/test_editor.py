@@ -10,13 +10,13 @@ import pytest
 from diffclass import __version__, diffuse_labels
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LabelImage, read_labels
-from diffclass_relabel.files import session_log
-from diffclass_relabel.files.session_log import HASH, chained
-from diffclass_relabel.files.sidecar import address_file
-from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.session.label_files import class_table, label_import
 from diffclass_relabel.session.session_files import open_editor
+from diffclass_relabel.session_file import session_log
+from diffclass_relabel.session_file.session_log import HASH, chained
+from diffclass_relabel.session_file.sidecar import address_file
+from diffclass_relabel.session_hub.states import session_state
 
 from ..conftest import COLORS, HOLES, NAMES
 from ..strokes import three_classes, truth_stroke

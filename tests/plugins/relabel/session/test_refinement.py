@@ -10,9 +10,9 @@ import pytest
 
 from diffclass import DiffusionClassifier
 from diffclass_hyperspectral.io.labels import label_regions
-from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
+from diffclass_relabel.session_file.session_log import SessionLog
 from diffclass_relabel.workspace import SceneSettings
 
 from ..clients import PATIENCE

@@ -15,13 +15,13 @@ from diffclass import diffuse_labels
 from diffclass.command_line import main as cli
 from diffclass_hyperspectral import SceneFeatures, read_labels
 from diffclass_relabel import maps
-from diffclass_relabel.door.clients import Outbox
-from diffclass_relabel.files.session_log import SessionLog
+from diffclass_relabel.access.clients import Outbox
 from diffclass_relabel.maps import NO_DATA, ShownMap, pieces, unpack_frame
 from diffclass_relabel.queries.exports import describe_session, export
 from diffclass_relabel.queries.numbers import held_out
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import replayed, session_header
+from diffclass_relabel.session_file.session_log import SessionLog
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace, pixels, workspace
 from diffclass_relabel.workspace.pixels import block_means, block_side, blocks_of
 

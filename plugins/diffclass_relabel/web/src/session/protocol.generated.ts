@@ -1,5 +1,5 @@
 // What page and server say to each other. Made from the Python sources by
-// `python -m diffclass_relabel.hub.page_types`; do not edit.
+// `python -m diffclass_relabel.session_hub.page_types`; do not edit.
 
 export const LARGEST_CLASS_ID = 254;
 export const LONGEST_NAME = 200;

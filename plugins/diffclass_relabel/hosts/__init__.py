@@ -1,8 +1,0 @@
-"""What serves the page from a process: web servers of a session and of the scene chooser."""
-
-from __future__ import annotations
-
-from diffclass_relabel.hosts.process import Serving
-from diffclass_relabel.hosts.servers import build_app
-
-__all__ = ["Serving", "build_app"]

@@ -1,7 +1,0 @@
-"""The session hub: messages of all pages go in, results go to all concerned."""
-
-from __future__ import annotations
-
-from diffclass_relabel.hub.session_hub import SessionHub
-
-__all__ = ["SessionHub"]

@@ -1,0 +1,185 @@
+"""The scenes that can be opened: recent sessions, and what lies below a folder and nowhere else.
+
+Tables count as scenes here. Pages name folders and scenes relative to the first folder. Names that
+lead out of it, by ``..``, as absolute paths or over links, are refused in the words for names of
+nothing, so that no page can find out what else there is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from diffclass.command_line import is_table
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_relabel.session_file.sidecar import write_private
+
+_MOST_RECENT = 20
+
+
+@dataclass(frozen=True)
+class RecentSession:
+    """A session that was opened, and can be again."""
+
+    scenes: tuple[Path, ...]  # scenes, session: absolute
+    session: Path
+    shape: tuple[int, ...]  # rows, columns and bands of the scene, or of the joint picture
+
+
+def state_folder() -> Path:
+    """Return the folder for what the program remembers, ``$XDG_STATE_HOME/diffclass``."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(base) / "diffclass"
+    with suppress(OSError):  # who needs it says what is wrong with it
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def remember(scenes: Sequence[Path], session: Path, shape: tuple[int, ...]) -> None:
+    """Put a session first in the list of recent ones, if that can be written."""
+    places = tuple(scene.absolute() for scene in scenes)
+    newest = RecentSession(places, session.absolute(), shape)
+    others = [known for known in _remembered() if known.session != newest.session]
+    rows = [_row(known) for known in [newest, *others][:_MOST_RECENT]]
+    with suppress(OSError):
+        state_folder()
+        write_private(_file(), json.dumps(rows))
+
+
+def recent_sessions() -> list[RecentSession]:
+    """Return the sessions whose scenes and file can be read, the last changed ones first."""
+    readable = [
+        known
+        for known in _remembered()
+        if all(os.access(path, os.R_OK) for path in (*known.scenes, known.session))
+    ]
+    return sorted(readable, key=lambda known: changed_at(known.session), reverse=True)
+
+
+def changed_at(path: Path) -> float:
+    """Return when a file was last written, seconds since 1970; 0 if it is gone."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _file() -> Path:
+    return state_folder() / "recent.json"
+
+
+def _row(known: RecentSession) -> dict[str, Any]:
+    return {
+        "scenes": [str(scene) for scene in known.scenes],
+        "session": str(known.session),
+        "shape": list(known.shape),
+    }
+
+
+def _remembered() -> list[RecentSession]:
+    try:
+        rows = json.loads(_file().read_text(encoding="utf-8"))
+        return [
+            RecentSession(
+                tuple(map(Path, row["scenes"])), Path(row["session"]), tuple(map(int, row["shape"]))
+            )
+            for row in rows
+            if row["scenes"]
+        ]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return []  # damaged, or of another version
+
+
+_MOST = 1000  # entries of one folder that are looked at
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What lies in a folder."""
+
+    path: str  # relative to the first folder, with slashes; "" for that folder itself
+    folders: list[str]
+    scenes: list[Path]
+    is_whole: bool  # False where the folder holds more entries than are looked at
+
+
+def holds_scenes(path: Path) -> bool:
+    """Return whether a path is a folder of scenes, and not a scene that is a folder itself."""
+    return path.is_dir() and not _scenes_among([path])
+
+
+class SceneFolder:
+    """A folder whose scenes may be chosen."""
+
+    def __init__(self, root: Path):
+        self.root = root.resolve()
+
+    def listing(self, path: Any) -> Listing:
+        """Return the folders and scenes in a folder, by name; hidden ones are left out."""
+        folder = self._inside(path)
+        if not os.path.isdir(folder):  # False for names too long, too
+            raise self._nothing(path)
+        try:
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+        except OSError as error:
+            raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
+        places = [place for name in names[:_MOST] if self._holds(place := folder / name)]
+        scenes = _scenes_among(places)
+        relative = folder.relative_to(self.root).as_posix()
+        return Listing(
+            path="" if relative == "." else relative,
+            folders=[place.name for place in places if place.is_dir() and place not in scenes],
+            scenes=scenes,
+            is_whole=len(names) <= _MOST,
+        )
+
+    def scene(self, path: Any) -> Path:
+        """Return the place of a scene; `ParameterError` where there is none."""
+        place = self._inside(path)
+        if place == self.root or not _scenes_among([place]):
+            raise self._nothing(path)
+        return place
+
+    def file(self, path: Any) -> Path:
+        """Return the place of a file of any kind; `ParameterError` where there is none."""
+        place = self._inside(path)
+        if not os.path.isfile(place):
+            raise ParameterError(f"{str(path)[:200]!r}: no file below {self.root}")
+        return place
+
+    def _inside(self, path: Any) -> Path:
+        """Return the place of a relative path; links on the way may lead to places inside."""
+        if not isinstance(path, str) or "\0" in path:
+            raise self._nothing(path)
+        parts = PurePosixPath(path)
+        place = self.root / parts
+        if parts.is_absolute() or ".." in parts.parts or not self._holds(place):
+            raise self._nothing(path)
+        return place
+
+    def _holds(self, place: Path) -> bool:
+        try:
+            return place.resolve().is_relative_to(self.root)
+        except (OSError, RuntimeError):  # links in a circle, names too long
+            return False
+
+    def _nothing(self, path: Any) -> ParameterError:
+        return ParameterError(f"{str(path)[:200]!r}: no folder or scene below {self.root}")
+
+
+def _scenes_among(places: list[Path]) -> list[Path]:
+    # loads NumPy, without which the page is shown sooner
+    from diffclass_hyperspectral.io.readers import images_among
+
+    images = set(images_among(places))
+    return [place for place in places if place in images or _is_readable_table(place)]
+
+
+def _is_readable_table(place: Path) -> bool:
+    return os.path.isfile(place) and os.access(place, os.R_OK) and is_table(place)

@@ -1,0 +1,35 @@
+"""The file of a session: its log, and what lies next to it."""
+
+from __future__ import annotations
+
+from diffclass_relabel.session_file.session_log import (
+    Line,
+    ReadOnlyLog,
+    SessionLog,
+    done_in,
+    hash_of,
+    read_session,
+    source_of,
+)
+from diffclass_relabel.session_file.sidecar import (
+    Address,
+    address_file,
+    keep_address,
+    kept_address,
+    make_private,
+)
+
+__all__ = [
+    "Address",
+    "Line",
+    "ReadOnlyLog",
+    "SessionLog",
+    "address_file",
+    "done_in",
+    "hash_of",
+    "keep_address",
+    "kept_address",
+    "make_private",
+    "read_session",
+    "source_of",
+]
