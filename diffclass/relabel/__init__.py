@@ -15,6 +15,16 @@ from diffclass.relabel.coarsening import CoarseGraph, coarsen
 from diffclass.relabel.columns import painting_cost
 from diffclass.relabel.edits import free_name
 from diffclass.relabel.known_sizes import KnownSizes
+from diffclass.relabel.messages import (
+    Message,
+    decoded,
+    name_of,
+    printable_text,
+    purpose_of,
+    shortened,
+    table_of,
+    whole_number,
+)
 from diffclass.relabel.operations import (
     LARGEST_CLASS_ID,
     LARGEST_NUMBER,
@@ -32,7 +42,6 @@ from diffclass.relabel.operations import (
     HideClass,
     LockClass,
     MergeClasses,
-    Message,
     Move,
     Name,
     Operation,
@@ -48,13 +57,6 @@ from diffclass.relabel.operations import (
     Undo,
     UnwarpWalk,
     WarpWalk,
-    decoded,
-    name_of,
-    printable_text,
-    purpose_of,
-    shortened,
-    table_of,
-    whole_number,
 )
 from diffclass.relabel.session import RelabelSession, SizesMet, background
 from diffclass.relabel.session_maps import Change, ClassMap

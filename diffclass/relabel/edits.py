@@ -13,6 +13,7 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_sizes import MISSED
+from diffclass.relabel.messages import decoded, name_of, shortened
 from diffclass.relabel.operations import (
     LARGEST_CLASS_ID,
     LONGEST_NAME,
@@ -35,9 +36,6 @@ from diffclass.relabel.operations import (
     SetTau,
     UnwarpWalk,
     WarpWalk,
-    decoded,
-    name_of,
-    shortened,
 )
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, new_stroke

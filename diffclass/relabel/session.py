@@ -29,6 +29,7 @@ from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.known_sizes import KnownSizes, class_prior
+from diffclass.relabel.messages import decoded, name_of
 from diffclass.relabel.operations import (
     OPERATIONS,
     SESSION_MODES,
@@ -36,8 +37,6 @@ from diffclass.relabel.operations import (
     Operation,
     Redo,
     Undo,
-    decoded,
-    name_of,
 )
 from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
 from diffclass.relabel.state import History, State

@@ -7,12 +7,9 @@ import pytest
 
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import OPERATIONS, RelabelSession
+from diffclass.relabel.messages import contents_of, decoded, name_of, purpose_of
 from diffclass.relabel.operations import (
     Paint,
-    contents_of,
-    decoded,
-    name_of,
-    purpose_of,
 )
 
 WRONG = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from diffclass import markov_operator
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import RelabelSession
-from diffclass.relabel.operations import decoded
+from diffclass.relabel.messages import decoded
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS
 from diffclass_relabel.session.timeline import Unseen
 

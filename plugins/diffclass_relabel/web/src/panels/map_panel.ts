@@ -1,6 +1,7 @@
 // How the map is made: the time, warping, how labels count and the classes' sizes, with a sentence on each.
 
 import { choice, el, textButton } from "../base/dom";
+import type { Operation } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { TauSlider } from "./tau_slider";
 
@@ -33,14 +34,14 @@ function warpSwitch(session: Session): HTMLElement {
   return button;
 }
 
-const MODES = {
+type Mode = Extract<Operation, { op: "label_mode" }>["mode"];
+
+const MODES: Record<Mode, string> = {
   auto: "as classify chooses; summed where tau is set by hand",
   summed: "labels diffuse away and count over the whole walk",
   free: "labels diffuse away and count at the end of the walk",
   absorbing: "labels stay where they are",
 };
-
-type Mode = keyof typeof MODES;
 
 function labelMode(session: Session): HTMLElement[] {
   const says = sentence("");
