@@ -150,7 +150,7 @@ def _labels(labels: Any, grid: Scene | LabelImage, cube: Any, *, n_axes: int = 3
     if is_xarray(labels):
         own = picture_axes(cube, n_axes=n_axes)[:2]
         named_alike = set(own) == set(labels.dims)
-        return read_labels(labels.transpose(*own) if named_alike else labels)
+        return read_labels(labels.transpose(*own) if named_alike else labels, grid=grid)
     if isinstance(labels, str | os.PathLike):
         return read_labels(labels, grid=grid)
     return LabelImage.from_array(np.asarray(labels))

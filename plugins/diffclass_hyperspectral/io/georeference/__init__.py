@@ -22,6 +22,8 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     parsed_crs,
     required_place,
     same_crs,
+    transformed_bounds,
+    transformed_points,
     with_projections,
     writable_crs,
 )

@@ -96,9 +96,7 @@ def _turned_corners(
     grid: Georeference, xs: np.ndarray, ys: np.ndarray
 ) -> tuple[Turn, np.ndarray, np.ndarray]:
     """Return how to turn a picture as its grid runs, and rows and columns of its corners then."""
-    a, b, c, d, e, f = grid.transform
-    x, y, area = xs - c, ys - f, a * e - b * d
-    rows, columns = (a * y - d * x) / area, (e * x - b * y) / area
+    rows, columns = grid.pixels(xs, ys)
     down = -1 if rows[1, 0] < rows[0, 0] else 1
     right = -1 if columns[0, 1] < columns[0, 0] else 1
     turn = slice(None, None, down), slice(None, None, right)
@@ -117,8 +115,8 @@ def turn_onto(
     right: Sequence[str] | None,
     shape: Sequence[int],
     names: tuple[object, object],
-) -> Turn:
-    """Return how to turn a picture so that its pixels are those of a grid with as many.
+) -> Turn | None:
+    """Return how to turn a picture so that its pixels are those of a grid with as many; else None.
 
     ``left`` and ``right`` are the ``map_info`` of picture and grid. Where one says nothing of its
     place, pixels are taken as they are; so they are where one lacks a coordinate system and the
@@ -143,13 +141,7 @@ def turn_onto(
     if own.crs is not None and grid.crs is not None and not same_crs(own.crs, grid.crs):
         corners = transformed_points(*corners, own.crs, grid.crs)
     turn, rows, columns = _turned_corners(grid, *corners)
-    distance = _off(rows, columns, shape)
-    if distance > _NEAREST:
-        raise DataError(
-            f"{names[0]}: a corner lies {distance:.1f} pixels from that of {names[1]}; give labels "
-            "on the scene's own grid"
-        )
-    return turn
+    return turn if _off(rows, columns, shape) <= _NEAREST else None
 
 
 def _check_uneven(

@@ -94,13 +94,20 @@ def coordinate_system_string(crs: str | None) -> str | None:
         return None if crs.startswith("EPSG:") else crs
 
 
+_POINTS = 2**16
+
+
 def transformed_points(
     xs: np.ndarray, ys: np.ndarray, source: str, target: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return coordinates of one system in another."""
     warp = require("rasterio.warp", extra="maps")
-    found = warp.transform(parsed_crs(source), parsed_crs(target), xs.ravel(), ys.ravel())
-    right, down = (np.asarray(part, dtype=float).reshape(xs.shape) for part in found)
+    systems = parsed_crs(source), parsed_crs(target)
+    moved = np.stack([part.ravel() for part in (xs, ys)]).astype(float)
+    for start in range(0, xs.size, _POINTS):  # rasterio makes lists of them
+        some = slice(start, start + _POINTS)
+        moved[:, some] = warp.transform(*systems, *moved[:, some])
+    right, down = moved.reshape(2, *xs.shape)
     return right, down
 
 
@@ -177,11 +184,23 @@ class Georeference:
         """The transform as rasterio takes it."""
         return require("rasterio.transform", extra="maps").Affine(*self.transform)
 
-    def centre(self, row: float, column: float) -> tuple[float, float]:
-        """Return x and y of the centre of a pixel, counted from 0."""
+    def centre(self, row: Any, column: Any) -> tuple[Any, Any]:
+        """Return x and y of the centres of pixels, counted from 0."""
         a, b, c, d, e, f = self.transform
         right, down = column + 0.5, row + 0.5
         return a * right + b * down + c, d * right + e * down + f
+
+    def pixels(self, xs: Any, ys: Any) -> tuple[Any, Any]:
+        """Return rows and columns of coordinates, with fractions: a pixel's centre has halves.
+
+        Examples
+        --------
+        >>> Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6)).pixels(500045.0, 5399985.0)
+        (0.5, 1.5)
+        """
+        a, b, c, d, e, f = self.transform
+        right, up, area = xs - c, ys - f, a * e - b * d
+        return (a * up - d * right) / area, (e * right - b * up) / area
 
     def reversed(self, shape: Sequence[int], turn: Turn) -> Georeference:
         """Return where a picture of ``shape`` lies once its rows or columns are reversed.

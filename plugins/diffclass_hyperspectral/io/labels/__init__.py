@@ -15,10 +15,10 @@ from diffclass_hyperspectral.io.labels.label_files import (
     warn_of_odd_classes,
 )
 from diffclass_hyperspectral.io.labels.label_images import (
-    Grid,
     LabelImage,
     class_id_raster,
     label_regions,
 )
 from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list
+from diffclass_hyperspectral.io.labels.placing import Cells, Grid, cells_of, ids_on, is_placed
 from diffclass_hyperspectral.io.labels.vector_labels import is_vector, numbered_shapes

@@ -11,10 +11,11 @@ from typing import Any
 
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.options import check_options
-from diffclass_hyperspectral.io.georeference import LookupTable, georeference_of
+from diffclass_hyperspectral.io.georeference import LookupTable
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
-from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
+from diffclass_hyperspectral.io.labels.label_images import LabelImage
 from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list, read_pixel_list
+from diffclass_hyperspectral.io.labels.placing import Grid
 from diffclass_hyperspectral.io.labels.vector_labels import VECTOR, is_vector, read_vector_labels
 from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
 from diffclass_hyperspectral.options import OPTIONS
@@ -42,8 +43,10 @@ def read_labels(
         Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
         field of a vector file, or ``"layer/field"``.
     grid : Scene or LabelImage, optional
-        Whose pixels the labels are for. Shapes and lists of pixels need it, and so do labels on the
-        map grid of a scene that is in its sensor's geometry.
+        Whose pixels the labels are for. Shapes and lists of pixels need it. Images on another grid
+        are placed by the coordinates of both: a label counts for the pixel that its own pixel's
+        centre lies in, and one coarser than the scene for all pixels whose centres it covers; of
+        several classes in a pixel the most frequent one counts, of equally frequent ones none.
     known : ClassTable, optional
         Of a map that the labels are compared with: classes of shapes that have names alone get the
         numbers that these names have there.
@@ -62,7 +65,8 @@ def read_labels(
     Warns
     -----
     UserWarning
-        Of shapes without a pixel's centre, classes without a pixel, equal names of two classes, and
+        Of images that are placed, with the numbers of labels outside and of pixels with several
+        classes, shapes without a pixel's centre, classes without a pixel, equal names of two, and
         of a class 255, the largest number of its type, where the file declares no value for no
         data.
 
@@ -124,13 +128,8 @@ def labels_of_file(
     if not is_xarray(path) and is_pixel_list(path):
         return read_pixel_list(path, _required_grid(grid, path), class_field=variable, known=known)
     contents = read_image(path, variable=variable, n_axes=2)
-    labels = LabelImage.from_contents(contents, name_of(path))
-    if georeference_of(labels.map_info) is None:
-        return labels
-    table = getattr(grid, "lookup_table", None)  # of a scene in its sensor's geometry
-    if table is None or labels.shape != table.shape:
-        return labels
-    return _on_sensor(labels.on(table), table)
+    labels = LabelImage.from_contents(contents, name_of(path), grid)
+    return labels if grid is None or labels.shape != grid.shape[:2] else labels.on(grid)
 
 
 def _warn_of_largest_id(labels: LabelImage) -> None:
@@ -155,7 +154,7 @@ def _from_shapes(
 ) -> LabelImage:
     grid = _required_grid(grid, path)
     name, _, field = (variable or "").rpartition("/")
-    table = getattr(grid, "lookup_table", None)
+    table = getattr(grid, "lookup_table", None)  # of a scene in its sensor's geometry
     target = grid if table is None else table
     labels = read_vector_labels(
         path, target, class_field=field or None, layer=name or None, known=known

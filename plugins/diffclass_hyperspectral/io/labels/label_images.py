@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from scipy.ndimage import label
@@ -15,26 +14,10 @@ from diffclass.exceptions import DataError
 from diffclass.names import marks
 from diffclass.system.remote_paths import place_of
 from diffclass.targets import MOST_CLASSES
-from diffclass_hyperspectral.io.georeference import turn_onto
 from diffclass_hyperspectral.io.labels.class_table import UNUSED, ClassTable
+from diffclass_hyperspectral.io.labels.placing import Grid, ids_on, is_placed
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
 from diffclass_hyperspectral.io.readers import Color, Contents, is_ignored
-
-
-class Grid(Protocol):
-    """What labels are put on: a scene, a label image of it, or the map grid of a lookup table."""
-
-    @property
-    def path(self) -> Path:
-        """What messages call it."""
-
-    @property
-    def map_info(self) -> tuple[str, ...] | None:
-        """Its coordinates."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows and columns, and maybe bands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,17 +95,28 @@ class LabelImage:
         return cls.from_contents(contents, path)
 
     @classmethod
-    def from_contents(cls, contents: Contents, path: str | os.PathLike[str]) -> LabelImage:
-        """Make a label image of what a reader hands over, or raise `DataError`."""
+    def from_contents(
+        cls, contents: Contents, path: str | os.PathLike[str], grid: Grid | None = None
+    ) -> LabelImage:
+        """Make a label image of what a reader hands over, or raise `DataError`.
+
+        Of a picture of another size than a grid, which both say where they lie, it has the grid's
+        pixels, and no more of the picture is held than a block of its rows.
+        """
         place = place_of(path)
-        band = _single_band(contents.data, place)
-        ids = _as_ids(band, place, ignore_value=contents.ignore_value)
+        raster = class_id_raster(contents.data, place, ignore_value=contents.ignore_value)
+        map_info = contents.map_info
+        if grid is not None and is_placed(raster.shape, map_info, grid):
+            ids, map_info = ids_on(raster, map_info, grid, place), grid.map_info
+        else:
+            ids = raster[:]
+        ids.flags.writeable = False
         return cls(
             ids=ids,
             table=_table(ids, contents),
             path=place,
             format=contents.format,
-            map_info=contents.map_info,
+            map_info=map_info,
             largest=_undeclared_largest(contents),
         )
 
@@ -168,21 +162,12 @@ class LabelImage:
             )
 
     def on(self, grid: Grid) -> LabelImage:
-        """Return the labels of a grid's pixels, turned where its rows or columns run back.
+        """Return the labels of a grid's pixels, by coordinates where both have them.
 
-        `DataError`: it has other rows and columns, or lies elsewhere as far as both say where.
+        `DataError`: it has other rows and columns and either has no coordinates, or they lie apart.
         """
-        if self.shape != grid.shape[:2]:
-            swapped = self.shape[::-1] == grid.shape[:2]
-            raise DataError(
-                f"{self.path}: {self.shape[0]} rows x {self.shape[1]} columns of labels, but "
-                f"{grid.path} has {grid.shape[0]} rows x {grid.shape[1]} columns; "
-                + ("transpose one of them" if swapped else "give the labels of this scene")
-            )
-        turn = turn_onto(self.map_info, grid.map_info, self.shape, (self.path, grid.path))
-        if all(part.step == 1 for part in turn):
-            return self
-        return replace(self, ids=np.ascontiguousarray(self.ids[turn]), map_info=grid.map_info)
+        ids = ids_on(self.ids, self.map_info, grid, self.path)
+        return self if ids is self.ids else replace(self, ids=ids, map_info=grid.map_info)
 
 
 def _undeclared_largest(contents: Contents) -> int | None:
@@ -191,11 +176,6 @@ def _undeclared_largest(contents: Contents) -> int | None:
         return None
     largest = int(np.iinfo(dtype).max)
     return None if largest in (contents.class_names or ()) else largest
-
-
-def _single_band(array: np.ndarray, path: Path) -> np.ndarray:
-    _picture_shape(array.shape, path)
-    return array[:, :, 0] if array.ndim == 3 else array
 
 
 def _picture_shape(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
@@ -209,13 +189,16 @@ def _picture_shape(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-def class_id_raster(raster: Raster, path: Path) -> ComputedRaster:
+def class_id_raster(
+    raster: Raster, path: Path, *, ignore_value: float | None = None
+) -> ComputedRaster:
     """Return a picture of class ids as int32, 0 = unlabelled, checked where it is read."""
     rows, columns = _picture_shape(raster.shape, path)
 
     def read(wanted: slice) -> np.ndarray:
-        block = np.asarray(raster[wanted]).reshape(-1, columns)
-        return _as_ids(block, path, first_row=wanted.indices(rows)[0])
+        block = np.asanyarray(raster[wanted]).reshape(-1, columns)
+        first_row = wanted.indices(rows)[0]
+        return _as_ids(block, path, ignore_value=ignore_value, first_row=first_row)
 
     return ComputedRaster((rows, columns), np.int32, read)
 
@@ -230,9 +213,7 @@ def _as_ids(
     values[marks(array)] = 0
     values[is_ignored(values, ignore_value)] = 0
     _check_ids(values, path, first_row)
-    ids = values.astype(np.int32)
-    ids.flags.writeable = False
-    return ids
+    return values.astype(np.int32)
 
 
 def _check_ids(values: np.ndarray, path: Path, first_row: int) -> None:

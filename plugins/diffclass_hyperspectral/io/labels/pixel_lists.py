@@ -21,7 +21,8 @@ from diffclass.system.libraries import reading
 from diffclass.system.text_dialects import BLANKS, cells_of, read_text, table_in
 from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
-from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
+from diffclass_hyperspectral.io.labels.label_images import LabelImage
+from diffclass_hyperspectral.io.labels.placing import Grid
 
 _PLACES = ("row", "column")
 _ENDINGS = (".csv", ".tsv", ".txt", ".data")

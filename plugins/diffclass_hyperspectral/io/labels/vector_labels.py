@@ -31,7 +31,8 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
-from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
+from diffclass_hyperspectral.io.labels.label_images import LabelImage
+from diffclass_hyperspectral.io.labels.placing import Grid
 
 VECTOR = "vector"
 _GEOJSON = (".geojson", ".json")
@@ -254,20 +255,15 @@ def _without_centre(
     rows, columns = grid.shape[:2]
     found = np.zeros(len(shapes), dtype=bool)
     others = np.setdiff1d(np.arange(len(shapes)), seen - 1)
-    in_pixels = shapely.transform(shapes[others], lambda points: _in_pixels(points, target))
+    in_pixels = shapely.transform(
+        shapes[others], lambda points: np.column_stack(target.pixels(*points.T)[::-1])
+    )
     inside = shapely.intersects(
         shapely.point_on_surface(in_pixels), shapely.box(0, 0, columns, rows)
     )
     for number, shape in zip(others[inside], in_pixels[inside], strict=True):
         found[number] = not _marks_a_pixel(shape, rows, columns)
     return found
-
-
-def _in_pixels(points: np.ndarray, target: Georeference) -> np.ndarray:
-    """Return columns and rows of places."""
-    a, b, c, d, e, f = target.transform
-    xs, ys = points[:, 0] - c, points[:, 1] - f
-    return np.column_stack([e * xs - b * ys, a * ys - d * xs]) / (a * e - b * d)
 
 
 def _marks_a_pixel(shape: Any, rows: int, columns: int) -> bool:

@@ -15,13 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral.io.georeference import (
-    georeference_of,
-    require_overlap,
-    required_place,
-)
-from diffclass_hyperspectral.io.labels import Grid, LabelImage, is_vector, numbered_shapes
-from diffclass_hyperspectral.io.readers import is_ignored, is_xarray, name_of, read_image
+from diffclass_hyperspectral.io.georeference import require_overlap, required_place
+from diffclass_hyperspectral.io.labels import Grid, ids_on, is_vector, numbered_shapes
+from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
+from diffclass_hyperspectral.io.readers import Contents, is_ignored, is_xarray, name_of, read_image
 
 _TERM = re.compile(r"(\d+(?:\.\d+)?)(?:\s*-\s*(\d+(?:\.\d+)?))?\s*(nm|um|\u00b5m|\u03bcm)?\Z", re.I)
 _HOW = "write numbers from 1 or wavelengths: 1-50,60 or 450-1300,1500-1750nm"
@@ -124,12 +121,8 @@ def pixels_in(source: Any, grid: Grid) -> np.ndarray:
     elif isinstance(source, str | os.PathLike) and is_vector(source):
         found = numbered_shapes(source, target) > 0
     else:
-        found, info, path = _not_zero(source)
-        on_map = table is not None and georeference_of(info) is not None
-        labels = LabelImage.from_array(found, path=path).placed(info)
-        found = labels.on(target if on_map else grid).ids > 0
-        if not on_map:
-            return found
+        picture, map_info, path = _not_zero(source)
+        return ids_on(picture, map_info, grid, path) > 0
     return found if table is None else table.to_sensor(found.astype(np.uint8)) > 0
 
 
@@ -168,15 +161,20 @@ def _in_box(box: tuple[float, float, float, float], grid: Grid) -> np.ndarray:
     return (x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3])
 
 
-def _not_zero(source: Any) -> tuple[np.ndarray, tuple[str, ...] | None, Path]:
-    if not (isinstance(source, str | os.PathLike) or is_xarray(source)):
-        return np.asarray(source) != 0, None, Path("mask")
-    path = name_of(source)
-    contents = read_image(source, n_axes=2)
-    values = np.asarray(contents.data)
-    if values.ndim == 3 and values.shape[2] == 1:
-        values = values[:, :, 0]
-    if values.ndim != 2 or values.dtype.kind not in "biuf":
-        raise DataError(f"{path}: an array of shape {values.shape}; a mask has one band of numbers")
-    there = (values != 0) & ~np.isnan(values) & ~is_ignored(values, contents.ignore_value)
-    return there, contents.map_info, path
+def _not_zero(source: Any) -> tuple[Raster, tuple[str, ...] | None, Path]:
+    """Return a picture that is 1 where a source is not 0, its coordinates and its name."""
+    if isinstance(source, str | os.PathLike) or is_xarray(source):
+        path, contents = name_of(source), read_image(source, n_axes=2)
+    else:
+        path, contents = Path("mask"), Contents(np.asarray(source), "array")
+    data = contents.data
+    is_band = len(data.shape) in (2, 3) and data.shape[2:] in ((), (1,))
+    if not is_band or data.dtype.kind not in "biuf":
+        raise DataError(f"{path}: an array of shape {data.shape}; a mask has one band of numbers")
+
+    def read(rows: slice) -> np.ndarray:
+        values = np.asarray(data[rows]).reshape(-1, data.shape[1])
+        there = (values != 0) & ~np.isnan(values) & ~is_ignored(values, contents.ignore_value)
+        return there.astype(np.uint8)
+
+    return ComputedRaster(data.shape[:2], np.uint8, read), contents.map_info, path

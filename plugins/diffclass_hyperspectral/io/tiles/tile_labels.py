@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,13 @@ from diffclass.exceptions import DataError, warn_user
 from diffclass.options import check_options
 from diffclass_hyperspectral.io.georeference import NoOverlapError
 from diffclass_hyperspectral.io.labels import (
+    Cells,
     ClassTable,
+    Grid,
     LabelImage,
+    cells_of,
     is_pixel_list,
+    is_placed,
     is_vector,
     labels_of_file,
     numbered_shapes,
@@ -26,7 +32,6 @@ from diffclass_hyperspectral.io.readers import images_among, is_store
 from diffclass_hyperspectral.io.tiles.tiled_scenes import (
     Tile,
     TiledScene,
-    placement_of,
     warnings_joined,
 )
 from diffclass_hyperspectral.options import OPTIONS
@@ -47,11 +52,10 @@ def read_tile_labels(
     Parameters
     ----------
     source : path-like, LabelImage, or sequence of these
-        Shapes; an image on the mosaic's grid, of any extent; a folder with a label image of the
-        same name for each scene (some may lack one; files that are named as no scene are told); or
-        one for each scene, in their order. Without
-        a common grid also the image of one scene: that with which its name begins, or the only one
-        of its size.
+        Shapes; an image with coordinates, of any extent, or of the mosaic's size; a folder with a
+        label image of the same name for each scene (some may lack one; files that are named as no
+        scene are told); or one for each scene, in their order. Without a common grid also the image
+        of one scene: that with which its name begins, or the only one of its size.
     tiles : TiledScene
     variable, known : optional
         As for `read_labels`.
@@ -92,15 +96,15 @@ def _labels(
     of_shapes = isinstance(source, str | os.PathLike) and is_vector(source)
     if isinstance(source, str | os.PathLike) and _is_folder(source):
         parts = _from_folder(Path(source), tiles, variable, known)
-    elif isinstance(source, str | os.PathLike) and (
-        len(tiles.tiles) == 1 or is_pixel_list(source) or (of_shapes and tiles.is_mosaic)
-    ):
-        return read_labels(source, variable=variable, grid=tiles.scene, known=known)
+    elif isinstance(source, str | os.PathLike) and (tiles.is_mosaic or is_pixel_list(source)):
+        labels = read_labels(source, variable=variable, grid=tiles.scene, known=known)
+        return labels.on(tiles.scene)
     elif of_shapes:
-        parts = _on_tiles(tiles, lambda tile: _read(source, variable, known, tile))
+        parts = _on_tiles(tiles, lambda tile: _read(source, variable, known, tile.scene))
+    elif isinstance(source, LabelImage) and tiles.is_mosaic:
+        parts = [(source, None)]
     elif isinstance(source, str | os.PathLike | LabelImage):
-        image = _read(source, variable, known)
-        parts = [(image, None if tiles.is_mosaic else _tile_of(image, tiles))]
+        parts = [_of_stack(source, tiles, variable, known)]
     else:
         given = list(source)
         if len(given) != len(tiles.tiles):
@@ -108,7 +112,7 @@ def _labels(
                 f"{len(given)} label images for {len(tiles.tiles)} scenes; one for each"
             )
         pairs = zip(given, tiles.tiles, strict=True)
-        parts = [(_read(one, variable, known, tile), tile) for one, tile in pairs]
+        parts = [(_read(one, variable, known, tile.scene), tile) for one, tile in pairs]
     labels = _joined(parts, tiles, source)
     warn_of_odd_classes(labels, of_shapes=of_shapes)
     return labels
@@ -161,22 +165,50 @@ def _numbered(path: str | os.PathLike[str], tile: Tile) -> LabelImage:
     return LabelImage.from_array(ids, path=path).placed(tile.scene.map_info)
 
 
-def _read(
-    one: Any, variable: str | None, known: ClassTable | None, tile: Tile | None = None
-) -> LabelImage:
+def _read(one: Any, variable: str | None, known: ClassTable | None, grid: Grid) -> LabelImage:
     if isinstance(one, LabelImage):
         return one
-    grid = None if tile is None else tile.scene
     return labels_of_file(one, variable=variable, grid=grid, known=known)
 
 
-def _tile_of(image: LabelImage, tiles: TiledScene) -> Tile | None:
-    """Return the scene of a stack that an image belongs to; None for one of the whole stack."""
-    if image.ids.shape == tiles.scene.shape[:2]:
-        return None
-    named = [tile for tile in tiles.tiles if _is_named_as(image.path.stem, tile.scene.path.stem)]
-    if named:
-        return max(named, key=lambda tile: len(tile.scene.path.stem))
+@dataclass(frozen=True, eq=False)
+class _Stack:
+    """The grid of a stack: its scenes lie where the coordinates of each say."""
+
+    path: Path
+    shape: tuple[int, ...]
+    cells: list[Cells]
+    map_info: None = None
+
+    @classmethod
+    def of(cls, tiles: TiledScene) -> _Stack:
+        scene = tiles.scene
+        cells = []
+        numbers = np.arange(math.prod(scene.shape[:2])).reshape(scene.shape[:2])
+        for tile in tiles.tiles:
+            own = np.append(numbers[tile.rows, tile.columns], -1)  # the last one is no pixel
+            cells += [replace(one, numbers=own[one.numbers]) for one in cells_of(tile.scene)]
+        return cls(scene.path, scene.shape, cells)
+
+
+def _of_stack(
+    source: Any, tiles: TiledScene, variable: str | None, known: ClassTable | None
+) -> tuple[LabelImage, Tile | None]:
+    """Return an image on the scenes of a stack, and which it belongs to; None for all of them."""
+    stem = (source.path if isinstance(source, LabelImage) else Path(source)).stem
+    named = [tile for tile in tiles.tiles if _is_named_as(stem, tile.scene.path.stem)]
+    tile = max(named, key=lambda tile: len(tile.scene.path.stem), default=None)
+    stack = _Stack.of(tiles)
+    image = _read(source, variable, known, stack if tile is None else tile.scene)
+    if image.shape == tiles.scene.shape[:2]:
+        return image, None
+    if tile is None and is_placed(image.shape, image.map_info, stack):
+        return image.on(stack), None
+    return image, tile or _only_tile_of(image, tiles)
+
+
+def _only_tile_of(image: LabelImage, tiles: TiledScene) -> Tile:
+    """Return the only scene of an image's size."""
     fitting = [tile for tile in tiles.tiles if image.ids.shape == tile.scene.shape[:2]]
     if len(fitting) == 1:
         return fitting[0]
@@ -211,7 +243,7 @@ def _from_folder(
                 f"{files[0]} and {files[1].name} are both called as {tile.scene.path.name}; keep "
                 "one of them"
             )
-        parts += [(_read(path, variable, known, tile), tile) for path in files]
+        parts += [(_read(path, variable, known, tile.scene), tile) for path in files]
     if not parts:
         name = tiles.tiles[0].scene.path.stem
         raise DataError(f"{folder}: holds no label image that is named as a scene, as {name}.tif")
@@ -254,14 +286,8 @@ def _joined(
     scene = tiles.scene
     ids = np.zeros(scene.shape[:2], dtype=np.int32)
     for labels, tile in parts:
-        own, row, column = _ids_and_place(labels, tile, tiles)
-        top, left = max(0, -row), max(0, -column)
-        bottom = min(own.shape[0], ids.shape[0] - row)
-        right = min(own.shape[1], ids.shape[1] - column)
-        if top >= bottom or left >= right:
-            raise NoOverlapError(f"{labels.path}: lies on none of the scenes; check its place")
-        here = ids[row + top : row + bottom, column + left : column + right]
-        new = own[top:bottom, left:right]
+        here = ids if tile is None else ids[tile.rows, tile.columns]
+        new = labels.on(scene if tile is None else tile.scene).ids
         np.copyto(here, new, where=(here == 0) & (new > 0))
     ids.flags.writeable = False
     name = Path(source) if isinstance(source, str | os.PathLike) else Path("labels")
@@ -269,19 +295,6 @@ def _joined(
     is_numbered = any(labels.is_numbered for labels, _ in parts)
     largest = next((one.largest for one, _ in parts if one.largest is not None), None)
     return LabelImage(ids, table, name, "tiles", scene.map_info, is_numbered, largest)
-
-
-def _ids_and_place(
-    labels: LabelImage, tile: Tile | None, tiles: TiledScene
-) -> tuple[np.ndarray, int, int]:
-    """Return the ids, and the row and column of the first of them on the joint picture."""
-    if tile is not None:
-        return labels.on(tile.scene).ids, tile.row, tile.column
-    found = placement_of(labels, tiles.scene)
-    if found is None:
-        return labels.on(tiles.scene).ids, 0, 0  # without coordinates: of the mosaic's size
-    turn, offset = found
-    return labels.ids[turn], *offset
 
 
 def _joined_tables(labels: list[LabelImage]) -> ClassTable:
