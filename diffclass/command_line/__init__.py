@@ -16,8 +16,9 @@ if TYPE_CHECKING:
         common_options,
         forecast_printer,
     )
-    from diffclass.command_line.dispatch import is_table
     from diffclass.command_line.doctor import version_line
+    from diffclass.command_line.holdout_options import HoldoutOptions, holdout_option
+    from diffclass.command_line.inputs import Claim, InputKind, axes_of, is_of_kind, kind_of
     from diffclass.command_line.map_options import MapOptions
     from diffclass.command_line.option_groups import (
         BYTES,
@@ -35,21 +36,28 @@ if TYPE_CHECKING:
     )
     from diffclass.command_line.recipes import changed_files, read_recipe, recipe
     from diffclass.command_line.results import check_picture, costs_of, give_report, present
+    from diffclass.command_line.verbs import Verb
     from diffclass.command_line.walk_options import WalkOptions
 
 _HOMES = (
-    "option_groups", "console", "results", "walk_options", "map_options", "doctor", "dispatch",
-    "recipes",
+    "option_groups", "console", "results", "walk_options", "map_options", "doctor",
+    "holdout_options", "inputs",
+    "recipes", "verbs",
 )  # fmt: skip
 __all__ = [
     "BOUND_MISSED",
     "BYTES",
     "FILE",
     "INTERRUPTED",
+    "Claim",
     "Console",
+    "HoldoutOptions",
+    "InputKind",
     "MapOptions",
     "RunOptions",
+    "Verb",
     "WalkOptions",
+    "axes_of",
     "changed_files",
     "check_picture",
     "command",
@@ -58,7 +66,9 @@ __all__ = [
     "force_option",
     "forecast_printer",
     "give_report",
-    "is_table",
+    "holdout_option",
+    "is_of_kind",
+    "kind_of",
     "names_of",
     "option",
     "options",

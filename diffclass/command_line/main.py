@@ -28,7 +28,6 @@ from diffclass.command_line.console import (
     messages,
     use_messages,
 )
-from diffclass.command_line.dispatch import takes_a_table
 from diffclass.command_line.option_groups import RunOptions, help_records
 from diffclass.exceptions import (
     ClusterError,
@@ -41,7 +40,6 @@ from diffclass.exceptions import (
 from diffclass.system.extensions import (
     COMMANDS,
     QGIS,
-    TABLE_COMMANDS,
     extension_names,
     load_extension,
     own_points,
@@ -85,24 +83,15 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is called; suggest similar names for a mistyped one.
-
-        The first file that is named decides between commands on scenes and on tables.
-        """
+        """Find the command that is called; suggest similar names for a mistyped one."""
         try:
-            name, found, rest = super().resolve_command(ctx, args)
+            return super().resolve_command(ctx, args)
         except click.UsageError as error:
             alike = difflib.get_close_matches(args[0], self.list_commands(ctx), 2)
             if not alike:
                 raise
             text = f"{error.message} Did you mean {' or '.join(alike)}?"
             raise click.UsageError(text, ctx) from error
-        on_tables = own_points(TABLE_COMMANDS)
-        if name in on_tables and found is not None:
-            other = on_tables[name].load()
-            if takes_a_table(name, rest, (found, other)):
-                return name, other, rest
-        return name, found, rest
 
 
 def _failing(name: str, error: ExtensionError) -> click.Command:

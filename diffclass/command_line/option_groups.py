@@ -124,7 +124,7 @@ def _click_type(of: Domain) -> click.ParamType:
 
 FILE = _File(path_type=Path)
 BYTES = _Bytes()
-_FIRST = "Options"
+FIRST_TITLE = "Options"
 _BY_TYPE: dict[str, dict[str, Any]] = {
     "bool": {"is_flag": True},
     "int": {"type": int},
@@ -151,11 +151,11 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the usual options, then each group below its title."""
-        groups: dict[str, list[tuple[str, str]]] = {_FIRST: []}
+        groups: dict[str, list[tuple[str, str]]] = {FIRST_TITLE: []}
         for one in self.get_params(ctx):
             record = one.get_help_record(ctx) if isinstance(one, click.Option) else None
             if record is not None:
-                groups.setdefault(getattr(one, "title", _FIRST), []).append(record)
+                groups.setdefault(getattr(one, "title", FIRST_TITLE), []).append(record)
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -178,7 +178,7 @@ def _shown(parameter: click.Parameter) -> click.Parameter:
 
 _HELP_ALL = Option(
     ["--help-all"],
-    title=_FIRST,
+    title=FIRST_TITLE,
     is_flag=True,
     is_eager=True,
     expose_value=False,
@@ -270,7 +270,7 @@ def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..
 
 def _made(kind: type) -> list[Option]:
     """Return the options that a dataclass declares."""
-    title = getattr(kind, "title", _FIRST)
+    title = getattr(kind, "title", FIRST_TITLE)
     return [_option(one, title) for one in dataclasses.fields(kind)]
 
 
@@ -286,7 +286,7 @@ def _option(one: dataclasses.Field[Any], title: str) -> Option:
     settings.setdefault("show_default", "default" in settings)
     if isinstance(settings.get("type"), _ListedType):
         settings["metavar"] = one.name.rpartition("_")[2].upper()
-    return Option(names, title=_FIRST if facts["usual"] else title, **settings)
+    return Option(names, title=FIRST_TITLE if facts["usual"] else title, **settings)
 
 
 def taken(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Extensions by other distributions: commands, readers, kernels, QGIS algorithms.
+"""Extensions by other distributions: commands, kinds of inputs, readers, kernels, QGIS algorithms.
 
 A distribution lists them as entry points, in the groups below. An extension is imported when it is
 first used. An extension cannot replace a name of diffclass's own, and where two distributions add
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distribution, entry_points
 from typing import Any
 
 from diffclass.exceptions import ExtensionError, warn_user
@@ -17,25 +17,21 @@ from diffclass.exceptions import ExtensionError, warn_user
 __all__ = [
     "COMMANDS",
     "GROUPS",
+    "INPUTS",
     "KERNELS",
     "QGIS",
     "READERS",
-    "TABLE_COMMANDS",
     "extension_names",
     "load_extension",
     "own_points",
 ]
 
 COMMANDS = "diffclass.commands"  # click commands
-# own alone: those of COMMANDS' names that take tables
-TABLE_COMMANDS = "diffclass.table_commands"
+INPUTS = "diffclass.inputs"  # subclasses of diffclass.command_line.InputKind
 READERS = "diffclass.readers"  # by suffix: functions from a path to an image
 KERNELS = "diffclass.kernels"  # functions without arguments that return a kernel
 QGIS = "diffclass.qgis"  # descriptions of algorithms, as plain dictionaries
-GROUPS = (COMMANDS, READERS, KERNELS, QGIS)
-
-# The packages of the distribution diffclass, whose commands are entry points too.
-_OWN = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
+GROUPS = (COMMANDS, INPUTS, READERS, KERNELS, QGIS)
 
 
 def extension_names(group: str) -> list[str]:
@@ -96,13 +92,13 @@ def own_points(group: str) -> dict[str, EntryPoint]:
     >>> own_points(COMMANDS)["demo"].value
     'diffclass.command_line.demo:demo'
     """
-    return {point.name: point for point in _points(group) if _is_own(point)}
+    return {point.name: point for point in _own() if point.group == group}
 
 
 def _added(group: str) -> dict[str, list[EntryPoint]]:
     added: dict[str, list[EntryPoint]] = {}
     for point in _points(group):
-        if not _is_own(point):
+        if point not in _own():
             added.setdefault(point.name, []).append(point)
     return added
 
@@ -112,8 +108,10 @@ def _points(group: str) -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=group))  # reads the metadata of every installed distribution
 
 
-def _is_own(point: EntryPoint) -> bool:
-    return point.module.split(".")[0] in _OWN
+@cache
+def _own() -> tuple[EntryPoint, ...]:
+    """Return the entry points of the distribution that has this module."""
+    return tuple(distribution(__name__.partition(".")[0]).entry_points)
 
 
 def _distribution(point: EntryPoint) -> str:

@@ -9,7 +9,7 @@ OPTIONS = {
     "clusters": Whole(2, or_none=True),
     "columns": Text(or_none=True),
     "has_features": YES_NO,
-    "holdout": YES_NO,
+    "holdout": OneOf(("random",), or_none=True),
     "id_column": Text(or_none=True),
     "labels_per_class": Whole(1, or_none=True),
     "level": Number(0, 1, is_open=True, or_none=True),

@@ -102,20 +102,19 @@ def test_version(capsys):
 
 
 def test_help_names_every_format(capsys):
-    from diffclass_hyperspectral.io.labels import vector_labels
-    from diffclass_hyperspectral.io.readers import images
+    from diffclass_hyperspectral.io import formats
 
     said = {}
     for command in ("info", "classify", "cluster", "anomaly", "suggest", "relabel", "evaluate"):
         assert cli.run([command, "--help"]) == 0
         said[command] = " ".join(capsys.readouterr().out.split())
     spellings = {".jpeg": ".jpg", ".tiff": ".tif", ".hdf5": ".h5"}
-    known = {suffix for one in images._FORMATS.values() for suffix in one.suffixes}
+    known = {suffix for one in formats.FORMATS.values() for suffix in one.suffixes}
     endings = {spellings.get(ending, ending) for ending in known} - {".gis"}
     assert [ending for ending in endings if ending not in said["info"]] == []
     for command in ("classify", "cluster", "anomaly", "suggest", "relabel"):
         assert "diffclass info --help" in said[command], command
-    shapes = [ending for ending in vector_labels.ENDINGS if ending != ".json"]
+    shapes = [ending for ending in formats.SHAPE_ENDINGS if ending != ".json"]
     for command in ("classify", "suggest", "evaluate"):
         assert [ending for ending in shapes if ending not in said[command]] == [], command
 

@@ -36,7 +36,7 @@ def shown(text):
 
 
 def test_classify_shows_thirty_options_the_usual_ten_first(helped):
-    text = helped("classify", "--help")
+    text = helped("classify", "scene.tif", "--help")
     assert len(shown(text)) <= 30
     assert sorted(shown(text)[:10]) == sorted(TEN)
     titles = re.findall(r"^(\w.*):$", text, re.MULTILINE)

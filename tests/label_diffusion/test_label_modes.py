@@ -33,7 +33,7 @@ from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.diffusion import start_walk
 from diffclass.relabel import RelabelSession
 from diffclass_hyperspectral.commands.classify import classify
-from diffclass_relabel.commands.relabel import relabel
+from diffclass_relabel.commands.relabel_scene import relabel
 
 def refusal(work):
     try:

@@ -21,7 +21,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
-from diffclass.system.extensions import TABLE_COMMANDS, own_points
 
 from ..plugins.relabel.typed import serve_typed
 
@@ -129,12 +128,9 @@ def check_program(program, arguments, where):
 
 def check_options(arguments, where):
     """See that a command has the options that it is given."""
-    commands = [cli.diffclass.get_command(None, arguments[0])]
-    assert commands[0] is not None, f"{where}: diffclass has no command {arguments[0]}"
-    if arguments[0] in own_points(TABLE_COMMANDS):
-        commands.append(own_points(TABLE_COMMANDS)[arguments[0]].load())
-    parameters = [parameter for command in commands for parameter in command.params]
-    known = {option for parameter in parameters for option in parameter.opts}
+    command = cli.diffclass.get_command(None, arguments[0])
+    assert command is not None, f"{where}: diffclass has no command {arguments[0]}"
+    known = {option for parameter in command.params for option in parameter.opts}
     known |= {"--help", "--help-all"}
     for option in (word for word in arguments[1:] if word.startswith("-")):
         assert option in known, f"{where}: diffclass {arguments[0]} has no {option}"

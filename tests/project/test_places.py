@@ -191,9 +191,9 @@ assert DotsDisplay([1, 2, 3]).plot().ax_.lines
                 "def read(path):\n"
                 "    return Contents(np.loadtxt(path)[np.newaxis], format='Cells')\n"
             ),
-            "plugins/diffclass_hyperspectral/io/readers/images.py": replaced(
-                r"^_FORMATS(.*)= \{$",
-                r'_FORMATS\1= {\n    "cells": _Format("cells", suffixes=(".cells",)),',
+            "plugins/diffclass_hyperspectral/io/formats.py": replaced(
+                r"^FORMATS(.*)= \{$",
+                r'FORMATS\1= {\n    "cells": Format("cells", suffixes=(".cells",)),',
             ),
         },
         """
@@ -213,18 +213,15 @@ np.testing.assert_allclose(scene.spectra(), X)
                 "    commas.write_text(path.read_text().replace(' ', ','))\n"
                 "    return arrow_tables.read(commas, **options)\n"
             ),
-            "plugins/diffclass_tables/io/opening.py": lambda text: replaced(
-                r'^(\s+)"\.npy": ', r'\1".spaced": spaced.read, ".npy": '
-            )(replaced(r"import anndata_tables,", "import spaced, anndata_tables,")(text)),
-            "diffclass/command_line/dispatch.py": replaced(
-                r"^_ENDINGS = \(", '_ENDINGS = (".spaced", '
+            "plugins/diffclass_tables/formats.py": replaced(
+                r'^(\s+)"\.npy": ', r'\1".spaced": "spaced:read", ".npy": '
             ),
         },
         """
-from diffclass.command_line import is_table
+from diffclass.command_line import kind_of
 from diffclass_tables import open_table
 np.savetxt("rows.spaced", X, header="a b", comments="")
-assert is_table("rows.spaced")
+assert kind_of("rows.spaced").name == "table"
 np.testing.assert_allclose(open_table("rows.spaced").values, X)
 """,
     ),

@@ -44,7 +44,7 @@ class _WorkersType(click.ParamType):
 class BlockOptions:
     """Where a scene is worked on, if not in the memory of one process."""
 
-    title = "Scenes beyond memory"
+    title = "Beyond memory"
     memory: int | None = option(
         "Memory to use, as 8GB. A scene that needs more is worked on block by block, in a "
         "scratch folder. With the address of a scheduler: of each worker.",

@@ -13,12 +13,14 @@ import click
 from diffclass.command_line import (
     BOUND_MISSED,
     Console,
+    HoldoutOptions,
     RunOptions,
     command,
     common_options,
     costs_of,
     forecast_printer,
     give_report,
+    holdout_option,
     names_of,
     option,
     options,
@@ -73,18 +75,6 @@ class _Labels:
         "labels the ten pixels of the smallest angle to it.",
         usual=True,
     )
-    holdout: str | None = option(
-        "Hold labels out at random, in blocks of the picture, or both in turn (the map is "
-        "then that of blocks); half of them, unless --labels-per-class is given. Spatial features, "
-        "--majority and --min-area are always scored both ways.",
-        usual=True,
-        of=OPTIONS["holdout"],
-    )
-    labels_per_class: int | None = option(
-        "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
-        usual=True,
-        of=OPTIONS["labels_per_class"],
-    )
     scores: Path | None = option(
         "A map of the same classes from elsewhere, such as last year's, in the formats of labels: "
         "its classes are hints beside the labels, and count the more the better they agree.",
@@ -92,6 +82,19 @@ class _Labels:
     )
     label_variable: str | None = option(
         "Array to take from a .mat label file with several.", hidden=True
+    )
+
+
+@dataclass(frozen=True)
+class _Held(HoldoutOptions):
+    """Which labels are held out, also by their places."""
+
+    holdout: str | None = holdout_option(
+        "Hold labels out at random (also where no word follows), in blocks of the picture, or "
+        "both in turn (the map is then that of blocks); half of them, unless --labels-per-class "
+        "is given. Spatial features, --majority and --min-area are always scored both ways.",
+        "blocks",
+        "both",
     )
 
 
@@ -222,6 +225,7 @@ class _Fitting:
 
     random_state: int
     labels: _Labels
+    held: _Held
     diffusion: DiffusionOptions
     blocks: BlockOptions
 
@@ -229,6 +233,7 @@ class _Fitting:
 @command(epilog="Example: diffclass classify scene.tif --labels labels.gpkg -o map.tif")
 @scenes_argument()
 @options(_Labels, "labels")
+@options(_Held, "held")
 @options(_Files, "files")
 @options(_Model, "model")
 @options(DiffusionOptions, "diffusion")
@@ -241,6 +246,7 @@ def classify(
     scenes: tuple[Path, ...],
     *,
     labels: _Labels,
+    held: _Held,
     files: _Files,
     model: _Model,
     diffusion: DiffusionOptions,
@@ -281,7 +287,7 @@ def classify(
         place_maps(console, rasters, tiles.scene)
         advice = _SMALLER_TILES if model.model else SMALLER
         before = forecast_printer(console, advice, force=running.force)
-        fitting = _Fitting(running.random_state, labels, diffusion, blocks)
+        fitting = _Fitting(running.random_state, labels, held, diffusion, blocks)
         making = (
             _by_model(tiles.scene, model, cleanup, before)
             if model.model
@@ -376,7 +382,7 @@ def _check_usage(
     if model.model is not None:
         refuse_without_effect(
             [
-                *names_of(DiffusionOptions, BlockOptions, _Labels),
+                *names_of(DiffusionOptions, BlockOptions, _Held, _Labels),
                 "random_state",
                 "save",
                 "stability",
@@ -450,8 +456,8 @@ def _by_labels(
             labels,
             features=features,
             classifier=classifier,
-            holdout=given.holdout,
-            labels_per_class=given.labels_per_class,
+            holdout=fitting.held.holdout,
+            labels_per_class=fitting.held.labels_per_class,
             random_state=fitting.random_state,
             cleanup=cleanup,
             before=before,

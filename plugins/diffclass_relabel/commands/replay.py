@@ -15,7 +15,7 @@ from diffclass.command_line import (
     common_options,
     force_option,
     forecast_printer,
-    is_table,
+    is_of_kind,
     option,
     options,
     overwrite_option,
@@ -101,7 +101,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     from diffclass_relabel.session import class_table, replayed
 
     inputs, report = [*given.scenes, session, *part.files], present(given.report)
-    over_table = is_table(given.scenes[0])
+    over_table = is_of_kind("table", given.scenes[0])
     if over_table:
         given.check_table(inputs, report)
     else:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.command_line import is_table, taken
+from diffclass.command_line import is_of_kind, taken
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel import RelabelSession
 from diffclass.system.progress import listening
@@ -101,7 +101,7 @@ class RelabelWidget(anywidget.AnyWidget):
                 raise DataError(
                     f"{place}: no such scene; an array is one once numpy.save has kept it"
                 )
-        asked = checked_settings("table" if is_table(places[0]) else "scene", settings)
+        asked = checked_settings("table" if is_of_kind("table", places[0]) else "scene", settings)
         files = {"labels": labels, "label_variable": label_variable}
         files |= {"match": taken(Matching, {"match": match}).get("match")}
         log = _opened_log(default_session(places) if session is None else Path(session))

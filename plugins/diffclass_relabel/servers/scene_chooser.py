@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, ValidationError, convert
 
-from diffclass.command_line import is_table
+from diffclass.command_line import is_of_kind
 from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.access import Client, parsed_message
@@ -146,7 +146,7 @@ class SceneChooser:
                 path and str(self._folder.file(path)) for path in (choice.mask, choice.reference)
             )
             settings = {"features": choice.features, "mask": mask}
-            if is_table(scenes[0]):  # has no choice of features
+            if is_of_kind("table", scenes[0]):  # has no choice of features
                 del settings["features"]
             wanted = {name: value for name, value in settings.items() if value}
             options = {"settings": wanted, "reference": reference or None}

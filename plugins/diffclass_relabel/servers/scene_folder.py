@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from diffclass.command_line import is_table
+from diffclass.command_line import is_of_kind
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.session_file.sidecar import write_private
 
@@ -182,4 +182,4 @@ def _scenes_among(places: list[Path]) -> list[Path]:
 
 
 def _is_readable_table(place: Path) -> bool:
-    return os.path.isfile(place) and os.access(place, os.R_OK) and is_table(place)
+    return os.path.isfile(place) and os.access(place, os.R_OK) and is_of_kind("table", place)

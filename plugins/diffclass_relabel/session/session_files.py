@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from diffclass import __version__
-from diffclass.command_line import is_table, taken
+from diffclass.command_line import is_of_kind, taken
 from diffclass.exceptions import ParameterError, warn_user
 from diffclass.relabel import Operation
 from diffclass.system.costs import Forecast
@@ -109,7 +109,7 @@ def open_editor(
 def _settings_kind(paths: _Paths) -> type[SessionSettings]:
     """Return which settings a session over files has: the first file decides."""
     first = paths if isinstance(paths, str | os.PathLike) else next(iter(paths))
-    return TableSettings if is_table(first) else SceneSettings
+    return TableSettings if is_of_kind("table", first) else SceneSettings
 
 
 def _opened(

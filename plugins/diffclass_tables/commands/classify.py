@@ -14,6 +14,7 @@ from diffclass.command_line import (
     BOUND_MISSED,
     BYTES,
     Console,
+    HoldoutOptions,
     RunOptions,
     WalkOptions,
     command,
@@ -59,12 +60,6 @@ class _Given:
         usual=True,
         required=True,
     )
-    labels_per_class: int | None = option(
-        "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
-        usual=True,
-        of=OPTIONS["labels_per_class"],
-    )
-    holdout: bool = option("Hold half of the labels of each class out.", usual=True)
     level: float | None = option(
         "Add the set of classes that may be each row's own: this share of them, such as 0.9, is to "
         "hold the true one.",
@@ -117,6 +112,7 @@ def _recipe(inputs: Sequence[Path], columns: Mapping[str, np.ndarray]) -> dict[s
 @command(epilog="Example: diffclass classify embeddings.npy --labels labels.csv -o classes.csv")
 @table_argument()
 @options(_Given, "given")
+@options(HoldoutOptions, "held")
 @options(RowOptions, "part")
 @options(WalkOptions, "walk")
 @options(RunOptions, "running")
@@ -125,6 +121,7 @@ def classify(
     table: Path,
     *,
     given: _Given,
+    held: HoldoutOptions,
     part: RowOptions,
     walk: WalkOptions,
     running: RunOptions,
@@ -186,8 +183,8 @@ def classify(
                 y,
                 scores=scores,
                 classifier=used,
-                labels_per_class=given.labels_per_class,
-                holdout=given.holdout,
+                labels_per_class=held.labels_per_class,
+                holdout=held.holdout,
                 random_state=running.random_state,
                 level=given.level,
             )

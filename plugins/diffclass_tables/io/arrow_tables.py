@@ -38,7 +38,6 @@ ATTRIBUTES = Attributes(
     "Parquet and Feather: metadata of the file and its columns",
     honoured={"index_columns of pandas": "ids"},
 )
-ENDINGS = (*TEXTS, ".parquet", ".feather")
 _FORMATS = {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet", ".feather": "Feather"}
 _BLOCK = 2**20  # bytes of text that are read at once, if rows are not longer
 _LONGEST = 2**16, 2**30  # of a cell, of a row: bytes

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.system.libraries import reading, require_file
+from diffclass_tables.formats import OF_COLUMNS
 from diffclass_tables.io import anndata_tables, arrow_tables
 from diffclass_tables.io.labels import ids_in
 from diffclass_tables.io.tables import Table, checked_sparse, in_words
@@ -67,7 +68,7 @@ def read_row_graph(source: str, table: Table) -> sp.csr_array:
             return _checked(graph, f"{table.path}", table)
     require_file(place)
     with reading(place, "a graph"):
-        if place.suffix.lower() in arrow_tables.ENDINGS:
+        if place.suffix.lower() in OF_COLUMNS:
             return _of_edges(place, table)
         if place.suffix.lower() == ".npz":
             return _checked(sp.load_npz(place), str(place), table)

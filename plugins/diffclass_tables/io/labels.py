@@ -12,6 +12,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.names import check_text, is_whole, marks
 from diffclass.options import check_options
 from diffclass.system.libraries import reading, require_file
+from diffclass_tables.formats import OF_COLUMNS
 from diffclass_tables.io import arrow_tables
 from diffclass_tables.io.tables import INDEX, RESULTS, ROW, Table, dates_as_text, in_words
 from diffclass_tables.options import OPTIONS
@@ -80,7 +81,7 @@ def read_row_labels(
     with reading(place, "labels of rows"):
         if place.suffix.lower() in (".npy", ".npz"):
             return _by_order(place, *_array(place, variable), table.n_rows)
-        if place.suffix.lower() in arrow_tables.ENDINGS:
+        if place.suffix.lower() in OF_COLUMNS:
             return _by_id(place, table, variable)
         raise DataError(
             f"{place}: labels of rows are .csv, .tsv, .txt, .data, .parquet, .feather, .npy or "

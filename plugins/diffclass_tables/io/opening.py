@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from diffclass.exceptions import DataError
 from diffclass.options import check_options
 from diffclass.system.libraries import reading, require_file
-from diffclass_tables.io import anndata_tables, arrow_tables, numpy_tables
+from diffclass_tables.formats import READERS
 from diffclass_tables.io.tables import Table
 from diffclass_tables.options import OPTIONS
-
-# Each takes a path and the options of `open_table`.
-_READERS: dict[str, Callable[..., Table]] = {
-    ".npy": numpy_tables.read_array,
-    ".npz": numpy_tables.read_archive,
-    ".h5ad": anndata_tables.read,
-    **dict.fromkeys(arrow_tables.ENDINGS, arrow_tables.read),
-}
 
 
 def open_table(
@@ -86,9 +80,10 @@ def open_table(
     )
     place = Path(path)
     require_file(place)
-    read = _READERS.get(place.suffix.lower())
-    if read is None:
-        raise DataError(f"{place}: no table; these are {', '.join(sorted(_READERS))} files")
+    module, _, name = READERS.get(place.suffix.lower(), "").partition(":")
+    if not module:
+        raise DataError(f"{place}: no table; these are {', '.join(sorted(READERS))} files")
+    read = getattr(importlib.import_module(f"{__package__}.{module}"), name)
     asked = {"columns": columns, "id_column": id_column}
     with reading(place, "a table"):
-        return read(place, **asked, has_features=has_features, apart=apart)
+        return cast(Table, read(place, **asked, has_features=has_features, apart=apart))

@@ -12,6 +12,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass.names import read_names
 from diffclass.system.libraries import reading, require_file
+from diffclass_tables.formats import OF_COLUMNS
 from diffclass_tables.io import arrow_tables
 from diffclass_tables.io.labels import rows_of_ids
 from diffclass_tables.io.tables import Table, in_words
@@ -84,7 +85,7 @@ def read_row_scores(path: str | os.PathLike[str], table: Table) -> RowScores:
                     f"{table.n_rows} rows and each class"
                 )
             return RowScores(values, None)
-        if place.suffix.lower() not in arrow_tables.ENDINGS:
+        if place.suffix.lower() not in OF_COLUMNS:
             raise DataError(f"{place}: scores are .csv, .tsv, .parquet, .feather or .npy files")
         return _of_columns(place, table)
 

@@ -179,7 +179,7 @@ def classify_rows(
     scores: RowScores | None = None,
     classifier: Classifier | None = None,
     labels_per_class: int | None = None,
-    holdout: bool = False,
+    holdout: str | None = None,
     random_state: int = 0,
     level: float | None = None,
 ) -> ClassifiedRows:
@@ -196,7 +196,7 @@ def classify_rows(
         Fitted here; the second without scores.
     labels_per_class : int, optional
         Labels of each class to fit on, drawn at random; the others are held out.
-    holdout : bool, default=False
+    holdout : {"random"}, optional
         Whether half of the labels of each class are held out.
     random_state : int, default=0
         Draws them.
@@ -274,10 +274,10 @@ def classify_rows(
 
 
 def _fitted_on(
-    codes: np.ndarray, labels_per_class: int | None, *, holdout: bool, random_state: int
+    codes: np.ndarray, labels_per_class: int | None, *, holdout: str | None, random_state: int
 ) -> np.ndarray:
     """Return which rows are fitted on, bool (n,)."""
-    if labels_per_class is None and not holdout:
+    if labels_per_class is None and holdout is None:
         return codes >= 0
     fit = np.zeros(len(codes), dtype=bool)
     fit[draw_per_class(codes, labels_per_class or len(codes), random_state=random_state)] = True

@@ -11,7 +11,7 @@ import pytest
 from diffclass.command_line import names_of
 from diffclass.exceptions import ParameterError
 from diffclass_relabel import open_editor
-from diffclass_relabel.commands.relabel import relabel
+from diffclass_relabel.commands.relabel_scene import relabel
 from diffclass_relabel.commands.relabel_table import relabel as relabel_table
 from diffclass_relabel.options import _DECLARED, checked_settings
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffclass.command_line.dispatch import is_table
+from diffclass.command_line import is_of_kind
 from diffclass.exceptions import DataError
 from diffclass_tables.io import open_table, read_row_labels
 from diffclass_tables.io.results import write_suggestions
@@ -181,9 +181,9 @@ def test_sentences_are_no_columns(folder):
 
 def test_a_text_is_a_table_unless_a_header_of_envi_lies_beside_it(folder):
     (folder / "t.data").write_text(HOUSING)
-    assert is_table("t.data")
+    assert is_of_kind("table", "t.data")
     (folder / "t.hdr").write_text("ENVI\n")
-    assert not is_table("t.data")
+    assert not is_of_kind("table", "t.data")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from diffclass import DiffusionMap
-from diffclass.command_line.dispatch import is_table
 from diffclass.command_line.main import run
 from experiments.datasets import make_circle
 
@@ -156,14 +155,3 @@ def test_bad_data(folder, capsys):
         fails(capsys, name, "-o", "out.csv", code=3, says=says)
     fails(capsys, "absent.csv", "-o", "out.csv", code=3, says="no such file")
     assert sorted(p.name for p in folder.iterdir() if p.name.startswith("out")) == []
-
-
-def test_what_is_a_table(folder):
-    np.save("cube.npy", np.zeros((2, 3, 4)))
-    np.save("table.npy", np.zeros((2, 3)))
-    (folder / "fake.npy").write_text("no array")
-    assert not is_table("cube.npy")
-    assert is_table("table.npy")
-    assert not is_table("fake.npy")
-    assert not is_table("scene.hdr")
-    assert is_table("a.CSV")

@@ -19,6 +19,7 @@ import numpy as np
 from diffclass.exceptions import DataError, warn_user
 from diffclass.system.libraries import reading, require, require_file
 from diffclass.system.remote_paths import RemotePath, place_of
+from diffclass_hyperspectral.io.formats import SHAPE_ENDINGS
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
@@ -36,7 +37,6 @@ from diffclass_hyperspectral.io.labels.placing import Grid
 
 VECTOR = "vector"
 _GEOJSON = (".geojson", ".json")
-ENDINGS = (*_GEOJSON, ".shp", ".gpkg", ".fgb", ".kml")
 _MOST_NAMED = 3
 _TURN, _POLE = 360.0, 90.0 + 1e-6  # of degrees, as longitudes from 0 to 360 are
 
@@ -99,7 +99,7 @@ def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
 def is_vector(path: str | os.PathLike[str]) -> bool:
     """Tell whether the name or content is that of a vector file."""
     place = place_of(path)
-    if place.suffix.lower() in ENDINGS:
+    if place.suffix.lower() in SHAPE_ENDINGS:
         return True
     if not place.is_file():
         return False

@@ -13,6 +13,7 @@ import numpy as np
 from diffclass.exceptions import warn_user
 from diffclass.system.libraries import require
 from diffclass.system.output import replacing_pair
+from diffclass_hyperspectral.io.formats import ENVI_ENDINGS
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     coordinate_system_string,
@@ -22,13 +23,12 @@ from diffclass_hyperspectral.io.georeference import (
 from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers import (
-    DATA_ENDINGS,
     fields_of_names,
     from_ascii,
     to_ascii,
 )
 
-ENDINGS = (".hdr", *DATA_ENDINGS)
+ENDINGS = (".hdr", *ENVI_ENDINGS)
 
 
 def pair(path: Path) -> tuple[Path, Path]:

@@ -19,12 +19,11 @@ from diffclass_hyperspectral.io.readers.contents import (
     names_as_json,
 )
 from diffclass_hyperspectral.io.readers.envi import (
-    DATA_ENDINGS,
     fields_of_names,
     from_ascii,
     to_ascii,
 )
-from diffclass_hyperspectral.io.readers.images import images_among, read_image
+from diffclass_hyperspectral.io.readers.images import images_among, is_image, read_image
 from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
 from diffclass_hyperspectral.io.readers.raster_classes import xml_text
 from diffclass_hyperspectral.io.readers.spectral_libraries import (

@@ -23,6 +23,7 @@ from diffclass.system.libraries import reading, require, require_file
 from diffclass.system.mapped_files import release_pages
 from diffclass.system.output import repair_pair
 from diffclass.system.temporary_folders import TemporaryFolder
+from diffclass_hyperspectral.io.formats import ENVI_ENDINGS
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (
@@ -37,7 +38,6 @@ from diffclass_hyperspectral.io.readers.contents import (
 )
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, widths_in_nanometres
 
-DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 INTERLEAVES = ("bsq", "bil", "bip")
 LAYOUT = ("samples", "lines", "bands", "header offset", "file type", "data type", "interleave",
           "byte order", "file compression")  # fmt: skip
@@ -148,7 +148,7 @@ def mend(path: Path) -> None:
     header = path.with_suffix(".hdr")
     if header.exists():
         return
-    for ending in (path.suffix,) if path != header else DATA_ENDINGS:
+    for ending in (path.suffix,) if path != header else ENVI_ENDINGS:
         with suppress(OSError):  # a folder that cannot be written; the reader says what lacks
             repair_pair(path.with_suffix(ending), header)
 

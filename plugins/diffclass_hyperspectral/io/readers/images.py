@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from diffclass.system.attributes import say_unused
 from diffclass.system.extensions import READERS, extension_names, load_extension
 from diffclass.system.libraries import reading, require_file
 from diffclass.system.remote_paths import RemotePath, place_of
+from diffclass_hyperspectral.io.formats import ENVI_ENDINGS, FORMATS, HINT, OWN_ENDINGS
 from diffclass_hyperspectral.io.readers import (
     band_files,
     envi,
@@ -30,48 +30,7 @@ from diffclass_hyperspectral.io.readers import (
 from diffclass_hyperspectral.io.readers.addresses import is_pattern
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
-from diffclass_hyperspectral.io.readers.tiff_blocks import STARTS
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of
-
-
-@dataclass(frozen=True)
-class _Format:
-    """Which module and function read a format, and what its files begin and end with."""
-
-    module: str
-    function: str = "read"
-    starts: tuple[bytes, ...] = ()
-    suffixes: tuple[str, ...] = ()
-    has_variables: bool = False  # arrays with names
-
-
-_FORMATS = {
-    "envi": _Format("envi", starts=(b"ENVI", b"\xef\xbb\xbfENVI"), suffixes=(".hdr",)),
-    "erdas": _Format("erdas", starts=(b"HEAD74", b"HEADER"), suffixes=(".lan", ".gis")),
-    "geotiff": _Format("geotiff", "read", (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
-                       (".tif", ".tiff")),
-    "imagine": _Format("geotiff", "read", STARTS["HFA"]),
-    "jpeg 2000": _Format("geotiff", "read", STARTS["JP2OpenJPEG"], (".jp2",)),
-    "vrt": _Format("geotiff", "read", STARTS["VRT"], (".vrt",)),
-    "hdf5": _Format("hdf5", "read", (b"\x89HDF\r\n\x1a\n",), (".nc", ".he5", ".h5", ".hdf5"),
-                    has_variables=True),
-    "matlab": _Format("matlab", "read", (b"MATLAB 5.0",), (".mat",), has_variables=True),
-    "matlab73": _Format("hdf5", "read_matlab", (b"MATLAB 7.3",), has_variables=True),
-    "netcdf": _Format("hdf5", "read_netcdf", (b"CDF\x01", b"CDF\x02"), has_variables=True),
-    "npy": _Format("numpy_files", "read_array", (b"\x93NUMPY",), (".npy",)),
-    "npz": _Format("numpy_files", "read_archive", (b"PK\x03\x04",), (".npz",), has_variables=True),
-    "photograph": _Format("pictures", "read_photograph", (b"\xff\xd8\xff",), (".jpg", ".jpeg")),
-    "png": _Format("pictures", "read_labels", (b"\x89PNG\r\n\x1a\n",), (".png",)),
-    "sentinel2": _Format("sentinel2", has_variables=True),
-    "stac": _Format("stac", suffixes=(".json",), has_variables=True),
-    "tiff product": _Format("geotiff", "read_by_metadata"),
-}  # fmt: skip
-_HINT = (
-    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS and IMAGINE, GeoTIFF, VRT, JPEG 2000, EMIT, "
-    "PACE and AVIRIS-3 .nc, PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other "
-    "HDF5 and NetCDF, MATLAB .mat, NumPy .npy and .npz, JPEG and PNG can be read; labels also as "
-    "shapes"
-)
 
 
 def read_image(
@@ -104,7 +63,7 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
         return zarr_stores.read(place, variable=variable, n_axes=n_axes)
     if place.is_dir() and band_files.files_in(place):
         return band_files.read_folder(place)
-    if place.suffix.lower() in (".hdr", *envi.DATA_ENDINGS):
+    if place.suffix.lower() in (".hdr", *ENVI_ENDINGS):
         envi.mend(place)
     require_file(place)
     added = _read_by_extension(place, variable)
@@ -114,7 +73,7 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
         name = _format_of(place)
         if name == "png" and n_axes == 3:  # a picture of labels is a picture too
             name = "photograph"
-    wanted = _FORMATS[name]
+    wanted = FORMATS[name]
     module = importlib.import_module(f"{__package__}.{wanted.module}")
     read = getattr(module, wanted.function)
     if wanted.has_variables or (name == "photograph" and variable is None):
@@ -148,16 +107,14 @@ def images_among(places: Iterable[Path]) -> list[Path]:
 
     A header stands back behind its data file.
     """
-    found = [place for place in places if os.access(place, os.R_OK) and _is_image(place)]
+    found = [place for place in places if os.access(place, os.R_OK) and is_image(place)]
     headers = {header_beside(place) for place in found if place.suffix.lower() != ".hdr"}
     return [place for place in found if place not in headers]
 
 
 def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
     """Read a file by another package's reader for its suffix; None if no package adds one."""
-    suffixes = (suffix for one in _FORMATS.values() for suffix in one.suffixes)
-    own = {*suffixes, *envi.DATA_ENDINGS, ".xml"}
-    reader = load_extension(READERS, path.suffix.lower(), own=own)
+    reader = load_extension(READERS, path.suffix.lower(), own=OWN_ENDINGS)
     if reader is None:
         return None
     if variable is not None:
@@ -174,7 +131,8 @@ def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
     return contents
 
 
-def _is_image(path: Path) -> bool:
+def is_image(path: Path) -> bool:
+    """Tell whether a file's name or first bytes have a reader."""
     place = _metadata_in(path)
     if place.suffix.lower() == ".xml":
         return place.name == sentinel2.METADATA or "METADATA" in place.name.upper()
@@ -196,16 +154,16 @@ def _format_of(path: Path) -> str:
     with path.open("rb") as stream:
         head = stream.read(128)
     suffix = path.suffix.lower()
-    found = next((name for name, one in _FORMATS.items() if head.startswith(one.starts)), None)
+    found = next((name for name, one in FORMATS.items() if head.startswith(one.starts)), None)
     if found == "hdf5":
         return "matlab73" if suffix == ".mat" else found
     if suffix == ".xml":
         return "sentinel2" if path.name.startswith("MTD_MSI") else "tiff product"
     if found is not None:
         return found
-    named = next((name for name, one in _FORMATS.items() if suffix in one.suffixes), None)
+    named = next((name for name, one in FORMATS.items() if suffix in one.suffixes), None)
     if named is not None:
         return named
     if header_beside(path) is not None:
         return "envi"
-    raise DataError(f"{path}: unknown format; {_HINT}")
+    raise DataError(f"{path}: unknown format; {HINT} can be read; labels also as shapes")

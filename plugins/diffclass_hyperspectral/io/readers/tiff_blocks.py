@@ -18,6 +18,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass.system.libraries import require
 from diffclass.system.remote_paths import RemotePath
+from diffclass_hyperspectral.io.formats import DRIVERS
 from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
@@ -50,12 +51,6 @@ def scaled(
     return Contents(_lazy(path, raster, shown, scales), **facts)
 
 
-# What files begin with that other drivers than that of GeoTIFF open.
-STARTS = {
-    "HFA": (b"EHFA_HEADER_TAG",),
-    "JP2OpenJPEG": (b"\0\0\0\x0cjP", b"\xff\x4f\xff\x51"),
-    "VRT": (b"<VRTDataset",),
-}
 # Of GDAL, where the environment says nothing else: folders of servers are not listed, and a server
 # that is silent, or fails three times, is given up.
 _REMOTE = {
@@ -83,7 +78,7 @@ def opened(path: Path) -> Iterator[Any]:
 def _driver_of(path: Path) -> str:
     with path.open("rb") as stream:
         head = stream.read(16)
-    found = (name for name, starts in STARTS.items() if head.startswith(starts))
+    found = (name for name, starts in DRIVERS.items() if head.startswith(starts))
     return next(found, "VRT" if path.suffix.lower() == ".vrt" else "GTiff")
 
 

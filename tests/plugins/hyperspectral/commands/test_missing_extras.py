@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 BARE = """
@@ -39,6 +40,7 @@ main()
 def test_the_extra_is_named(tmp_path, words, extra):
     (tmp_path / "scene.hdr").write_text("ENVI\n")
     (tmp_path / "scene.tif").write_bytes(b"II*\x00" + bytes(200))
+    np.save(tmp_path / "scene.npy", np.zeros((2, 2, 3)))
     done = subprocess.run(
         [sys.executable, "-c", BARE, *words], cwd=tmp_path, capture_output=True, text=True
     )

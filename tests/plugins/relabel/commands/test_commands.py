@@ -13,7 +13,7 @@ import pytest
 from diffclass.command_line.main import run
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
-from diffclass_relabel.commands.relabel import relabel
+from diffclass_relabel.commands.relabel_scene import relabel
 from diffclass_relabel.commands.relabel_table import relabel as relabel_table
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.session_hub.states import session_state

@@ -9,21 +9,10 @@ from pathlib import Path
 
 import click
 
-from diffclass.command_line import (
-    BOUND_MISSED,
-    FILE,
-    Console,
-    changed_files,
-    command,
-    common_options,
-    option,
-    options,
-    overwrite_option,
-    read_recipe,
-    version_line,
-)
-from diffclass.system.extensions import TABLE_COMMANDS, own_points
-from diffclass_hyperspectral.commands.classify import classify
+from diffclass.command_line.console import BOUND_MISSED, Console, common_options
+from diffclass.command_line.doctor import version_line
+from diffclass.command_line.option_groups import FILE, command, option, options, overwrite_option
+from diffclass.command_line.recipes import changed_files, read_recipe
 
 _OUTPUTS = (
     "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--stability", "--spectra",
@@ -51,7 +40,6 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     versions. Exit code 4: the map is there, but is another one.
     """
     known = read_recipe(report)
-    again = own_points(TABLE_COMMANDS)["classify"].load() if known["of"] == "table" else classify
     differences = changed_files(known["inputs"])
     if version_line() != known["versions"]:
         differences.append(f"versions: {version_line()}; before: {known['versions']}")
@@ -60,12 +48,8 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     words = _redirected(known["arguments"], given.into)
     flags = ["--overwrite"] if given.overwrite else []
     flags += ["-q"] if console.as_json or console.quiet else []
-    parent = click.get_current_context()
-    with (
-        _folder(given.into),
-        again.make_context("classify", [*words, *flags], parent=parent) as inner,
-    ):
-        again.invoke(inner)
+    with _folder(given.into), _called(known["command"], [*words, *flags]) as inner:
+        inner.command.invoke(inner)
         new = read_recipe(inner.params["report"])
     is_same = new["map_sha256"] == known["map_sha256"]
     what, each = ("classes", "row") if known["of"] == "table" else ("map", "pixel")
@@ -74,6 +58,16 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     facts = {"same_map": is_same, "changed": differences, "report": str(inner.params["report"])}
     console.give(facts, f"compared      {verdict}")
     return 0 if is_same else BOUND_MISSED
+
+
+def _called(name: str, words: list[str]) -> click.Context:
+    """Return the context of a command of the program."""
+    context = click.get_current_context()
+    program = context.find_root().command
+    assert isinstance(program, click.Group)
+    again = program.get_command(context, name)
+    assert again is not None
+    return again.make_context(name, words, parent=context)
 
 
 def _redirected(words: list[str], into: Path | None) -> list[str]:
