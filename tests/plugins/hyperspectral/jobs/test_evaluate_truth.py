@@ -57,15 +57,19 @@ def facts(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("words", [["truth.tif"], ["map.tif", "--fitted", "truth.tif"]])
-@pytest.mark.parametrize(
-    ("left", "says"),
-    [(LEFT + 400_000, "do not overlap"), (LEFT + 3 * SIDE, "corner lies 3.0 pixels")],
-)
-def test_a_truth_of_another_place_is_refused(facts, words, left, says):
-    write_class_map("truth.tif", np.fliplr(IDS), map_info=grid(left))
+def test_a_truth_of_another_place_is_refused(facts, words):
+    write_class_map("truth.tif", np.fliplr(IDS), map_info=grid(LEFT + 400_000))
     _, err = facts("map.tif", *words, code=3)
     assert "truth.tif" in err
-    assert says in err
+    assert "do not overlap" in err
+
+
+def test_a_truth_of_another_grid_is_compared_where_it_lies(facts):
+    write_class_map("truth.tif", IDS[:, 3:], map_info=grid(LEFT + 3 * SIDE))
+    found, err = facts("map.tif", "truth.tif")
+    assert found["n_points"] == np.count_nonzero(IDS[:, 3:])
+    assert found["overall_accuracy"] == 1
+    assert "placed by coordinates" in err
 
 
 def test_shapes_that_name_classes_are_compared_by_name(facts, tmp_path):
