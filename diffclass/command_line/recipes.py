@@ -24,18 +24,15 @@ _OF_THE_RUN = {
 _MAYBE_FILES = {"roi", "labels", "graph"}  # or a box, or a column
 
 
-def recipe(
-    context: click.Context, files: Iterable[Path], result_hash: str, *, of: str
-) -> dict[str, Any]:
+def recipe(context: click.Context, files: Iterable[Path], result_hash: str) -> dict[str, Any]:
     """Return everything that is needed to run the command of a context again.
 
-    ``files`` are those that were read, ``of`` is what they are: "scene" or "table".
+    ``files`` are those that were read.
     """
     from diffclass.system.identity import file_hash
 
     return {
         "command": context.command.name,
-        "of": of,
         "arguments": arguments_of(context),
         "folder": str(Path.cwd()),
         "inputs": [
@@ -107,7 +104,6 @@ def _is_whole(found: Mapping[str, Any]) -> bool:
         and all(isinstance(file.get(name), str) for file in files for name in ("path", "sha256"))
         and all("\0" not in file["path"] and type(file.get("bytes")) is int for file in files)
         and all(isinstance(found.get(name), str) for name in ("map_sha256", "versions"))
-        and found.get("of") in ("scene", "table")
     )
 
 

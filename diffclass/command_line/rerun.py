@@ -37,7 +37,7 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     """Run a classification again from its REPORT (classify --report), and compare the results.
 
     Of a scene or of a table. Says which inputs have changed since, by their hashes, and which
-    versions. Exit code 4: the map is there, but is another one.
+    versions. Exit code 4: the files are there, but have other classes.
     """
     known = read_recipe(report)
     differences = changed_files(known["inputs"])
@@ -52,9 +52,7 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
         inner.command.invoke(inner)
         new = read_recipe(inner.params["report"])
     is_same = new["map_sha256"] == known["map_sha256"]
-    what, each = ("classes", "row") if known["of"] == "table" else ("map", "pixel")
-    other = "others" if known["of"] == "table" else "another map"
-    verdict = f"the same {what}, {each} for {each}" if is_same else f"{other} than before"
+    verdict = "the same classes, point for point" if is_same else "other classes than before"
     facts = {"same_map": is_same, "changed": differences, "report": str(inner.params["report"])}
     console.give(facts, f"compared      {verdict}")
     return 0 if is_same else BOUND_MISSED

@@ -321,7 +321,7 @@ def _recipe(inputs: Sequence[Path], class_map: np.ndarray) -> dict[str, Any]:
 
     with stage("hashing"):
         files = dict.fromkeys(file for path in inputs for file in input_files(path))
-        return recipe(click.get_current_context(), files, map_hash(class_map), of="scene")
+        return recipe(click.get_current_context(), files, map_hash(class_map))
 
 
 def _write(

@@ -106,7 +106,7 @@ def _recipe(inputs: Sequence[Path], columns: Mapping[str, np.ndarray]) -> dict[s
     with stage("hashing"):
         found = content_hash([repr(name) for name in columns["class"].tolist()])
         files = [path for path in inputs if path.is_file()]
-        return recipe(click.get_current_context(), files, found, of="table")
+        return recipe(click.get_current_context(), files, found)
 
 
 @command(epilog="Example: diffclass classify embeddings.npy --labels labels.csv -o classes.csv")

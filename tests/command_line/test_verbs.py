@@ -1,0 +1,189 @@
+"""Every command does the same with inputs of every kind: results, reports, messages, exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from diffclass.command_line import Verb
+from diffclass.command_line.main import run
+from diffclass.system.extensions import COMMANDS, own_points
+
+SIDE = 12
+INPUTS = {"scene": "scene.npy", "table": "rows.npy"}
+# What follows a command's name; {} is .npy of a scene, .csv of a table.
+CALLS = {
+    "anomaly": "INPUT -o out{} --report r.json",
+    "classify": "INPUT --labels labels{} -o out{} --report r.json --seed 2",
+    "cluster": "INPUT -k 2 -o out{} --report r.json",
+    "embed": "INPUT -o out.npy --report r.json",
+    "evaluate": "truth{} --labels labels{} --report r.json",
+    "info": "INPUT",
+    "suggest": "INPUT --labels labels{} -n 3 -o out.csv --report r.json",
+}
+COMPUTING = sorted({*CALLS} - {"evaluate", "info"})
+
+
+def test_every_command_of_several_kinds_is_called():
+    verbs = {name for name, point in own_points(COMMANDS).items() if isinstance(point.load(), Verb)}
+    assert verbs - {"relabel"} == set(CALLS)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A scene of two halves, a table of the same points, and labels and truth of both."""
+    folder = tmp_path_factory.mktemp("inputs")
+    truth = np.repeat([1, 2], SIDE * SIDE // 2)
+    points = np.random.default_rng(0).normal(size=(SIDE * SIDE, 4)) + 6 * truth[:, None]
+    labels = np.where(np.arange(len(truth)) % 12 == 0, truth, 0)
+    for name, ids in (("truth", truth), ("labels", labels)):
+        np.save(folder / f"{name}.npy", ids.reshape(SIDE, SIDE).astype(np.uint8))
+        rows = "".join(f"{i},{one}\n" for i, one in enumerate(ids) if one)
+        (folder / f"{name}.csv").write_text(f"row,class\n{rows}")
+    np.save(folder / "rows.npy", points)
+    np.save(folder / "scene.npy", points.reshape(SIDE, SIDE, 4))
+    return folder
+
+
+@pytest.fixture
+def inputs(made, tmp_path, monkeypatch):
+    shutil.copytree(made, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def words_of(verb, kind):
+    ending = {"scene": ".npy", "table": ".csv"}[kind]
+    return [verb, *CALLS[verb].replace("INPUT", INPUTS[kind]).replace("{}", ending).split()]
+
+
+def outputs():
+    return {path.name for path in Path().iterdir() if path.stem in ("out", "r")}
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("verb", CALLS)
+def test_results_reports_and_messages(verb, kind, inputs, capsys):
+    words = words_of(verb, kind)
+    has_report = "--report" in words
+    assert run([*words, "--json", "--progress", "json"]) == 0
+    said = capsys.readouterr()
+    facts = json.loads(said.out)
+    events = [json.loads(line) for line in said.err.splitlines()]
+    stages = [one["name"] for one in events if one.get("state") == "begins"]
+    if verb in COMPUTING:
+        assert (stages[0], "writing" in stages) == ("opening", True)
+        assert [one["name"] for one in events if one.get("state") == "ends"].count("writing") == 1
+    if has_report:
+        assert json.loads(Path("r.json").read_text()) == facts
+    assert run([*words, *["--overwrite"] * has_report]) == 0
+    assert capsys.readouterr().out.strip()
+    assert run([*words, *["--overwrite"] * has_report, "-q"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("verb", CALLS)
+def test_exit_codes(verb, kind, inputs, capsys):
+    words, before = words_of(verb, kind), outputs()
+    if "--report" in words:
+        Path("r.json").write_text("kept")
+        assert run([*words, "-q"]) == 2
+        assert "exists" in capsys.readouterr().err
+        assert Path("r.json").read_text() == "kept"
+        Path("r.json").unlink()
+    assert run([*words, "--no-such-option"]) == 2
+    assert run([verb]) == 2
+    capsys.readouterr()
+    ending = Path(words[1]).suffix
+    assert run([verb, f"none{ending}", *words[2:], "-q"]) == 3
+    assert "no such file" in capsys.readouterr().err
+    Path(f"empty{ending}").touch()
+    assert run([verb, f"empty{ending}", *words[2:], "-q"]) == 3
+    assert "empty" in capsys.readouterr().err
+    assert outputs() == before
+
+
+@pytest.mark.parametrize("verb", CALLS)
+def test_options_that_several_kinds_have_mean_the_same(verb):
+    services = own_points(COMMANDS)[verb].load().services.values()
+    declared: dict[str, list[click.Option]] = {}
+    for service in services:
+        for one in service.params:
+            if isinstance(one, click.Option):
+                declared.setdefault(one.opts[-1], []).append(one)
+    for name, each in declared.items():
+        assert len({(*one.opts, one.name, one.is_flag, one.multiple) for one in each}) == 1, name
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_report_is_run_again(kind, elsewhere, inputs, monkeypatch, capsys):
+    words = words_of("classify", kind)
+    assert run([*words, "-q"]) == 0
+    (result,) = outputs() - {"r.json"}
+    before, place = Path(result).read_bytes(), "r.json"
+    if elsewhere:
+        Path("other").mkdir()
+        monkeypatch.chdir("other")
+        place = "../r.json"
+    assert run(["rerun", place, "--into", "again", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["same_map"], found["changed"]) == (True, [])
+    assert Path("again", result).read_bytes() == before
+    assert run(["rerun", place]) == 2  # they are there already
+    assert run(["rerun", place, "--overwrite"]) == 0
+    assert "the same classes, point for point" in capsys.readouterr().out
+    assert run(["rerun", place, "--overwrite", "-q"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_what_has_changed_since_is_said(kind, inputs, capsys):
+    assert run([*words_of("classify", kind), "-q"]) == 0
+    ids = np.load("labels.npy")
+    ids[ids > 0] = 3 - ids[ids > 0]
+    np.save("labels.npy", ids)
+    swapped = {"1": "2", "2": "1"}
+    head, *rows = Path("labels.csv").read_text().splitlines()
+    lines = [f"{row.split(',')[0]},{swapped[row.split(',')[1]]}" for row in rows]
+    Path("labels.csv").write_text("\n".join([head, *lines, ""]))
+    assert run(["rerun", "r.json", "--into", "again"]) == 4
+    said = capsys.readouterr()
+    assert "other classes than before" in said.out
+    assert "has changed (the same size, another content)" in said.err
+
+
+def test_the_same_points_have_the_same_classes_as_any_kind(inputs):
+    rows, truth = np.load("rows.npy"), np.load("truth.npy").ravel()
+    labels = np.load("labels.npy").ravel()
+    np.save("one_row.npy", rows[None])
+    np.save("one_row_labels.npy", labels[None])
+    halves = np.split(rows.reshape(SIDE, SIDE, 4), 2)
+    np.save("left.npy", halves[0])
+    np.save("right.npy", halves[1])
+    Path("tiles").mkdir()
+    for name, part in zip(("left", "right"), np.split(labels.reshape(SIDE, SIDE), 2), strict=True):
+        np.save(f"tiles/{name}.npy", part)
+    Path("maps").mkdir()
+    for words in (
+        "rows.npy --labels labels.csv -o rows.npz",
+        "one_row.npy --labels one_row_labels.npy -o one_row_map.npy",
+        "scene.npy --labels labels.npy -o scene_map.npy",
+        "left.npy right.npy --labels tiles -o maps/{}.npy",
+    ):
+        assert run(["classify", *words.split(), "-q"]) == 0
+    maps = [
+        np.load("rows.npz")["class"],
+        np.load("one_row_map.npy"),
+        np.load("scene_map.npy"),
+        np.concatenate([np.load(f"maps/{name}.npy") for name in ("left", "right")]),
+    ]
+    for one in maps:
+        assert (one.ravel().astype(int) == truth).all()
