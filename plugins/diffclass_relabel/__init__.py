@@ -4,7 +4,7 @@ A local server, or a widget for notebooks, around `diffclass.relabel.RelabelSess
 from the page to the disk:
 
 - `commands`, `notebook`, `servers`: what a user starts, and the web servers behind it
-- `opening`: a session is opened while pages are told how far it is
+- `opening`: a scene is chosen, and prepared while pages are told how far it is
 - `session_hub`: messages of all pages go in, results go to all concerned
 - `queries`: what a page can ask, and how each answer is computed
 - `access`: who may connect, at which address; connected pages

@@ -1,7 +1,7 @@
 """The page and its WebSocket, for any protocol: who may connect, and how messages pass.
 
-Clients join a server's room: `diffclass_relabel.opening.OpeningPage` of a session, or
-`diffclass_relabel.servers.scene_chooser.SceneChooser`.
+Clients join a room: `diffclass_relabel.opening.OpeningPage` of a session, or the
+`diffclass_relabel.opening.scene_chooser.SceneChooser`.
 """
 
 from __future__ import annotations

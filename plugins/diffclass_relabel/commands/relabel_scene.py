@@ -77,8 +77,7 @@ def relabel(
     from diffclass.system.libraries import require_file
 
     serving = address.serving(console, _SMALLER, force=given.force)
-    from diffclass_relabel.opening import default_session
-    from diffclass_relabel.servers.scene_folder import holds_scenes
+    from diffclass_relabel.opening import default_session, holds_scenes
 
     settings = asdict(features) | asdict(diffusion) | part.words
     files = {name: getattr(given, name) for name in ("labels", "label_variable", "reference")}

@@ -21,9 +21,8 @@ from starlette.types import ASGIApp
 
 from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_relabel.access import MOST_BYTES, Gate, Guarded, PageService
-from diffclass_relabel.opening import OpeningPage, Preparation
+from diffclass_relabel.opening import OpeningPage, Preparation, SceneChooser
 from diffclass_relabel.protocol import Moved
-from diffclass_relabel.servers.scene_chooser import SceneChooser
 
 if TYPE_CHECKING:
     from diffclass_relabel.session import SessionEditor

@@ -47,7 +47,7 @@ def test_steps_as_they_are_done():
 
 def test_a_step_that_takes_longer_than_expected(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("diffclass_relabel.opening.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("diffclass_relabel.opening.preparation.time.monotonic", lambda: now[0])
     preparation = Preparation("a.npy")
     preparation.expect(dict.fromkeys(STEPS, 0.0) | {"graph": 10.0})
     preparation.begins("graph")

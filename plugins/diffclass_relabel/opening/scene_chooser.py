@@ -1,7 +1,7 @@
 """Where pages choose a scene: recent sessions, then what lies below a folder.
 
 A page asks for a scene by its place below the folder, or for a recent session by its number: it can
-reach no other file (`diffclass_relabel.servers.scene_folder`).
+reach no other file (`diffclass_relabel.opening.scene_folder`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from diffclass.command_line import is_of_kind
 from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.access import Client, parsed_message
-from diffclass_relabel.opening import default_session
-from diffclass_relabel.protocol import Moved, OfferedScene, OfferedSession, Start
-from diffclass_relabel.servers.scene_folder import (
+from diffclass_relabel.opening.preparation import default_session
+from diffclass_relabel.opening.scene_folder import (
     Listing,
     RecentSession,
     SceneFolder,
     changed_at,
     recent_sessions,
 )
+from diffclass_relabel.protocol import Moved, OfferedScene, OfferedSession, Start
 
 log = logging.getLogger("diffclass_relabel")
 

@@ -15,8 +15,8 @@ import pytest
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.access.security import Gate
-from diffclass_relabel.servers import scene_folder as recent
-from diffclass_relabel.servers.scene_folder import SceneFolder, holds_scenes
+from diffclass_relabel.opening import scene_folder as recent
+from diffclass_relabel.opening.scene_folder import SceneFolder, holds_scenes
 from diffclass_relabel.servers.web_servers import ChooserServer, bound_socket
 from diffclass_relabel.session_file.session_log import read_session
 
