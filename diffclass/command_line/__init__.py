@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from diffclass.command_line.doctor import version_line
     from diffclass.command_line.holdout_options import HoldoutOptions, holdout_option
     from diffclass.command_line.inputs import Claim, InputKind, axes_of, is_of_kind, kind_of
+    from diffclass.command_line.job_options import AnomalyOptions, ClusterOptions, SuggestOptions
     from diffclass.command_line.map_options import MapOptions
     from diffclass.command_line.option_groups import (
         BYTES,
@@ -40,21 +41,23 @@ if TYPE_CHECKING:
     from diffclass.command_line.walk_options import WalkOptions
 
 _HOMES = (
-    "option_groups", "console", "results", "walk_options", "map_options", "doctor",
-    "holdout_options", "inputs",
-    "recipes", "verbs",
+    "option_groups", "console", "results", "walk_options", "map_options", "job_options", "doctor",
+    "holdout_options", "inputs", "recipes", "verbs",
 )  # fmt: skip
 __all__ = [
     "BOUND_MISSED",
     "BYTES",
     "FILE",
     "INTERRUPTED",
+    "AnomalyOptions",
     "Claim",
+    "ClusterOptions",
     "Console",
     "HoldoutOptions",
     "InputKind",
     "MapOptions",
     "RunOptions",
+    "SuggestOptions",
     "Verb",
     "WalkOptions",
     "axes_of",

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from diffclass.jobs.embedding import EmbeddingReport, draw_map, embedding_costs, report_embedding
+from diffclass.jobs.anomaly import (
+    METHODS,
+    Anomalies,
+    AnomalyReport,
+    detection_of,
+    find_anomalies,
+    report_anomalies,
+)
+from diffclass.jobs.clustering import (
+    ClusterReport,
+    Clusters,
+    agreement,
+    cluster,
+    report_clusters,
+)
+from diffclass.jobs.embedding import (
+    Embedding,
+    EmbeddingReport,
+    draw_map,
+    embed,
+    report_embedding,
+)
 from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors
 from diffclass.jobs.point_set import MadePoints, PointSet
 from diffclass.jobs.reports import (
@@ -10,6 +31,7 @@ from diffclass.jobs.reports import (
     IF_KNOWN,
     MERGED,
     Facts,
+    PointsReport,
     RunCosts,
     RunReport,
     hints_worth,
@@ -17,6 +39,14 @@ from diffclass.jobs.reports import (
     plain,
     size_lines,
     written_as,
+)
+from diffclass.jobs.suggestion import (
+    Suggestion,
+    SuggestionReport,
+    forecast_suggestions,
+    suggest_next,
+    suggest_points,
+    suggestion_costs,
 )
 from diffclass.jobs.written_sizes import (
     Measures,
@@ -31,27 +61,46 @@ __all__ = [
     "HIDDEN",
     "IF_KNOWN",
     "MERGED",
+    "METHODS",
+    "Anomalies",
+    "AnomalyReport",
+    "ClusterReport",
+    "Clusters",
+    "Embedding",
     "EmbeddingReport",
     "Facts",
     "MadePoints",
     "Measures",
     "PointSet",
+    "PointsReport",
     "Prior",
     "RunCosts",
     "RunReport",
+    "Suggestion",
+    "SuggestionReport",
+    "agreement",
     "check_classifier",
     "check_map",
     "check_neighbors",
+    "cluster",
+    "detection_of",
     "draw_map",
-    "embedding_costs",
+    "embed",
+    "find_anomalies",
+    "forecast_suggestions",
     "hints_worth",
     "n_kept_loops",
     "plain",
+    "report_anomalies",
+    "report_clusters",
     "report_embedding",
     "size_lines",
     "sizes_as_text",
     "sizes_in_words",
     "sizes_of",
+    "suggest_next",
+    "suggest_points",
+    "suggestion_costs",
     "written_as",
     "written_prior",
 ]

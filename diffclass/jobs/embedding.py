@@ -1,27 +1,119 @@
-"""Diffusion coordinates: what they cost, their picture and report."""
+"""Diffusion coordinates of points: found, drawn and reported."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from diffclass.embedding import DiffusionMap
 from diffclass.graph import graph_costs
-from diffclass.jobs.reports import RunCosts, RunReport, written_as
+from diffclass.jobs.parameters import check_map
+from diffclass.jobs.point_set import PointSet
+from diffclass.jobs.reports import PointsReport, RunCosts, written_as
 from diffclass.kernels import Gaussian
 from diffclass.plots import BandwidthDisplay, EigenvaluesDisplay, new_figure
 from diffclass.spectral import MOST_COMPONENTS, BandwidthCurve, eigenpairs_cost
-from diffclass.system.costs import Cost, Forecast, Size
+from diffclass.system.costs import Cost, Forecast
 from diffclass.system.output import replacing
 
 
-def embedding_costs(size: Size, model: DiffusionMap) -> dict[str, Cost]:
-    """Return what a diffusion map of points costs, stage by stage."""
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Diffusion coordinates of points.
+
+    Attributes
+    ----------
+    points : PointSet
+    model : DiffusionMap
+        Fitted.
+    memory : Forecast or None
+        What the run was forecast to need.
+    """
+
+    points: PointSet
+    model: DiffusionMap
+    memory: Forecast | None = None
+
+    @cached_property
+    def coordinates(self) -> np.ndarray:
+        """Of all rows or pixels, float64 (..., n_components), NaN without data."""
+        return self.points.placed(self.model.embedding_.astype(np.float64), np.nan)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the coordinates."""
+        return [f"diffusion {i + 1}" for i in range(self.model.embedding_.shape[1])]
+
+
+def embed(
+    points: PointSet,
+    model: DiffusionMap | None = None,
+    *,
+    random_state: int = 0,
+    before: Callable[[Forecast], object] | None = None,
+) -> Embedding:
+    """Find diffusion coordinates of points.
+
+    Parameters
+    ----------
+    points : PointSet
+        Such as ``Pixels`` of a scene or ``Rows`` of a table.
+    model : DiffusionMap, optional
+        Fitted here.
+    random_state : int, default=0
+        Of the default model.
+    before : callable, optional
+        Called with the forecast of memory before the points are made.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    DataError
+        Where no points can be made.
+    ParameterError
+        As `diffclass.DiffusionMap`.
+
+    See Also
+    --------
+    diffclass.DiffusionMap : The estimator, for arrays.
+    cluster : Groups in such coordinates.
+
+    Examples
+    --------
+    >>> from diffclass import DiffusionMap
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass.jobs import embed
+    >>> from diffclass_hyperspectral import Pixels, Scene
+    >>> scene = Scene.from_array(make_tissue_scene(48, 48).cube)
+    >>> embedded = embed(Pixels(scene), DiffusionMap(3))
+    >>> embedded.coordinates.shape, embedded.names
+    ((48, 48, 3), ['diffusion 1', 'diffusion 2', 'diffusion 3'])
+    """
+    model = DiffusionMap(random_state=random_state) if model is None else model
+    check_map(model, points.size().points)
+    memory = forecast_embedding(points, model)
+    if before is not None:
+        before(memory)
+    made = points.points
+    if points.affinity is not None:
+        model.set_params(affinity=points.affinity)
+    return Embedding(points, model.fit(made), memory)
+
+
+def forecast_embedding(points: PointSet, model: DiffusionMap) -> Forecast:
+    """Say what `embed` will need; within about a quarter from 100,000 points on."""
+    size = points.size(model.n_neighbors)
     most = MOST_COMPONENTS + 1 if isinstance(model.n_components, str) else model.n_components
-    costs = graph_costs(size, model.kernel or Gaussian())
-    return costs | {"eigenpairs": eigenpairs_cost(size, most + 1), "writing": Cost()}
+    costs = points.costs() | graph_costs(size, model.kernel or Gaussian())
+    return Forecast.of(costs | {"eigenpairs": eigenpairs_cost(size, most + 1), "writing": Cost()})
 
 
 def draw_map(
@@ -58,11 +150,9 @@ def _curve(curve: BandwidthCurve) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddingReport(RunReport):
+class EmbeddingReport(PointsReport):
     """What is known about an embedding besides its coordinates."""
 
-    n_points: int
-    n_without_data: int  # pixels or rows that were left out
     eigenvalues: tuple[float, ...]
     time: float  # in steps
     kind: str  # of diffusion distance
@@ -82,7 +172,7 @@ class EmbeddingReport(RunReport):
         else:
             graph, kernel = f"{self.n_neighbors} neighbours", f"epsilon {epsilon}, "
         lines = [
-            f"{self.n_points} points ({self.n_without_data} without data), "
+            f"{self.facts['n_points']} {self.noun} ({self.facts['n_without_data']} without data), "
             f"{graph}, {self.n_graph_components} component(s)",
             f"{kernel}alpha {self.alpha:g}, time {self.time:g}, {self.kind}",
             f"eigenvalues {eigenvalues}",
@@ -93,18 +183,10 @@ class EmbeddingReport(RunReport):
         return lines
 
 
-def report_embedding(
-    model: DiffusionMap,
-    n_all: int,
-    *,
-    memory: Forecast | None = None,
-    costs: RunCosts | None = None,
-) -> EmbeddingReport:
-    """Describe a fitted map of ``n_all`` points, with those that were left out."""
-    n_points = len(model.operator_)
+def report_embedding(found: Embedding, *, costs: RunCosts | None = None) -> EmbeddingReport:
+    """Describe an embedding."""
+    model = found.model
     return EmbeddingReport(
-        n_points=n_points,
-        n_without_data=n_all - n_points,
         eigenvalues=tuple(model.eigenvalues_.tolist()),
         time=model.time_,
         kind=model.kind,
@@ -114,6 +196,7 @@ def report_embedding(
         neighbor_recall=model.graph_.recall,
         n_graph_components=model.operator_.n_connected_components,
         bandwidth_curve=model.bandwidth_curve_,
-        memory=memory,
+        facts=found.points.facts,
+        memory=found.memory,
         costs=costs,
     )

@@ -96,6 +96,19 @@ class RunReport(Facts):
     version: str = __version__
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PointsReport(RunReport):
+    """What every report of a job on points tells of them."""
+
+    facts: Mapping[str, Any] = field(metadata=MERGED)  # of a `PointSet`: how many, how made
+    more: Mapping[str, Any] = field(default_factory=dict, metadata=MERGED)  # of one kind of input
+
+    @property
+    def noun(self) -> str:
+        """What the points are called."""
+        return str(self.facts["points"])
+
+
 def n_kept_loops() -> int:
     """Return how many compiled loops are on disk, so that they need not be compiled again."""
     from diffclass._compiled._numba_internals import n_kept

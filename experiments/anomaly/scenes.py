@@ -33,7 +33,7 @@ from diffclass.anomaly import DiffusionAnomaly
 from diffclass.evaluation import DetectionCurve, detection_curve
 from diffclass.neighbors import PartialWhitening
 from diffclass.plots import DetectionDisplay, new_figure
-from diffclass_hyperspectral import Scene, find_anomalies, open_scene, read_labels
+from diffclass_hyperspectral import Scene, open_scene, read_labels, scene_anomalies
 from experiments.anomaly import CHOOSING, REPORTING
 from experiments.markdown import Row, markdown_table, write_rows
 from experiments.problems import DATA
@@ -51,7 +51,7 @@ Detector = Callable[[Scene], np.ndarray]
 def diffusion(**parameters: object) -> Detector:
     """Return the detector of `diffclass anomaly`, with other parameters."""
     model = DiffusionAnomaly(random_state=0, **parameters)  # type: ignore[arg-type]
-    return lambda scene: find_anomalies(scene, model=model).scores
+    return lambda scene: scene_anomalies(scene, model=model).scores
 
 
 def nearest(scene: Scene) -> np.ndarray:
@@ -81,7 +81,7 @@ FAST: dict[str, Callable[[Scene], np.ndarray | list[np.ndarray]]] = {
     "diffusion, 12 neighbours": diffusion(n_neighbors=12),
     "diffusion, self-tuning": diffusion(bandwidth="self-tuning"),
     "7th neighbour": nearest,
-    "RX": lambda scene: find_anomalies(scene, method="rx").scores,
+    "RX": lambda scene: scene_anomalies(scene, method="rx").scores,
     "isolation forest": forests,
 }
 SLOW: dict[str, Callable[[Scene], np.ndarray | list[np.ndarray]]] = {

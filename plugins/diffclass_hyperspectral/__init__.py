@@ -30,12 +30,7 @@ if TYPE_CHECKING:
         read_tile_labels,
         read_tile_segments,
     )
-    from diffclass_hyperspectral.jobs.anomalies import (
-        SceneAnomalies,
-        detection_of,
-        find_anomalies,
-        known_anomalies,
-    )
+    from diffclass_hyperspectral.jobs.anomalies import known_anomalies, scene_anomalies
     from diffclass_hyperspectral.jobs.classification import (
         ClassificationReport,
         ClassificationRun,
@@ -52,26 +47,16 @@ if TYPE_CHECKING:
     )
     from diffclass_hyperspectral.jobs.clustering import (
         ClusterSpectra,
-        SceneClusters,
-        agreement,
-        cluster_scene,
         known_classes,
         mean_spectra,
     )
-    from diffclass_hyperspectral.jobs.embedding import (
-        embed_scene,
-        write_coordinates,
-    )
+    from diffclass_hyperspectral.jobs.embedding import write_coordinates
     from diffclass_hyperspectral.jobs.evaluation import (
         MapEvaluation,
         evaluate_map,
     )
     from diffclass_hyperspectral.jobs.point_files import write_points
-    from diffclass_hyperspectral.jobs.suggestions import (
-        SuggestedPixel,
-        suggest_first,
-        suggest_for_scene,
-    )
+    from diffclass_hyperspectral.jobs.suggestions import suggest_for_scene
     from diffclass_hyperspectral.jobs.validation_design import (
         ValidationPixel,
         validation_design,
@@ -91,24 +76,16 @@ __all__ = [
     "MapEvaluation",
     "Pixels",
     "Scene",
-    "SceneAnomalies",
     "SceneClassification",
-    "SceneClusters",
     "SceneFeatures",
     "SceneModel",
-    "SuggestedPixel",
     "TiledScene",
     "ValidationPixel",
-    "agreement",
     "classified_dataset",
     "classify_scene",
     "classify_with_holdout",
     "classify_with_model",
-    "cluster_scene",
-    "detection_of",
-    "embed_scene",
     "evaluate_map",
-    "find_anomalies",
     "known_anomalies",
     "known_classes",
     "load_model",
@@ -119,7 +96,7 @@ __all__ = [
     "read_tile_labels",
     "read_tile_segments",
     "save_model",
-    "suggest_first",
+    "scene_anomalies",
     "suggest_for_scene",
     "validation_design",
     "write_class_map",
@@ -138,19 +115,17 @@ _CHAPTERS = {
     "io.readers": "Contents",
     "io.scenes": "Scene open_scene",
     "io.tiles": "TiledScene open_tiles read_tile_labels read_tile_segments",
-    "jobs.anomalies": "SceneAnomalies detection_of find_anomalies known_anomalies",
+    "jobs.anomalies": "known_anomalies scene_anomalies",
     "jobs.classification": (
         "ClassificationReport ClassificationRun Cleanup SceneClassification SceneModel "
         "classified_dataset classify_scene classify_with_holdout classify_with_model load_model "
         "save_model write_maps"
     ),
-    "jobs.clustering": (
-        "ClusterSpectra SceneClusters agreement cluster_scene known_classes mean_spectra"
-    ),
-    "jobs.embedding": "embed_scene write_coordinates",
+    "jobs.clustering": ("ClusterSpectra known_classes mean_spectra"),
+    "jobs.embedding": "write_coordinates",
     "jobs.evaluation": "MapEvaluation evaluate_map",
     "jobs.point_files": "write_points",
-    "jobs.suggestions": "SuggestedPixel suggest_first suggest_for_scene",
+    "jobs.suggestions": "suggest_for_scene",
     "jobs.validation_design": "ValidationPixel validation_design",
     "pixels": "Pixels",
 }

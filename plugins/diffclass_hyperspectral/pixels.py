@@ -31,10 +31,10 @@ class ScenePoints(PointSet):
         return Path(self.scene.path)
 
     def name(self, number: int) -> dict[str, Any]:
-        """Return row and column of a pixel, and x and y of its centre where the scene tells."""
+        """Return row and column of a pixel, and x and y of its centre; None if nobody knows."""
         row, column = (int(part) for part in np.unravel_index(number, self.scene.shape[:2]))
-        place = self.scene.centre(row, column)
-        return {"row": row, "column": column} | dict(zip("xy", place or (), strict=False))
+        x, y = self.scene.centre(row, column) or (None, None)
+        return {"row": row, "column": column, "x": x, "y": y}
 
     def in_words(self, name: Any) -> str:
         """Return row and column as a line says them."""
@@ -56,6 +56,8 @@ class Pixels(ScenePoints):
         Also tiles that are opened as one, or a cube of xarray.
     features : SceneFeatures, optional
         Fitted when points are asked for; spectral components by default.
+    is_fitted : bool, default=False
+        Whether they are fitted already, to this or another scene.
 
     Raises
     ------
@@ -70,10 +72,11 @@ class Pixels(ScenePoints):
     >>> from diffclass_hyperspectral import Pixels, Scene
     >>> pixels = Pixels(Scene.from_array(make_tissue_scene(48, 48).cube))
     >>> pixels.points.shape, pixels.names([50])
-    ((2304, 20), [{'row': 1, 'column': 2}])
+    ((2304, 20), [{'row': 1, 'column': 2, 'x': None, 'y': None}])
     """
 
     features: SceneFeatures = field(default_factory=SceneFeatures)
+    is_fitted: bool = False
 
     def __post_init__(self) -> None:
         self.features.check_parameters()
@@ -87,10 +90,11 @@ class Pixels(ScenePoints):
         return feature_costs(self.scene, self.features, self.size().points)
 
     def make(self) -> MadePoints:
-        """Fit the features and return those of the pixels with data."""
+        """Make the features of the pixels with data."""
         features = self.features
         with stage("features"):
-            points, valid = features.fit_transform_points(self.scene)
+            made = features.transform_points if self.is_fitted else features.fit_transform_points
+            points, valid = made(self.scene)
         facts = {
             "features": "spatial" if features.spatial else "spectral",
             "n_features": int(features.bands_.sum()),

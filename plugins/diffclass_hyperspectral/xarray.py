@@ -19,24 +19,23 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.jobs import Suggestion, cluster, suggest_points
 from diffclass.system.libraries import require
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, read_labels
 from diffclass_hyperspectral.io.maps import write_class_map
 from diffclass_hyperspectral.io.readers import flags_of, is_xarray, picked, picture_axes
 from diffclass_hyperspectral.io.scenes import Scene, open_scene
-from diffclass_hyperspectral.jobs.anomalies import find_anomalies
+from diffclass_hyperspectral.jobs.anomalies import scene_anomalies
 from diffclass_hyperspectral.jobs.classification import (
     classified_dataset,
     classify_with_holdout,
     picture_array,
 )
-from diffclass_hyperspectral.jobs.clustering import cluster_scene
+from diffclass_hyperspectral.jobs.clustering import table_of
 from diffclass_hyperspectral.jobs.evaluation import MapEvaluation, evaluate_map
-from diffclass_hyperspectral.jobs.suggestions import (
-    SuggestedPixel,
-    suggest_first,
-    suggest_for_scene,
-)
+from diffclass_hyperspectral.jobs.suggestions import suggest_for_scene
+from diffclass_hyperspectral.pixels import Pixels
 
 _xarray = require("xarray", extra="xarray")
 
@@ -76,8 +75,14 @@ class DiffclassAccessor:
         found = classified_dataset(run.result, opened, like=cube)
         return found.assign_attrs(report=json.dumps(run.report.to_dict()))
 
-    def cluster(self, *, scene: dict[str, Any] | None = None, **options: Any) -> Any:
-        """Find classes without labels; options are those of `cluster_scene`.
+    def cluster(
+        self,
+        *,
+        scene: dict[str, Any] | None = None,
+        features: SceneFeatures | None = None,
+        **options: Any,
+    ) -> Any:
+        """Find classes without labels; options are those of `diffclass.jobs.cluster`.
 
         Returns
         -------
@@ -85,14 +90,14 @@ class DiffclassAccessor:
             Numbers of clusters with CF flags, 0 without data.
         """
         cube, opened = self._opened(scene)
-        found = cluster_scene(opened, **options)
-        entries = [entry for entry in found.table if entry.id]
+        found = cluster(Pixels(opened, features or SceneFeatures()), **options)
+        entries = [entry for entry in table_of(found) if entry.id]
         dtype = np.uint8 if len(entries) <= np.iinfo(np.uint8).max else np.uint16
         facts = {"long_name": "cluster", **flags_of(entries, dtype)}
-        return picture_array(found.cluster_map.astype(dtype), opened, facts, like=cube, nodata=0)
+        return picture_array(found.numbers.astype(dtype), opened, facts, like=cube, nodata=0)
 
     def anomaly(self, *, scene: dict[str, Any] | None = None, **options: Any) -> Any:
-        """Score how little each pixel is like the others; options are those of `find_anomalies`.
+        """Score how little each pixel is like the others; options are those of `scene_anomalies`.
 
         Returns
         -------
@@ -100,27 +105,31 @@ class DiffclassAccessor:
             The higher, the less like the others; NaN without data.
         """
         cube, opened = self._opened(scene)
-        found = find_anomalies(opened, **options)
+        found = scene_anomalies(opened, **options)
         facts = {"long_name": f"anomaly score, {found.method}"}
         return picture_array(found.scores, opened, facts, like=cube, nodata=np.nan)
 
     def suggest(
         self,
         labels: LabelImage | Any | None = None,
-        n_pixels: int = 10,
+        n_points: int = 10,
         *,
         scene: dict[str, Any] | None = None,
+        features: SceneFeatures | None = None,
         **options: Any,
-    ) -> tuple[SuggestedPixel, ...]:
+    ) -> tuple[Suggestion, ...]:
         """Say which pixels to label next, or first, the best first.
 
-        Options are those of `suggest_for_scene`, without labels of `suggest_first`.
+        Options are those of `suggest_for_scene`, without labels of `diffclass.jobs.suggest_points`.
         """
         cube, opened = self._opened(scene)
+        features = features or SceneFeatures()
         if labels is None:
-            return suggest_first(opened, n_pixels, **options).report.pixels
+            pixels = Pixels(opened, features)
+            return suggest_points(pixels, n_points=n_points, **options).suggestions
         given = _labels(labels, opened, cube)
-        return suggest_for_scene(opened, given, n_pixels, **options).report.pixels
+        found = suggest_for_scene(opened, given, n_points, features=features, **options)
+        return found.suggestions
 
     def evaluate(self, truth: LabelImage | Any, **options: Any) -> MapEvaluation:
         """Compare a class map with the truth; options are those of `evaluate_map`."""

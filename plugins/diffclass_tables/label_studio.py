@@ -25,9 +25,9 @@ import numpy as np
 
 from diffclass import DiffusionClassifier
 from diffclass.exceptions import DataError
+from diffclass.jobs import suggest_next, suggest_points
 from diffclass.system.libraries import require
 from diffclass_tables.io import open_table
-from diffclass_tables.jobs.others import suggest_after, suggest_rows
 from diffclass_tables.rows import Rows
 
 if TYPE_CHECKING:
@@ -98,11 +98,12 @@ class Backend:
                 model = DiffusionClassifier(random_state=0, affinity=self.rows.affinity)
                 self._model = model.fit(self.rows.points, given, graph=self._graph)
                 self._graph = model.graph_
-                found = suggest_after(model, self.rows, self.labels, _N_FIRST)
+                is_labelled = np.array([label is not None for label in given])
+                found = suggest_next(self.rows, model, is_labelled, _N_FIRST)
             else:
                 self._model = None
-                found = suggest_rows(self.rows, None, _N_FIRST)
-        ids = [self._rows_by_id[str(row["id"])] for row in found.rows]
+                found = suggest_points(self.rows, n_points=_N_FIRST)
+        ids = [self._rows_by_id[str(one.point["id"])] for one in found.suggestions]
         self._first = {row: rank for rank, row in enumerate(ids)}
         self._places = np.cumsum(self.rows.valid) - 1
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from diffclass.options import COUNT, SEED, YES_NO, Number, OneOf, Text, Texts, Whole
+from diffclass.options import SEED, YES_NO, Number, OneOf, Text, Texts, Whole
 
 OPTIONS = {
     "apart": Texts(),
-    "clusters": Whole(2, or_none=True),
     "columns": Text(or_none=True),
     "has_features": YES_NO,
     "holdout": OneOf(("random",), or_none=True),
     "id_column": Text(or_none=True),
     "labels_per_class": Whole(1, or_none=True),
     "level": Number(0, 1, is_open=True, or_none=True),
-    "method": OneOf(("kmeans", "modes")),
     "metric": OneOf(("euclidean", "cosine", "correlation"), or_none=True),
     "n_components": Whole(1, or_none=True),
-    "n_rows": COUNT,
     "overwrite": YES_NO,
     "random_state": SEED,
-    "rule": OneOf("diffclass.acquisition:RULES"),
     "variable": Text(or_none=True),
 }

@@ -18,12 +18,12 @@ from diffclass.options import Number, OneOf, Text, Texts, Whole, YesNo
 PACKAGES = (diffclass_hyperspectral, diffclass_tables)
 JOBS = {  # of each command, with options that have another name in Python
     "diffclass_hyperspectral": {
-        "anomaly": ("find_anomalies",),
+        "anomaly": ("scene_anomalies",),
         "classify": ("Cleanup", "SceneFeatures", "classify_with_holdout", "write_maps"),
         "cluster": ("SceneFeatures",),
         "embed": ("SceneFeatures",),
         "evaluate": ("evaluate_map",),
-        "suggest": ("SceneFeatures", "suggest_first", "suggest_for_scene", "validation_design"),
+        "suggest": ("SceneFeatures", "suggest_for_scene", "validation_design"),
     },
     "diffclass_tables": {
         "anomaly": ("open_table", "Rows"),
@@ -34,7 +34,7 @@ JOBS = {  # of each command, with options that have another name in Python
     },
 }
 OTHER_NAMES = {
-    "number": "n_pixels", "for_validation": "n_points", "components": "n_components",
+    "number": "n_points", "for_validation": "n_points", "components": "n_components",
     "dimensions": "n_components",
 }  # fmt: skip
 WORDS = (
@@ -56,7 +56,7 @@ class Untouched:
 def jobs(package):
     """Return the public functions of a package, and the classes that hold options of jobs."""
     found = {name: getattr(package, name) for name in package.__all__}
-    classes = {"Cleanup", "SceneFeatures"}
+    classes = {"Cleanup", "Rows", "SceneFeatures"}
     return {n: job for n, job in found.items() if inspect.isfunction(job) or n in classes}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diffclass.command_line import (
+    AnomalyOptions,
     Console,
     RunOptions,
     check_picture,
@@ -20,7 +21,6 @@ from diffclass.command_line import (
     present,
     refuse_without_effect,
 )
-from diffclass.options import COUNT
 from diffclass_hyperspectral.commands._results import place_maps
 from diffclass_hyperspectral.commands._scenes import (
     PLACES,
@@ -34,13 +34,14 @@ from diffclass_hyperspectral.options import OPTIONS
 if TYPE_CHECKING:
     import numpy as np
 
-    from diffclass_hyperspectral import Scene, SceneAnomalies, TiledScene
+    from diffclass.jobs import Anomalies
+    from diffclass_hyperspectral import Scene, TiledScene
 
 _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(AnomalyOptions):
     output: Path = option(
         "Scores: .img, .tif, .png, .npy; of several scenes on one map grid as classify's maps.",
         short="-o",
@@ -57,18 +58,6 @@ class _Given:
         "under the ROC curve, and that of RX.",
     )
     picture: Path | None = option("Scene, scores and, with --truth, ROC curves as a .png.")
-    report: Path | None = option("Report as JSON.")
-    neighbors: int = option(
-        "Of diffusion: neighbours of a pixel in the graph; more than anomalies that are alike.",
-        of=COUNT,
-        default=32,
-    )
-    time: int = option(
-        "Of diffusion: steps of the walk. More find groups of anomalies that are alike, and "
-        "lose mixed pixels.",
-        of=COUNT,
-        default=1,
-    )
     truth_variable: str | None = option(
         "Array to take from a .mat truth with several.", hidden=True
     )
@@ -94,10 +83,11 @@ def anomaly(
     lists ten of them. Pixels without data have no score.
     Formats of SCENE: diffclass info --help.
     """
+    from diffclass.jobs import report_anomalies
     from diffclass.system.progress import stage
     from diffclass_hyperspectral import write_raster
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
-    from diffclass_hyperspectral.jobs.anomalies import draw_anomalies, report_anomalies
+    from diffclass_hyperspectral.jobs.anomalies import draw_anomalies
 
     check_picture(given.picture)
     if given.truth is None:
@@ -134,20 +124,17 @@ def anomaly(
                     curves=curves,
                     overwrite=running.overwrite,
                 )
-    said = report_anomalies(found, cube, curves=curves, costs=costs_of(console))
+    said = report_anomalies(found, curves=curves, costs=costs_of(console))
     give_report(console, said, given.report, overwrite=running.overwrite)
 
 
-def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> SceneAnomalies:
-    from diffclass import DiffusionAnomaly
-    from diffclass_hyperspectral import find_anomalies
+def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> Anomalies:
+    from diffclass_hyperspectral import scene_anomalies
 
-    return find_anomalies(
+    return scene_anomalies(
         cube,
         method=given.method,
-        model=DiffusionAnomaly(
-            n_neighbors=given.neighbors, time=given.time, random_state=running.random_state
-        ),
+        model=given.model(running.random_state),
         random_state=running.random_state,
         before=forecast_printer(console, _SMALLER, force=running.force),
     )
@@ -161,11 +148,12 @@ def _marked(tiles: TiledScene, truth: Path | None, variable: str | None) -> np.n
     return known_anomalies(read_tile_labels(truth, tiles, variable=variable), tiles.scene)
 
 
-def _curves(cube: Scene, found: SceneAnomalies, marked: np.ndarray) -> dict[str, Any]:
+def _curves(cube: Scene, found: Anomalies, marked: np.ndarray) -> dict[str, Any]:
     """Return the ROC curve of the scores, and that of RX to compare with."""
-    from diffclass_hyperspectral import detection_of, find_anomalies
+    from diffclass.jobs import detection_of
+    from diffclass_hyperspectral import scene_anomalies
 
     curves = {found.method: detection_of(found, marked)}
     if found.method != "rx":
-        curves["rx"] = detection_of(find_anomalies(cube, method="rx"), marked)
+        curves["rx"] = detection_of(scene_anomalies(cube, method="rx"), marked)
     return curves

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from diffclass.command_line import (
+    ClusterOptions,
     Console,
     RunOptions,
     check_picture,
@@ -42,30 +42,16 @@ from diffclass_hyperspectral.commands._scenes import (
 from diffclass_hyperspectral.io.file_names import is_for_each
 from diffclass_hyperspectral.options import OPTIONS
 
-if TYPE_CHECKING:
-    from diffclass.clustering import DiffusionClustering
-
 _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(ClusterOptions):
     output: Path = option(
         "Cluster map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson; of several scenes "
         "as classify's.",
         short="-o",
         required=True,
-    )
-    clusters: int | None = option(
-        "Number of clusters; by default the one before the widest gap of the walk's spectrum.",
-        short="-k",
-        of=OPTIONS["clusters"],
-    )
-    method: str = option(
-        "How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
-        "dense pixels that are far from denser ones (LUND).",
-        of=OPTIONS["clustering"],
-        default="kmeans",
     )
     features: str = features_option()
     metric: str = metric_option()
@@ -78,17 +64,9 @@ class _Given:
     )
     picture: Path | None = option("Map and mean spectra as a .png.")
     spectra: Path | None = spectra_option("clusters")
-    report: Path | None = option("Report as JSON, with the mean spectra.")
     truth_variable: str | None = option(
         "Array to take from a .mat truth with several.", hidden=True
     )
-
-    def model(self, random_state: int) -> DiffusionClustering:
-        """Return what finds the clusters."""
-        from diffclass import DiffusionClustering, DiffusionModes
-
-        made = DiffusionModes if self.method == "modes" else DiffusionClustering
-        return made("auto" if self.clusters is None else self.clusters, random_state=random_state)
 
 
 @command(epilog="Example: diffclass cluster scene.tif -o clusters.tif")
@@ -112,17 +90,22 @@ def cluster(
     compare the spectra, or correct the map as labels on the page. Several scenes share
     one graph, as those of classify do. Formats of SCENE: diffclass info --help.
     """
+    from diffclass.jobs import cluster as find_clusters
     from diffclass.system.progress import stage
     from diffclass_hyperspectral import (
-        agreement,
-        cluster_scene,
+        Pixels,
         known_classes,
+        mean_spectra,
         read_tile_labels,
         write_class_map,
     )
     from diffclass_hyperspectral.features.scene_features import check_components
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
-    from diffclass_hyperspectral.jobs.clustering import draw_clusters, report_clusters
+    from diffclass_hyperspectral.jobs.clustering import (
+        draw_clusters,
+        report_scene_clusters,
+        table_of,
+    )
 
     check_picture(given.picture)
     if given.truth is None:
@@ -143,32 +126,29 @@ def cluster(
                 labels = read_tile_labels(given.truth, tiles, variable=given.truth_variable)
                 known = known_classes(labels, cube)
         place_maps(console, rasters, cube)
-        found = cluster_scene(
-            cube,
-            features=scene_features(given.features, given.metric, given.components),
-            model=given.model(running.random_state),
+        found = find_clusters(
+            Pixels(cube, scene_features(given.features, given.metric, given.components)),
+            given.model(running.random_state),
             before=forecast_printer(console, _SMALLER, force=running.force),
         )
+        table = table_of(found)
+        with stage("mean spectra"):
+            spectra = mean_spectra(cube, found.numbers, len(found.order))
         with stage("writing"):
             for path, scene, place in tiles.files(given.output):
                 write_class_map(
                     path,
-                    found.cluster_map[place],
-                    found.table,
+                    found.numbers[place],
+                    table,
                     overwrite=running.overwrite,
                     **place_of(scene, path),
                 )
             if given.spectra is not None:
                 write_spectra(
-                    given.spectra, cube, found.cluster_map, found.table,
-                    overwrite=running.overwrite,
-                )  # fmt: skip
+                    given.spectra, cube, found.numbers, table, overwrite=running.overwrite
+                )
             if given.picture is not None:
-                draw_clusters(given.picture, found, overwrite=running.overwrite)
-    said = report_clusters(
-        found,
-        agreement=None if known is None else agreement(found, known),
-        truth=None if labels is None else labels.table,
-        costs=costs_of(console),
-    )
+                draw_clusters(given.picture, found, spectra, overwrite=running.overwrite)
+    costs = costs_of(console)
+    said = report_scene_clusters(found, spectra, truth=labels, known=known, costs=costs)
     give_report(console, said, given.report, overwrite=running.overwrite)

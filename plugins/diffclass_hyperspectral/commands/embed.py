@@ -63,29 +63,27 @@ def embed(
 
     Pixels with missing values get no coordinates. Formats of SCENE: diffclass info --help.
     """
+    from diffclass.jobs import embed as find_coordinates
     from diffclass.jobs import report_embedding
     from diffclass.system.progress import stage
-    from diffclass_hyperspectral import embed_scene, open_scene, write_coordinates
+    from diffclass_hyperspectral import Pixels, open_scene, write_coordinates
     from diffclass_hyperspectral.jobs.embedding import draw_embedding
 
     _check_outputs([scene, *part.files], given, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             cube = open_scene(scene, **part.opening)
-        embedded = embed_scene(
-            cube,
+        embedded = find_coordinates(
+            Pixels(cube, scene_features(given.features, given.metric)),
             coordinates.model(running.random_state, bandwidth="self-tuning"),
-            features=scene_features(given.features, given.metric),
             before=forecast_printer(console, _SMALLER, force=running.force),
         )
         place_maps(console, [given.output], cube)
         with stage("writing"):
-            write_coordinates(given.output, embedded, overwrite=running.overwrite)
+            write_coordinates(given.output, embedded, cube, overwrite=running.overwrite)
             if given.picture is not None:
                 draw_embedding(given.picture, embedded, overwrite=running.overwrite)
-    said = report_embedding(
-        embedded.model, len(embedded.coordinates), memory=embedded.memory, costs=costs_of(console)
-    )
+    said = report_embedding(embedded, costs=costs_of(console))
     give_report(console, said, given.report, overwrite=running.overwrite)
 
 

@@ -12,6 +12,7 @@ from diffclass.command_line import (
     BOUND_MISSED,
     Console,
     RunOptions,
+    SuggestOptions,
     command,
     common_options,
     costs_of,
@@ -38,24 +39,12 @@ from diffclass_hyperspectral.options import OPTIONS
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(SuggestOptions):
     labels: Path | None = option(
         f"{LABEL_FORMATS} Without labels: pixels that stand for most others, found without --rule "
         "and the options of the diffusion.",
     )
     output: Path = option("Pixels: .geojson, .json, .gpkg, .csv.", short="-o", required=True)
-    rule: str = option(
-        "coverage: pixels that stand for many others in doubt. margin: pixels where classes are "
-        "close.",
-        of=OPTIONS["rule"],
-        default="coverage",
-    )
-    number: int = option(
-        "Pixels; best as many as will be labelled at once.",
-        short="-n",
-        of=OPTIONS["n_pixels"],
-        default=10,
-    )
     min_distance: float = option(
         "Least distance between two of them, in pixels.", of=OPTIONS["min_distance"], default=5.0
     )
@@ -68,7 +57,6 @@ class _Given:
         "With --for-validation: half of the points in equal parts for each class of the map, half "
         "in proportion to their areas; without it all pixels have the same chance.",
     )
-    report: Path | None = option("Report as JSON.")
     label_variable: str | None = option(
         "Array to take from a .mat label file with several.", hidden=True
     )
@@ -98,10 +86,11 @@ def suggest(
     filled in, the file is one of labels. Exit code 4: the pixels are there, but the labels did not
     cover the graph by --max-time. Formats of SCENE: diffclass info --help.
     """
+    from diffclass.jobs import suggest_points
     from diffclass.system.progress import stage
     from diffclass_hyperspectral import (
+        Pixels,
         read_tile_labels,
-        suggest_first,
         suggest_for_scene,
         write_points,
     )
@@ -129,27 +118,27 @@ def suggest(
                 labels = read_tile_labels(given.labels, tiles, variable=given.label_variable)
         shared: dict[str, Any] = {
             "min_distance": given.min_distance,
-            "features": features,
+            "random_state": running.random_state,
             "before": forecast_printer(console, SMALLER, force=running.force),
         }
         n = given.number
         if given.labels is None:
-            run = suggest_first(cube, n, random_state=running.random_state, **shared)
+            report = suggest_points(Pixels(cube, features), n_points=n, **shared)
         else:
             classifier = diffusion.classifier(running.random_state, labels, cube)
-            shared |= {"rule": given.rule, "classifier": classifier}
-            run = suggest_for_scene(cube, labels, n, **shared)
+            shared |= {"rule": given.rule, "classifier": classifier, "features": features}
+            report = suggest_for_scene(cube, labels, n, **shared)
         with stage("writing"):
             place = cube.map_georeference
             crs = None if place is None else place.crs
-            write_points(given.output, run.pixels, crs=crs, overwrite=running.overwrite)
-    if len(run.pixels) < n:
+            write_points(given.output, report.suggestions, crs=crs, overwrite=running.overwrite)
+    if len(report.suggestions) < n:
         which = "" if given.labels is None else "unlabelled "
         apart = f"{given.min_distance:g} pixels apart"
-        console.say(f"only {len(run.pixels)} {which}pixels lie {apart}")
-    report = replace(run.report, costs=costs_of(console))
+        console.say(f"only {len(report.suggestions)} {which}pixels lie {apart}")
+    report = replace(report, costs=costs_of(console))
     give_report(console, report, given.report, overwrite=running.overwrite)
-    return 0 if run.is_covered else BOUND_MISSED
+    return 0 if report.is_covered else BOUND_MISSED
 
 
 def _design(

@@ -12,7 +12,6 @@ import json
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,19 +27,12 @@ from diffclass_hyperspectral.options import OPTIONS
 
 ENDINGS = (".geojson", ".json", ".gpkg", ".csv")
 _WGS84 = "EPSG:4326"
+Facts = list[dict[str, Any]]  # of each pixel
 _DECIMALS = 9  # of degrees: a tenth of a millimetre
 
 
 class Pixel(Protocol):
-    """A dataclass of facts of a pixel."""
-
-    @property
-    def x(self) -> float | None:
-        """Of the centre; None where the scene has no coordinates."""
-
-    @property
-    def y(self) -> float | None:
-        """As x."""
+    """Facts of a pixel: row, column, x and y of its centre, None where nobody knows them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all facts."""
@@ -77,7 +69,7 @@ def write_points(
     ----------
     path : path-like
         ``.geojson``, ``.json``, ``.gpkg`` or ``.csv``.
-    pixels : sequence of SuggestedPixel or ValidationPixel
+    pixels : sequence of diffclass.jobs.Suggestion or ValidationPixel
     crs : str, optional
         Coordinate system of their x and y.
     overwrite : bool, default=False
@@ -102,34 +94,33 @@ def write_points(
     """
     check_options(OPTIONS, overwrite=overwrite)
     check_ending(path)
-    check_places(path, has_places=not pixels or pixels[0].x is not None)
+    facts = [pixel.to_dict() for pixel in pixels]
+    check_places(path, has_places=not facts or facts[0]["x"] is not None)
     suffix = Path(path).suffix.lower()
-    points = _points(pixels, crs) if suffix in (".geojson", ".json") else []
+    points = _points(facts, crs) if suffix in (".geojson", ".json") else []
     with replacing(path, overwrite=overwrite) as temporary:
         if suffix == ".csv":
-            _write_table(temporary, pixels)
+            _write_table(temporary, facts)
         elif suffix == ".gpkg":
-            _write_layer(temporary, Path(path).stem, pixels, crs)
+            _write_layer(temporary, Path(path).stem, facts, crs)
         else:
-            text = json.dumps(_collection(pixels, points), indent=1, allow_nan=False)
+            text = json.dumps(_collection(facts, points), indent=1, allow_nan=False)
             temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def _write_table(path: Path, pixels: Sequence[Pixel]) -> None:
+def _write_table(path: Path, facts: Facts) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        if not pixels:
+        if not facts:
             return
-        names = ["class", *(field.name for field in fields(pixels[0]))]  # type: ignore[arg-type]
-        rows = csv.DictWriter(file, fieldnames=names, lineterminator="\n")
+        rows = csv.DictWriter(file, fieldnames=["class", *facts[0]], lineterminator="\n")
         rows.writeheader()
-        rows.writerows(pixel.to_dict() for pixel in pixels)
+        rows.writerows(facts)
 
 
-def _write_layer(path: Path, name: str, pixels: Sequence[Pixel], crs: str | None) -> None:
+def _write_layer(path: Path, name: str, facts: Facts, crs: str | None) -> None:
     raw = require("pyogrio.raw", extra="maps")
     shapely = require("shapely", extra="maps")
-    points = shapely.points([(pixel.x, pixel.y) for pixel in pixels]) if pixels else np.empty(0)
-    facts = [pixel.to_dict() for pixel in pixels]
+    points = shapely.points([(one["x"], one["y"]) for one in facts]) if facts else np.empty(0)
     columns = {"class": np.array([None] * len(facts), dtype=object)}
     for key in facts[0] if facts else ():
         values = [one[key] for one in facts]
@@ -144,22 +135,22 @@ def _write_layer(path: Path, name: str, pixels: Sequence[Pixel], crs: str | None
         )  # fmt: skip
 
 
-def _collection(pixels: Sequence[Pixel], points: list[tuple[float, float]]) -> dict[str, Any]:
+def _collection(facts: Facts, points: list[tuple[float, float]]) -> dict[str, Any]:
     features = [
         {
             "type": "Feature",
             "geometry": {"type": "Point", "coordinates": list(point)},
-            "properties": {"class": None} | pixel.to_dict(),
+            "properties": {"class": None} | one,
         }
-        for pixel, point in zip(pixels, points, strict=True)
+        for one, point in zip(facts, points, strict=True)
     ]
     return {"type": "FeatureCollection", "features": features}
 
 
-def _points(pixels: Sequence[Pixel], crs: str | None) -> list[tuple[float, float]]:
+def _points(facts: Facts, crs: str | None) -> list[tuple[float, float]]:
     """Return longitude and latitude where they can be told."""
-    places = [(p.x, p.y) for p in pixels if p.x is not None and p.y is not None]
-    if not pixels or crs is None or crs == _WGS84:
+    places = [(one["x"], one["y"]) for one in facts if one["x"] is not None]
+    if not facts or crs is None or crs == _WGS84:
         return places
     warp = require("rasterio.warp", extra="maps")
     xs, ys = zip(*places, strict=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from diffclass.command_line import (
+    AnomalyOptions,
     Console,
     RunOptions,
     command,
@@ -19,7 +21,6 @@ from diffclass.command_line import (
     options,
     present,
 )
-from diffclass.options import COUNT
 from diffclass_tables.commands._rows import (
     OUTPUT,
     SMALLER,
@@ -29,25 +30,19 @@ from diffclass_tables.commands._rows import (
     table_argument,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+
+_UNMARKED = ("none", "0", "false")  # what is no anomaly
+
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(AnomalyOptions):
     output: Path = option(f"Id and score of each row: {OUTPUT}", short="-o", required=True)
     truth: str | None = option(
         "Known anomalies, as classify's labels; 0 and empty are none: prints the area under the "
         "ROC curve."
     )
-    neighbors: int = option(
-        "Neighbours of a row in the graph; more than anomalies that are alike.",
-        of=COUNT,
-        default=32,
-    )
-    time: int = option(
-        "Steps of the walk. More find groups of anomalies that are alike.",
-        of=COUNT,
-        default=1,
-    )
-    report: Path | None = option("Report as JSON.")
 
 
 @command(epilog="Example: diffclass anomaly measurements.csv -o scores.csv")
@@ -63,12 +58,9 @@ def anomaly(
 
     The report lists the ten highest scores. Rows with missing values have none.
     """
-    from diffclass import DiffusionAnomaly
-    from diffclass.kernels import Gaussian
+    from diffclass.jobs import detection_of, find_anomalies, report_anomalies
     from diffclass.system.progress import stage
     from diffclass_tables.io import read_row_labels, write_rows
-    from diffclass_tables.jobs.forecasts import graph_forecast
-    from diffclass_tables.jobs.others import score_rows
 
     part.check()
     if part.graph is not None:
@@ -81,13 +73,21 @@ def anomaly(
         with stage("opening"):
             rows = part.opened(table, given.truth, random_state=running.random_state)
             known = None if given.truth is None else read_row_labels(given.truth, rows.table)
-        memory = graph_forecast(rows, Gaussian(), given.neighbors)
-        forecast_printer(console, SMALLER, force=running.force)(memory)
-        model = DiffusionAnomaly(
-            n_neighbors=given.neighbors, time=given.time, random_state=running.random_state
+        found = find_anomalies(
+            rows,
+            given.model(running.random_state),
+            before=forecast_printer(console, SMALLER, force=running.force),
         )
-        found, report = score_rows(rows, model, known)
+        curves = {} if known is None else {found.method: detection_of(found, _marked(known))}
         with stage("writing"):
-            write_rows(given.output, rows.table, found, overwrite=running.overwrite)
-    said = replace(report, memory=memory, costs=costs_of(console))
+            columns = {"score": found.scores}
+            write_rows(given.output, rows.table, columns, overwrite=running.overwrite)
+    said = report_anomalies(found, curves=curves, costs=costs_of(console))
     give_report(console, said, given.report, overwrite=running.overwrite)
+
+
+def _marked(known: np.ndarray) -> np.ndarray:
+    """Return which rows are called an anomaly."""
+    import numpy as np
+
+    return np.array([str(value).lower() not in _UNMARKED for value in known.tolist()])

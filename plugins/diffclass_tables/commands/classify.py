@@ -138,8 +138,12 @@ def classify(
     from diffclass.system.progress import stage
     from diffclass.targets import encode_labels
     from diffclass_tables.io import read_row_labels, read_row_scores, write_rows
-    from diffclass_tables.jobs.classification import classify_rows, kept_classes_of, row_prior
-    from diffclass_tables.jobs.forecasts import forecast_classification
+    from diffclass_tables.jobs.classification import (
+        classify_rows,
+        forecast_classification,
+        kept_classes_of,
+        row_prior,
+    )
 
     part.check()
     walk.check()

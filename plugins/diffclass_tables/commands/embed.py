@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from diffclass.command_line import (
     Console,
@@ -21,6 +21,9 @@ from diffclass.command_line import (
     present,
 )
 from diffclass_tables.commands._rows import RowOptions, check_outputs, table_argument
+
+if TYPE_CHECKING:
+    from diffclass.jobs import Embedding
 
 _SMALLER = "ask for fewer --neighbors or --components"
 
@@ -56,9 +59,8 @@ def embed(
 
     Rows with missing values get no coordinates.
     """
-    from diffclass.jobs import check_map, draw_map, embedding_costs, report_embedding
-    from diffclass.plots import EmbeddingDisplay
-    from diffclass.system.costs import Forecast
+    from diffclass.jobs import draw_map, report_embedding
+    from diffclass.jobs import embed as find_coordinates
     from diffclass.system.progress import stage
     from diffclass_tables.io import write_rows
 
@@ -69,24 +71,25 @@ def embed(
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, random_state=running.random_state)
-            opened = rows.table
-        model = coordinates.model(running.random_state, bandwidth="attached")
-        check_map(model, opened.n_rows)
-        costs = embedding_costs(rows.size(model.n_neighbors), model)
-        memory = Forecast.of(rows.costs() | costs)
-        forecast_printer(console, _SMALLER, force=running.force)(memory)
-        model.set_params(affinity=rows.affinity).fit(rows.points)
-        found = rows.placed(model.embedding_.astype(float), float("nan"))
+        found = find_coordinates(
+            rows,
+            coordinates.model(running.random_state, bandwidth="attached"),
+            before=forecast_printer(console, _SMALLER, force=running.force),
+        )
+        values, again = found.coordinates, running.overwrite
         with stage("writing"):
-            names = [f"diffusion {i + 1}" for i in range(found.shape[1])]
-            columns = dict(zip(names, found.T, strict=True))
-            write_rows(given.output, opened, columns, matrix=found, overwrite=running.overwrite)
+            columns = dict(zip(found.names, values.T, strict=True))
+            write_rows(given.output, rows.table, columns, matrix=values, overwrite=again)
             if given.picture is not None:
+                draw_map(
+                    given.picture, found.model, lambda axes: _draw(axes, found), overwrite=again
+                )
+    said = report_embedding(found, costs=costs_of(console))
+    give_report(console, said, given.report, overwrite=again)
 
-                def draw(axes: Any) -> None:
-                    components = (0, 1)[: model.embedding_.shape[1]]
-                    EmbeddingDisplay(model.embedding_, components=components).plot(axes)
 
-                draw_map(given.picture, model, draw, overwrite=running.overwrite)
-    said = report_embedding(model, opened.n_rows, memory=memory, costs=costs_of(console))
-    give_report(console, said, given.report, overwrite=running.overwrite)
+def _draw(axes: Any, found: Embedding) -> None:
+    from diffclass.plots import EmbeddingDisplay
+
+    points = found.model.embedding_
+    EmbeddingDisplay(points, components=(0, 1)[: points.shape[1]]).plot(axes)

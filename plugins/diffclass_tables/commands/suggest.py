@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from diffclass.command_line import (
+    BOUND_MISSED,
     Console,
     RunOptions,
+    SuggestOptions,
     WalkOptions,
     command,
     common_options,
@@ -30,32 +32,19 @@ from diffclass_tables.commands._rows import (
     label_files,
     table_argument,
 )
-from diffclass_tables.options import OPTIONS
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(SuggestOptions):
     labels: str | None = option(f"{LABELS} Without labels: rows that stand for most others.")
     output: Path = option(
         "Ids of the rows, with an empty column to fill in: .csv, .tsv, .parquet, .feather.",
         short="-o",
         required=True,
     )
-    rule: str = option(
-        "coverage: rows that stand for many others in doubt. margin: rows where classes are close.",
-        of=OPTIONS["rule"],
-        default="coverage",
-    )
-    number: int = option(
-        "Rows; best as many as will be labelled at once.",
-        short="-n",
-        of=OPTIONS["n_rows"],
-        default=10,
-    )
     label_variable: str | None = option(
         "Column or array of the classes in the file of labels.", hidden=True
     )
-    report: Path | None = option("Report as JSON.")
 
 
 @command(epilog="Example: diffclass suggest embeddings.npy --labels labels.csv -o next.csv")
@@ -73,18 +62,17 @@ def suggest(
     walk: WalkOptions,
     running: RunOptions,
     console: Console,
-) -> None:
+) -> int:
     """Suggest which rows of TABLE to label next, or first, the most useful first.
 
-    The file has an empty column "class": filled in, it is one of labels.
+    The file has an empty column "class": filled in, it is one of labels. Exit code 4: the rows are
+    there, but the labels did not cover the graph by --max-time.
     """
-    from diffclass.kernels import check_kernel
+    from diffclass.jobs import suggest_points
     from diffclass.system.progress import stage
     from diffclass_tables.io import read_row_labels
     from diffclass_tables.io.results import write_suggestions
     from diffclass_tables.jobs.classification import row_prior
-    from diffclass_tables.jobs.forecasts import graph_forecast
-    from diffclass_tables.jobs.others import suggest_rows
 
     part.check()
     walk.check()
@@ -98,25 +86,23 @@ def suggest(
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.labels, random_state=running.random_state)
-            opened = rows.table
-            y = None
+            y = prior = None
             if given.labels is not None:
-                y = read_row_labels(given.labels, opened, variable=given.label_variable)
-        sizes = walk.class_sizes
-        prior = None if sizes is None or y is None else row_prior(sizes, y, opened.n_rows)
-        classifier = walk.classifier_of(running.random_state, prior)
-        kernel = check_kernel(classifier.kernel or "shared")
-        memory = graph_forecast(rows, kernel, classifier.n_neighbors)
-        forecast_printer(console, SMALLER, force=running.force)(memory)
-        report = suggest_rows(
+                y = read_row_labels(given.labels, rows.table, variable=given.label_variable)
+        if walk.class_sizes is not None and y is not None:
+            prior = row_prior(walk.class_sizes, y, rows.table.n_rows)
+        report = suggest_points(
             rows,
             y,
             given.number,
             rule=given.rule,
-            classifier=classifier,
+            classifier=walk.classifier_of(running.random_state, prior),
             random_state=running.random_state,
+            before=forecast_printer(console, SMALLER, force=running.force),
         )
         with stage("writing"):
-            write_suggestions(given.output, opened, report.rows, overwrite=running.overwrite)
-    said = replace(report, memory=memory, costs=costs_of(console))
-    give_report(console, said, given.report, overwrite=running.overwrite)
+            found, again = report.suggestions, running.overwrite
+            write_suggestions(given.output, rows.table, found, overwrite=again)
+    report = replace(report, costs=costs_of(console))
+    give_report(console, report, given.report, overwrite=again)
+    return 0 if report.is_covered else BOUND_MISSED

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.jobs import Suggestion
 from diffclass.names import check_text, written_name
 from diffclass.options import check_options
 from diffclass.system.libraries import require
@@ -179,18 +180,18 @@ def _flat(values: np.ndarray, *, check: Callable[[str], object] = written_name) 
 def write_suggestions(
     path: str | os.PathLike[str],
     table: Table,
-    rows: Sequence[Mapping[str, Any]],
+    found: Sequence[Suggestion],
     *,
     overwrite: bool = False,
 ) -> Path:
     """Write rows to label, with an empty column "class" to be filled in."""
     target = Path(path)
-    ids = {_id_name(table): np.array([row["id"] for row in rows], dtype=object)}
+    ids = {_id_name(table): np.array([one.point["id"] for one in found], dtype=object)}
     columns = {
-        "class": np.array([None] * len(rows), dtype=object),
-        "class_now": np.array([row["class_now"] for row in rows], dtype=object),
-        "margin": np.array([row["margin"] for row in rows], dtype=np.float64),
-        "score": np.array([row["score"] for row in rows], dtype=np.float64),
+        "class": np.array([None] * len(found), dtype=object),
+        "class_now": np.array([one.current_class for one in found], dtype=object),
+        "margin": np.array([one.margin for one in found], dtype=np.float64),
+        "score": np.array([one.score for one in found], dtype=np.float64),
     }
     with replacing(target, overwrite=overwrite) as temporary:
         _write_arrow(temporary, target.suffix.lower(), ids, columns)

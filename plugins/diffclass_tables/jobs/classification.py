@@ -11,7 +11,7 @@ A script that does what ``diffclass classify`` does with a table:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores, draw_per_class
 from diffclass.exceptions import DataError, warn_user
+from diffclass.graph import graph_costs
 from diffclass.jobs import (
     HIDDEN,
     IF_KNOWN,
@@ -33,8 +34,10 @@ from diffclass.jobs import (
     sizes_in_words,
     written_prior,
 )
-from diffclass.label_diffusion import LABEL_MODES, ScorePrior
+from diffclass.kernels import check_kernel
+from diffclass.label_diffusion import LABEL_MODES, ScorePrior, diffusion_costs
 from diffclass.options import check_options
+from diffclass.system.costs import Cost, Forecast, seconds_of
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
 from diffclass_tables.options import OPTIONS
@@ -315,6 +318,23 @@ def _probabilities(
             for row, members in enumerate(np.split(inside.indices, inside.indptr[1:-1]), start):
                 sets[row] = [classes[k] for k in members]
     return best, sets
+
+
+def forecast_classification(
+    rows: Rows, classifier: DiffusionClassifier, n_classes: int
+) -> Forecast:
+    """Say what `classify_rows` will need."""
+    size = rows.size(classifier.n_neighbors, n_classes)
+    costs = rows.costs() | graph_costs(size, check_kernel(classifier.kernel or "shared"))
+    costs |= diffusion_costs(
+        size, warped=classifier.warp is not None, kept_classes=classifier.kept_classes
+    )
+    forecast = Forecast.of(costs | {"writing": Cost()})
+    is_known = classifier.kernel is None and classifier.warp is None and classifier.device == "cpu"
+    if not is_known or classifier.join_features:
+        return forecast
+    once = ["features", "neighbors", "affinities"]
+    return replace(forecast, seconds=seconds_of(costs, n_fits=1, once=once))
 
 
 def kept_classes_of(classifier: DiffusionClassifier, n_rows: int, n_classes: int) -> int | None:

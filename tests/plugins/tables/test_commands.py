@@ -75,13 +75,13 @@ def test_reports_are_plain_and_finite(words, odd, works, capsys):
 
 def test_ids_of_words_are_reported(odd, works):
     report = works("anomaly", "odd.csv", "-o", "o.csv")
-    names = [name for name, _ in report["highest"]]
+    names = [one["id"] for one in report["highest"]]
     assert set(names[:2]) == {"2024-01-08 Ω", "2024-02-10 Ω"}
-    scores = [score for _, score in report["highest"]]
+    scores = [one["score"] for one in report["highest"]]
     assert scores == sorted(scores, reverse=True)
     found = read_csv("o.csv")
     assert found["score"][70] == ""
-    assert report["n_without_values"] == 1
+    assert report["n_without_data"] == 1
     best = max(range(120), key=lambda i: float(found["score"][i] or -1))
     assert found["id"][best] == names[0]
 
@@ -91,7 +91,7 @@ def test_known_anomalies(odd, works, fails):
     marked[[7, 40]] = 1
     np.save("truth.npy", marked)
     report = works("anomaly", "odd.csv", "-o", "o.csv", "--truth=truth.npy")
-    assert report["detection"]["area"] == 1
+    assert report["detection"]["diffusion"]["area"] == 1
     for name, values in (("none", np.zeros(120, int)), ("all", np.ones(120, int))):
         np.save(f"{name}.npy", values)
         words = ("anomaly", "odd.csv", "-o", "p.csv", f"--truth={name}.npy")
@@ -103,13 +103,13 @@ def test_fewer_rows_than_are_listed(folder, works):
     X[3] = np.nan
     np.save("t.npy", X)
     report = works("anomaly", "t.npy", "-o", "o.csv", "--neighbors=3")
-    assert sorted(row for row, _ in report["highest"]) == [0, 1, 2, 4, 5, 6, 7]
+    assert sorted(one["id"] for one in report["highest"]) == [0, 1, 2, 4, 5, 6, 7]
 
 
 def test_clusters_agree_with_classes(rows, works):
     report = works("cluster", "points.npy", "-o", "k.csv", "--truth=truth.csv", "-k", "3")
     assert report["agreement"]["overall_accuracy"] > 0.9
-    sizes = [one["rows"] for one in report["clusters"]]
+    sizes = [one["n_points"] for one in report["clusters"]]
     assert sizes == sorted(sizes, reverse=True)
     assert sum(sizes) == 120
     found = np.array(read_csv("k.csv")["cluster"], int)
@@ -120,7 +120,7 @@ def test_clusters_agree_with_classes(rows, works):
 
 def test_typical_rows(odd, works):
     report = works("cluster", "odd.csv", "-o", "k.csv", "--method=modes", "-k", "3")
-    assert all(one["typical"].endswith(" Ω") for one in report["clusters"])
+    assert all(one["mode"]["id"].endswith(" Ω") for one in report["clusters"])
 
 
 def test_holding_labels_out(rows, works):
@@ -232,5 +232,5 @@ def test_info(rows, works, capsys):
 
 def test_more_suggestions_than_rows(rows, works):
     report = works("suggest", "points.npy", "-o", "n.csv", "-n", "500")
-    assert 60 <= len(report["rows"]) <= 120
-    assert len({row["id"] for row in report["rows"]}) == len(report["rows"])
+    assert 60 <= len(report["suggestions"]) <= 120
+    assert len({row["id"] for row in report["suggestions"]}) == len(report["suggestions"])

@@ -207,9 +207,9 @@ def test_wrong_arrays(name, command, folder, fails):
     np.save(name, array, allow_pickle=True)
     np.save("y.npy", np.arange(len(array)) % 2)
     labels = ("--labels", "y.npy") if command == "classify" else ()
-    components = ("-n", "1") if command == "embed" else ()
-    code = 2 if (command, name) == ("embed", "one.npy") else 3
-    fails(command, name, *labels, *components, *CLUSTER, code=code, says=says)
+    few = {"embed": ("-n", "1"), "anomaly": ("--neighbors", "1")}.get(command, ())
+    code = 2 if few and name == "one.npy" else 3
+    fails(command, name, *labels, *few, *CLUSTER, code=code, says=says)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

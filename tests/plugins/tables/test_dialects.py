@@ -8,6 +8,7 @@ import pytest
 
 from diffclass.command_line import is_of_kind
 from diffclass.exceptions import DataError
+from diffclass.jobs import Suggestion
 from diffclass_tables.io import open_table, read_row_labels
 from diffclass_tables.io.results import write_suggestions
 
@@ -104,8 +105,8 @@ def test_rows_of_numbers_without_names_are_all_read(n_columns, folder):
 def test_ids_that_are_called_as_results_are(name, folder):
     ids = [f"r{i}" for i in range(60)]
     table = open_table(written(FRAME.assign(**{name: ids})), id_column=name)
-    facts = {"class_now": None, "margin": 0.5, "score": 1.0}
-    write_suggestions("next.csv", table, [{"id": "r3", **facts}, {"id": "r5", **facts}])
+    found = [Suggestion(1, {"id": i}, "coverage", 1.0, None, "", 0.5) for i in ("r3", "r5")]
+    write_suggestions("next.csv", table, found)
     filled = pd.read_csv("next.csv").assign(**{"class": ["setosa", "virginica"]})
     filled.to_csv("next.csv", index=False)
     labels = read_row_labels("next.csv", table)

@@ -262,7 +262,7 @@ def test_labels_are_no_features(command, rows, works):
     option = "--truth" if command in ("cluster", "anomaly") else "--labels"
     report = works(command, "t.csv", option, "mine", "-o", "found.csv")
     assert report.get("facts", {"n_features": 5})["n_features"] == 5
-    assert report.get("n_without_values", 0) == 0
+    assert report.get("n_without_data", 0) == 0
 
 
 @pytest.mark.parametrize(

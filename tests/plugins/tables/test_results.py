@@ -154,7 +154,7 @@ def test_suggestions_filled_in_are_labels(output, table, rows, works):
     X, truth = rows
     write_table("t.csv", X, ids=[f"r{i}" for i in range(120)])
     report = works("suggest", table, "-o", output, "-n", "9")
-    assert len(report["rows"]) == 9
+    assert len(report["suggestions"]) == 9
     suggested = read_back(output)
     key = "row" if table == "points.npy" else "id"
     assert list(suggested) == [key, "class", "class_now", "margin", "score"]
@@ -167,9 +167,9 @@ def test_suggestions_filled_in_are_labels(output, table, rows, works):
     works("classify", table, "--labels=l.csv", "-o", "c.csv")
     more = works("suggest", table, "--labels=l.csv", "-o", f"more{output}", "--rule=margin")
     labelled = {str(name) for name in suggested[key]}
-    assert len(more["rows"]) == 10
-    assert not labelled & {str(row["id"]) for row in more["rows"]}
-    assert all(row["class_now"] in truth for row in more["rows"])
+    assert len(more["suggestions"]) == 10
+    assert not labelled & {str(row["id"]) for row in more["suggestions"]}
+    assert all(row["current_class"] in truth for row in more["suggestions"])
 
 
 def test_ids_that_are_called_as_a_result(rows, works):

@@ -13,9 +13,9 @@ import pytest
 
 from diffclass import DiffusionMap
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.jobs import check_map
 from diffclass.system.output import replacing, require_writable
 from diffclass_hyperspectral.io.maps import map_files
-from diffclass_hyperspectral.jobs.embedding import check_map
 
 
 def refused(path, says, **options):

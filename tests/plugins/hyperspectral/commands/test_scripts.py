@@ -11,13 +11,12 @@ from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.command_line.main import run as run_command
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import ParameterError
-from diffclass.jobs import report_embedding
+from diffclass.jobs import embed, report_embedding
 from diffclass_hyperspectral import (
     Cleanup,
-    SceneFeatures,
+    Pixels,
     classify_with_holdout,
     classify_with_model,
-    embed_scene,
     evaluate_map,
     open_scene,
     read_labels,
@@ -98,20 +97,20 @@ def test_a_model(command, folder):
 def test_suggest(command):
     report = command("suggest", "cube.npy", "--labels", "labels.npy", "-o", "p.csv", "-n", "4")
     scene = open_scene("cube.npy")
-    run = suggest_for_scene(scene, read_labels("labels.npy"), 4, min_distance=5.0)
-    assert [pixel.to_dict() for pixel in run.pixels] == report["pixels"]
-    assert lasting(run.report.to_dict()) == lasting(report)
-    assert len(run.report.lines()) == 5
+    found = suggest_for_scene(scene, read_labels("labels.npy"), 4, min_distance=5.0)
+    assert [pixel.to_dict() for pixel in found.suggestions] == report["suggestions"]
+    assert lasting(found.to_dict()) == lasting(report)
+    assert len(found.lines()) == 5
 
 
 def test_embed(command):
     words = ["-n", "2", "--neighbors", "16", "--bandwidth", "self-tuning"]
     report = command("embed", "cube.npy", "-o", "command.npy", *words)
     model = DiffusionMap(2, n_neighbors=16, bandwidth="self-tuning", random_state=0)
-    embedded = embed_scene(open_scene("cube.npy"), model, features=SceneFeatures())
-    found = embedded.coordinates.reshape(48, 48, 2)
+    embedded = embed(Pixels(open_scene("cube.npy")), model)
+    found = embedded.coordinates
     np.testing.assert_allclose(found, np.load("command.npy"), rtol=1e-5, atol=1e-7)
-    assert lasting(report_embedding(model, 48 * 48).to_dict()) == lasting(report)
+    assert lasting(report_embedding(embedded).to_dict()) == lasting(report)
 
 
 def test_evaluate(command, folder):

@@ -13,14 +13,14 @@ from scipy.spatial.distance import pdist
 
 from diffclass import DataError, DiffusionAnomaly, ParameterError
 from diffclass.command_line.main import run
+from diffclass.jobs import detection_of
 from diffclass.neighbors import PartialWhitening
 from diffclass_hyperspectral import (
     Scene,
-    detection_of,
-    find_anomalies,
     known_anomalies,
     open_scene,
     read_labels,
+    scene_anomalies,
 )
 from diffclass_hyperspectral.features.block_statistics import BandStatistics
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
@@ -79,7 +79,7 @@ def test_scores_are_written_as_maps_are(scene, capsys, output):
     works(capsys, scene, "-o", output)
     read = read_image(output, n_axes=2)
     scores = np.array(read.data).reshape(SHAPE)
-    expected = find_anomalies(open_scene(scene)).scores
+    expected = scene_anomalies(open_scene(scene)).scores
     np.testing.assert_allclose(scores, expected, rtol=1e-6)
     assert np.isnan(scores[10]).all()
     assert output == "out.npy" or read.map_info is not None
@@ -171,15 +171,15 @@ def test_cubes_of_whole_numbers_and_masks(tmp_path, monkeypatch, capsys, cube):
 
 def test_rx_is_that_of_spectral(cube):
     filled = np.delete(cube, 10, axis=0).astype(np.float64)
-    found = find_anomalies(Scene.from_array(cube), method="rx").scores
+    found = scene_anomalies(Scene.from_array(cube), method="rx").scores
     np.testing.assert_allclose(np.delete(found, 10, axis=0), spectral.rx(filled), rtol=1e-5)
 
 
 def test_a_repeated_band_changes_nothing(cube):
     twice = np.concatenate([cube, cube[..., :3]], axis=2)
     for method in ("rx", "diffusion"):
-        once, found = (find_anomalies(Scene.from_array(c), method=method) for c in (cube, twice))
-        places = [[pixel[:2] for pixel in f.highest(3)] for f in (once, found)]
+        once, found = (scene_anomalies(Scene.from_array(c), method=method) for c in (cube, twice))
+        places = [[(p["row"], p["column"]) for p, _ in f.highest(3)] for f in (once, found)]
         assert set(places[0]) == set(places[1]) == set(STRANGE)
 
 
@@ -187,7 +187,8 @@ def test_a_repeated_band_changes_nothing(cube):
 def test_one_pixel_among_equals(method):
     cube = np.ones((20, 20, 5))
     cube[3, 4] = [1, 2, 3, 4, 5]
-    assert find_anomalies(Scene.from_array(cube), method=method).highest(1)[0][:2] == (3, 4)
+    pixel, _ = scene_anomalies(Scene.from_array(cube), method=method).highest(1)[0]
+    assert (pixel["row"], pixel["column"]) == (3, 4)
 
 
 def test_components_are_partly_whitened_ones(cube):
@@ -209,14 +210,14 @@ def test_statistics_do_not_depend_on_blocks(cube, monkeypatch):
 
 def test_the_model_decides(cube):
     scene = Scene.from_array(cube)
-    found = find_anomalies(scene, model=DiffusionAnomaly(n_neighbors=5)).scores
-    assert not np.allclose(found, find_anomalies(scene).scores, equal_nan=True)
+    found = scene_anomalies(scene, model=DiffusionAnomaly(n_neighbors=5)).scores
+    assert not np.allclose(found, scene_anomalies(scene).scores, equal_nan=True)
     with pytest.raises(ParameterError, match="possible: 'diffusion', 'rx'"):
-        find_anomalies(scene, method="luck")
+        scene_anomalies(scene, method="luck")
 
 
 def test_highest_leaves_missing_pixels_out(cube):
-    found = find_anomalies(Scene.from_array(cube), method="rx")
+    found = scene_anomalies(Scene.from_array(cube), method="rx")
     everything = found.highest(10_000)
     assert len(everything) == 29 * 26
     assert all(np.diff([score for *_, score in everything]) <= 0)
@@ -248,7 +249,7 @@ def test_planes_on_an_airport(data_folder):
     scene = open_scene(path)
     marked = known_anomalies(read_labels(path), scene)
     area = {
-        m: detection_of(find_anomalies(scene, method=m), marked).area for m in ("diffusion", "rx")
+        m: detection_of(scene_anomalies(scene, method=m), marked).area for m in ("diffusion", "rx")
     }
     assert area["diffusion"] > 0.97
     assert area["rx"] == pytest.approx(0.8404, abs=1e-3)  # `spectral` gives 0.84038

@@ -12,12 +12,12 @@ from PIL import Image
 from diffclass import DataError, DiffusionClustering, DiffusionModes, ParameterError
 from diffclass.command_line.main import run
 from diffclass.evaluation import cluster_scores
+from diffclass.jobs import agreement, cluster
 from diffclass_hyperspectral import (
     LabelImage,
+    Pixels,
     Scene,
     SceneFeatures,
-    agreement,
-    cluster_scene,
     known_classes,
     mean_spectra,
     open_scene,
@@ -89,7 +89,7 @@ def test_fields_become_clusters(scene, capsys, truth, output, method):
     assert not found.ids[~with_data].any()
     scores = cluster_scores(truth[with_data].astype(int), found.ids[with_data].astype(int))
     assert scores.adjusted_rand > 0.98
-    assert [c["pixels"] for c in report["clusters"]] == sorted(
+    assert [c["n_points"] for c in report["clusters"]] == sorted(
         (np.bincount(found.ids.ravel())[1:]).tolist(), reverse=True
     )
     assert report["n_without_data"] == 25
@@ -143,15 +143,15 @@ def test_quality_and_spectra_are_reported(scene, capsys, cube, method):
     np.testing.assert_allclose(library.spectra, means, rtol=1e-6)
     np.testing.assert_allclose(library.wavelengths, report["wavelengths_nm"])
     assert report["wavelengths_nm"] == [400 + 50 * band for band in range(12)]
-    for cluster in report["clusters"]:
-        inside = cube[ids == cluster["id"]].astype(float)
-        np.testing.assert_allclose(cluster["mean"], inside.mean(axis=0), rtol=1e-5)
-        np.testing.assert_allclose(cluster["standard_deviation"], inside.std(axis=0), rtol=1e-4)
-        assert 0.9 < cluster["staying"] <= 1
-        assert 0 <= cluster["retention"] <= 1 + 1e-6
-        mode = cluster["mode"]
+    for one in report["clusters"]:
+        inside = cube[ids == one["id"]].astype(float)
+        np.testing.assert_allclose(one["mean"], inside.mean(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(one["standard_deviation"], inside.std(axis=0), rtol=1e-4)
+        assert 0.9 < one["staying"] <= 1
+        assert 0 <= one["retention"] <= 1 + 1e-6
+        mode = one["mode"]
         assert (mode is None) == (method == "kmeans")
-        assert mode is None or ids[tuple(mode)] == cluster["id"]
+        assert mode is None or ids[mode["row"], mode["column"]] == one["id"]
 
 
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
@@ -217,10 +217,10 @@ def test_equal_pixels_and_few(tmp_path, monkeypatch, capsys, method):
     two[:, 7:] = [1, 2, 3, 4]
     np.save("two.npy", two)
     report = works(capsys, "two.npy", "-o", "o.npy", "-k", "2", "--method", method)
-    assert [cluster["pixels"] for cluster in report["clusters"]] == [260, 140]
+    assert [cluster["n_points"] for cluster in report["clusters"]] == [260, 140]
     np.save("six.npy", np.random.default_rng(0).normal(size=(2, 3, 4)))
     report = works(capsys, "six.npy", "-o", "six_o.npy", "-k", "2", "--method", method)
-    assert sum(cluster["pixels"] for cluster in report["clusters"]) == 6
+    assert sum(cluster["n_points"] for cluster in report["clusters"]) == 6
 
 
 # --- its parts
@@ -249,7 +249,8 @@ def test_bad_and_empty_bands_are_left_out(cube):
     mask[:2] = False
     scene = Scene.from_array(cube, band_mask=mask, wavelengths=np.arange(400.0, 412))
     with pytest.warns(UserWarning, match="no pixel has data in band 5"):
-        spectra = cluster_scene(scene, model=DiffusionClustering(3)).spectra
+        found = cluster(Pixels(scene), DiffusionClustering(3))
+    spectra = mean_spectra(scene, found.numbers, 3)
     assert spectra.bands.tolist() == [2, 3, 5, 6, 7, 8, 9, 10, 11]
     np.testing.assert_array_equal(spectra.wavelengths, 400 + spectra.bands)
 
@@ -257,21 +258,21 @@ def test_bad_and_empty_bands_are_left_out(cube):
 def test_models_and_features_are_those_given(cube):
     scene, model = Scene.from_array(cube), DiffusionModes(4)
     features = SceneFeatures(5)
-    found = cluster_scene(scene, model=model, features=features)
+    found = cluster(Pixels(scene, features), model)
     assert found.model is model
-    assert found.features is features
-    assert len(found.table) == 4 == len(found.modes)
-    assert cluster_scene(scene, model=DiffusionClustering(2)).modes is None
+    assert found.points.features is features
+    assert len(found.order) == 4 == len(found.modes)
+    assert cluster(Pixels(scene), DiffusionClustering(2)).modes is None
     with pytest.raises(ParameterError, match="n_clusters = 0"):
-        cluster_scene(scene, model=DiffusionClustering(0))
+        cluster(Pixels(scene), DiffusionClustering(0))
 
 
 def test_outliers_are_counted(cube):
     cube = cube.copy()
     cube[20, 20] += 500
-    found = cluster_scene(Scene.from_array(cube), model=DiffusionClustering(3))
+    found = cluster(Pixels(Scene.from_array(cube)), DiffusionClustering(3))
     assert found.outliers[20, 20]
-    assert found.cluster_map[20, 20] > 0
+    assert found.numbers[20, 20] > 0
 
 
 def test_truth_of_another_scene(cube):
@@ -286,6 +287,6 @@ def test_truth_of_another_scene(cube):
 def test_fields_of_salinas(data_folder, made):
     folder = data_folder / "salinas_a"
     scene = open_scene(folder / "SalinasA_corrected.mat")
-    found = cluster_scene(scene, model=made(7))
+    found = cluster(Pixels(scene), made(7))
     known = known_classes(read_labels(folder / "SalinasA_gt.mat"), scene)
     assert agreement(found, known).adjusted_rand > 0.75

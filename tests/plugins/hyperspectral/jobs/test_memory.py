@@ -10,11 +10,13 @@ import pytest
 
 from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.command_line.main import run
+from diffclass.jobs import embed
+from diffclass.jobs.embedding import forecast_embedding
 from diffclass.system import costs, memory
 from diffclass.system.costs import Forecast
 from diffclass.system.mapped_files import release_pages
 from diffclass.system.memory import available_memory_bytes
-from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures, open_scene
+from diffclass_hyperspectral import LabelImage, Pixels, Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.jobs.classification import classify_scene
 from diffclass_hyperspectral.jobs.classification.classifying import apply_model
@@ -22,7 +24,6 @@ from diffclass_hyperspectral.jobs.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
 )
-from diffclass_hyperspectral.jobs.embedding import embed_scene, forecast_embedding
 
 from ..commands.test_classify import in_a_process
 
@@ -82,7 +83,7 @@ def forecast(
 def test_nothing_is_read_for_it(reader):
     scene, features = reader.scene, SceneFeatures(spatial=True)
     forecast_classification(scene, features, DiffusionClassifier(), 2)
-    forecast_embedding(scene, features, DiffusionMap())
+    forecast_embedding(Pixels(scene, features), DiffusionMap())
     assert reader.n_reads == 0
 
 
@@ -303,5 +304,5 @@ def test_embedding_hears_of_it_before(tmp_path):
     np.save(tmp_path / "scene.npy", np.random.default_rng(0).random((20, 20, 6)))
     heard = []
     model = DiffusionMap(2, n_neighbors=16, bandwidth="self-tuning")
-    embed_scene(open_scene(tmp_path / "scene.npy"), model, before=heard.append)
+    embed(Pixels(open_scene(tmp_path / "scene.npy")), model, before=heard.append)
     assert set(heard[0].stages) == {"features", "neighbors", "affinities", "eigenpairs", "writing"}

@@ -13,7 +13,8 @@ import pytest
 from diffclass.acquisition import RULES
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
-from diffclass_hyperspectral import SuggestedPixel, open_scene, read_labels, write_points
+from diffclass.jobs import Suggestion
+from diffclass_hyperspectral import open_scene, read_labels, write_points
 from diffclass_hyperspectral.commands.suggest import suggest as command
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.maps import write_raster
@@ -93,7 +94,7 @@ def test_a_table(rule, suggest, files, ids):
     assert apart.min() >= 7
     assert {row["current_class"] for row in rows} <= {"1", "2"}
     assert rows[0]["x"] == rows[0]["y"] == ""
-    assert [pixel["row"] for pixel in report["pixels"]] == places[:, 0].tolist()
+    assert [pixel["row"] for pixel in report["suggestions"]] == places[:, 0].tolist()
     assert all(0 <= float(row["margin"]) <= 1 for row in rows)
 
 
@@ -118,8 +119,8 @@ def test_ranking_margins_and_map_agree(suggest, files, capsys, label_mode, round
 
 
 def test_the_same_twice(suggest, files):
-    first = suggest("--seed", "3")["pixels"]
-    assert suggest("--seed", "3", "--overwrite")["pixels"] == first
+    first = suggest("--seed", "3")["suggestions"]
+    assert suggest("--seed", "3", "--overwrite")["suggestions"] == first
     assert len(first) == 10
 
 
@@ -128,7 +129,7 @@ def test_pixels_without_data_are_not_suggested(suggest, files, tissue):
     cube[:, :10] = np.nan
     np.save(files / "holes.npy", cube)
     report = suggest(scene="holes.npy")
-    assert min(pixel["column"] for pixel in report["pixels"]) >= 10
+    assert min(pixel["column"] for pixel in report["suggestions"]) >= 10
 
 
 def test_geojson_needs_coordinates(suggest, files):
@@ -141,7 +142,7 @@ def test_map_coordinates_and_filled_in_classes(suggest, files, tissue):
     pytest.importorskip("pyogrio")
     write_raster(files / "scene.img", tissue.cube, map_info=map_info_of(UTM))
     report = suggest("-n", "8", scene="scene.img", output="out.geojson")
-    for pixel in report["pixels"]:
+    for pixel in report["suggestions"]:
         assert pixel["x"] == pytest.approx(500000 + 30 * (pixel["column"] + 0.5))
         assert pixel["y"] == pytest.approx(5400000 - 30 * (pixel["row"] + 0.5))
     collection = json.loads((files / "out.geojson").read_text())
@@ -153,17 +154,14 @@ def test_map_coordinates_and_filled_in_classes(suggest, files, tissue):
     (files / "filled.geojson").write_text(json.dumps(collection))
     labels = read_labels(files / "filled.geojson", grid=open_scene(files / "scene.img"))
     assert np.count_nonzero(labels.ids) == 8
-    for pixel in report["pixels"]:
+    for pixel in report["suggestions"]:
         assert labels.ids[pixel["row"], pixel["column"]] == 1 + pixel["rank"] % 3
 
 
 def test_degrees_need_no_library(tmp_path):
-    pixel = SuggestedPixel(
+    pixel = Suggestion(
         rank=1,
-        row=3,
-        column=4,
-        x=15.25,
-        y=48.5,
+        point={"row": 3, "column": 4, "x": 15.25, "y": 48.5},
         rule="margin",
         score=0.5,
         current_class=2,
@@ -179,7 +177,7 @@ def test_degrees_need_no_library(tmp_path):
 
 def test_fewer_than_asked_for(suggest, files, capsys):
     report = suggest("-n", "9", "--min-distance", "45")
-    assert 1 <= len(report["pixels"]) < 9
+    assert 1 <= len(report["suggestions"]) < 9
 
 
 def test_text_and_report(files, capsys):
@@ -212,7 +210,7 @@ def test_too_short_a_time_is_code_4_with_the_pixels_written(suggest, files):
         (["--report", "out.json"], {"output": "out.json"}, 2, "two outputs"),
         ([], {"scene": "none.npy"}, 3, "none.npy"),
         ([], {"labels": "none.npy"}, 3, "none.npy"),
-        ([], {"labels": "full.npy"}, 3, "every pixel"),
+        ([], {"labels": "full.npy"}, 3, "all pixels"),
         ([], {"labels": "empty.npy"}, 3, "no pixel is labelled"),
     ],
 )
@@ -240,7 +238,7 @@ def test_salinas_a(tmp_path, data_folder, capsys):
     ]  # fmt: skip
     assert run(words) == 0
     truth = read_labels(folder / "SalinasA_gt.mat").ids
-    for pixel in json.loads(capsys.readouterr().out)["pixels"]:
+    for pixel in json.loads(capsys.readouterr().out)["suggestions"]:
         assert truth[pixel["row"], pixel["column"]] == 0
 
 
@@ -257,9 +255,9 @@ def test_without_labels_pixels_stand_for_the_scene(files, tissue, capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["rule"] == "coverage"
     assert report["tau"] is None
-    places = [(pixel["row"], pixel["column"]) for pixel in report["pixels"]]
+    places = [(pixel["row"], pixel["column"]) for pixel in report["suggestions"]]
     assert len(set(places)) == len(places) == 6
-    scores = [pixel["score"] for pixel in report["pixels"]]
+    scores = [pixel["score"] for pixel in report["suggestions"]]
     assert 0 < sum(scores) < 1
     # six pixels find all three classes
     assert {tissue.truth[place] for place in places} >= {1, 2, 3}
@@ -285,4 +283,4 @@ def test_first_pixels_are_said_to_be_fewer(files, capsys):
     assert run([*words, "-n", "5", "--min-distance", "40"]) == 0
     said = capsys.readouterr()
     assert "pixels lie 40 pixels apart" in said.out + said.err
-    assert "-  0" in said.out
+    assert "-  row" in said.out

@@ -16,16 +16,17 @@ import diffclass_hyperspectral.xarray  # noqa: F401
 from diffclass import DiffusionClustering
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError
+from diffclass.jobs import cluster
 from diffclass_hyperspectral import (
     ClassTable,
     LabelImage,
+    Pixels,
     classified_dataset,
     classify_scene,
-    cluster_scene,
-    find_anomalies,
     open_scene,
     open_tiles,
     read_labels,
+    scene_anomalies,
     suggest_for_scene,
     write_class_map,
     write_raster,
@@ -511,16 +512,16 @@ def test_the_other_jobs_give_what_the_scene_gives(tmp_path, dims):
 
     model = DiffusionClustering(3, random_state=0)
     clusters = cube.diffclass.cluster(model=model)
-    expected = cluster_scene(scene, model=DiffusionClustering(3, random_state=0))
-    np.testing.assert_array_equal(of(clusters), expected.cluster_map)
+    expected = cluster(Pixels(scene), DiffusionClustering(3, random_state=0))
+    np.testing.assert_array_equal(of(clusters), expected.numbers)
     assert clusters.flag_meanings == "cluster_1 cluster_2 cluster_3"
     scores = cube.diffclass.anomaly(method="rx")
-    np.testing.assert_array_equal(of(scores), find_anomalies(scene, method="rx").scores)
+    np.testing.assert_array_equal(of(scores), scene_anomalies(scene, method="rx").scores)
     labels = LabelImage.from_array(TISSUE.labels)
     found = cube.diffclass.suggest(labels, 3)
-    assert found == suggest_for_scene(scene, labels, 3).report.pixels
-    assert found[0].x == float(cube.x[found[0].column])
-    assert len(cube.diffclass.suggest(n_pixels=4)) == 4
+    assert found == suggest_for_scene(scene, labels, 3).suggestions
+    assert found[0].point["x"] == float(cube.x[found[0].point["column"]])
+    assert len(cube.diffclass.suggest(n_points=4)) == 4
     maps = cube.diffclass.classify(labels)
     truth = xr.DataArray(TISSUE.truth, dims=("y", "x"))
     told = maps.diffclass.evaluate(truth.transpose(*own))

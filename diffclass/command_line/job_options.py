@@ -1,0 +1,80 @@
+"""Options of commands that find clusters, anomalies or points to label, of any kind of input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from diffclass.command_line.option_groups import option
+from diffclass.options import COUNT, OneOf, Whole
+
+if TYPE_CHECKING:
+    from diffclass.anomaly import DiffusionAnomaly
+    from diffclass.clustering import DiffusionClustering
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """How many clusters, and how they are found."""
+
+    clusters: int | None = option(
+        "Number of clusters; by default the one before the widest gap of the walk's spectrum.",
+        short="-k",
+        of=Whole(2, or_none=True),
+    )
+    method: str = option(
+        "How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
+        "dense points that are far from denser ones (LUND).",
+        of=OneOf(("kmeans", "modes")),
+        default="kmeans",
+    )
+    report: Path | None = option("Report as JSON.")
+
+    def model(self, random_state: int) -> DiffusionClustering:
+        """Return what finds the clusters."""
+        from diffclass import DiffusionClustering, DiffusionModes
+
+        made = DiffusionModes if self.method == "modes" else DiffusionClustering
+        return made("auto" if self.clusters is None else self.clusters, random_state=random_state)
+
+
+@dataclass(frozen=True)
+class AnomalyOptions:
+    """The graph and the walk whose distance from equilibrium is the score."""
+
+    neighbors: int = option(
+        "Of diffusion: neighbours of a point in the graph; more than anomalies that are alike.",
+        of=COUNT,
+        default=32,
+    )
+    time: int = option(
+        "Of diffusion: steps of the walk. More find groups of anomalies that are alike, and "
+        "lose mixtures.",
+        of=COUNT,
+        default=1,
+    )
+    report: Path | None = option("Report as JSON.")
+
+    def model(self, random_state: int) -> DiffusionAnomaly:
+        """Return what scores the points."""
+        from diffclass import DiffusionAnomaly
+
+        return DiffusionAnomaly(
+            n_neighbors=self.neighbors, time=self.time, random_state=random_state
+        )
+
+
+@dataclass(frozen=True)
+class SuggestOptions:
+    """How many points to label, and by which rule."""
+
+    number: int = option(
+        "How many; best as many as will be labelled at once.", short="-n", of=COUNT, default=10
+    )
+    rule: str = option(
+        "coverage: what stands for many others in doubt. margin: where classes are close.",
+        of=OneOf("diffclass.acquisition:RULES"),
+        default="coverage",
+    )
+    report: Path | None = option("Report as JSON.")
