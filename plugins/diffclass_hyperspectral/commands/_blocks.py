@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from diffclass.command_line import Console
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.jobs.classification import BlockRun
+    from diffclass_hyperspectral.jobs.classification import BlockRun, InMemory
 
 _SHARE_OF_FREE = 0.6  # of the free memory, for workers without a budget
 
@@ -89,14 +89,15 @@ def opened_blocks(
     *,
     console: Console,
     n_classes: int,
-) -> Iterator[BlockRun | None]:
-    """Open where a scene is worked on in blocks; None if it is to be worked on in memory."""
+) -> Iterator[InMemory | BlockRun]:
+    """Open the place where a scene is worked on: in memory, or in blocks if that does not do."""
+    from diffclass_hyperspectral.jobs.classification import MEMORY, BlockRun
+
     chosen.check()
     if not chosen.is_in_blocks:
-        yield None
+        yield MEMORY
         return
     from diffclass.blocks import JOB, ScratchError
-    from diffclass_hyperspectral.jobs.classification import BlockRun
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
     is_unfinished = chosen.resume and (folder / JOB).is_file()
@@ -111,7 +112,7 @@ def opened_blocks(
             asked = chosen.workers is not None
             more = ", where one process uses all cores: no other is started" if asked else " given"
             console.say(f"the whole graph fits into the memory{more}")
-            yield None
+            yield MEMORY
             return
     try:
         with BlockRun.opened(

@@ -445,8 +445,8 @@ def _by_labels(
     with opened_blocks(
         fitting.blocks, cube, features, classifier, files.output,
         console=console, n_classes=labels.n_classes,
-    ) as blocks:  # fmt: skip
-        if blocks is not None and files.save is not None:
+    ) as place:  # fmt: skip
+        if not place.has_graph and files.save is not None:
             raise click.UsageError(
                 "--save keeps the graph, which has to fit into memory; leave it out, or give more "
                 "--memory"
@@ -461,7 +461,7 @@ def _by_labels(
             random_state=fitting.random_state,
             cleanup=cleanup,
             before=before,
-            blocks=blocks,
+            place=place,
             stability=files.stability is not None,
             hints=None if given.scores is None else read_tile_labels(given.scores, tiles),
         )

@@ -4,7 +4,7 @@ A script that does what ``classify --memory 8GB`` does:
 
     with BlockRun.opened(scene, features, classifier, folder="scratch", memory=8e9) as blocks:
         run = classify_with_holdout(
-            scene, labels, features=features, classifier=classifier, blocks=blocks
+            scene, labels, features=features, classifier=classifier, place=blocks
         )
         write_maps("map.tif", run.result, scene)
 """
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from diffclass.blocks import (
 )
 from diffclass.classifier import DiffusionClassifier
 from diffclass.model_files import read_model, write_model
-from diffclass.system.costs import Size
+from diffclass.system.costs import Forecast, Size
 from diffclass.system.identity import sources
 from diffclass.system.progress import stage
 from diffclass.system.temporary_folders import TemporaryFolder
@@ -42,6 +42,7 @@ from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene, scene_identity
 from diffclass_hyperspectral.jobs.classification.classifying import LabelledPoints
+from diffclass_hyperspectral.jobs.classification.forecasts import forecast_blocks
 from diffclass_hyperspectral.jobs.classification.models import FEATURES
 
 _FEATURES = "diffclass scene features"
@@ -56,6 +57,8 @@ class BlockRun:
     ``memory`` is in bytes, of this process and those it starts, or of each worker of a scheduler;
     ``n_workers`` processes of this machine build the graph.
     """
+
+    has_graph: ClassVar = False
 
     scratch: Scratch
     memory: float
@@ -119,6 +122,18 @@ class BlockRun:
                 require_distributed()  # before features are made
             yield cls(scratch, memory, engine, n_workers)
 
+    def forecast(
+        self,
+        scene: Scene,
+        features: SceneFeatures,
+        classifier: DiffusionClassifier,
+        n_classes: int,
+        **repeated: Any,
+    ) -> Forecast:
+        """Say what a classification will need; see `forecast_blocks`."""
+        job = scene, features, classifier, n_classes
+        return forecast_blocks(*job, self.plan, n_machines=self.n_machines, **repeated)
+
     def points(self, scene: Scene, labels: LabelImage, features: SceneFeatures) -> LabelledPoints:
         """Fit features to a scene and write them; those of a resumed run are taken over."""
         model = self.scratch.folder / "features" / "features.model"
@@ -146,10 +161,13 @@ class BlockRun:
         """Return one whose graph is another, which lies beside the first."""
         return self._classifier(model, self.scratch.folder / _SECOND)
 
-    def on_disk(self, class_map: np.ndarray) -> np.ndarray:
+    def kept(self, class_map: np.ndarray) -> np.ndarray:
         """Return the map of the second classifier on a file, so that it takes no memory."""
         self.scratch.save(f"{_SECOND}/class_map", class_map)
         return self.scratch.load(f"{_SECOND}/class_map")
+
+    def graph_of(self, classifier: BlockClassifier) -> None:
+        """Return nothing: the graph lies in the scratch folder, where the next fit finds it."""
 
     def _classifier(self, model: DiffusionClassifier, scratch: Scratch | Path) -> BlockClassifier:
         return BlockClassifier.like(

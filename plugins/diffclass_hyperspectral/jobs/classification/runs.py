@@ -36,14 +36,12 @@ from diffclass_hyperspectral.jobs.classification.classifying import (
     apply_model,
     checked_labels,
     hints_of,
-    labelled_points,
 )
 from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.jobs.classification.forecasts import (
-    forecast_blocks,
-    forecast_classification,
     forecast_prediction,
 )
+from diffclass_hyperspectral.jobs.classification.in_memory import MEMORY, InMemory
 from diffclass_hyperspectral.jobs.classification.models import Classifier, load_model
 from diffclass_hyperspectral.jobs.classification.report import (
     AppliedModel,
@@ -100,7 +98,7 @@ def classify_with_holdout(
     random_state: int = 0,
     cleanup: Cleanup | None = None,
     before: Callable[[Forecast], object] | None = None,
-    blocks: BlockRun | None = None,
+    place: InMemory | BlockRun = MEMORY,
     stability: bool = False,
     hints: LabelImage | None = None,
 ) -> ClassificationRun:
@@ -127,8 +125,8 @@ def classify_with_holdout(
         Nothing by default.
     before : callable, optional
         Called with the forecast of memory before the scene is read.
-    blocks : BlockRun, optional
-        Where a scene is worked on that is too large for memory.
+    place : InMemory or BlockRun, optional
+        Where the work is done; the second for a scene that is too large for memory.
     stability : bool, default=False
         Whether the scene is classified once more with another seed of the neighbour search, for
         ``result.stability``; it takes one more graph and its diffusion.
@@ -170,13 +168,18 @@ def classify_with_holdout(
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     cleanup = Cleanup() if cleanup is None else cleanup
     labels = checked_labels(scene, labels, features, classifier)
-    if hints is not None and blocks is not None:
+    if hints is not None and not place.has_graph:
         raise ParameterError("hints need the graph in memory; leave them out, or the blocks")
     others = None if hints is None else hints_of(hints.on(scene), labels)
     spatial = features.spatial or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
-    memory = _forecast(
-        scene, features, classifier, labels, blocks, n_fits=max(1, len(kinds)), second=stability
+    memory = place.forecast(
+        scene,
+        features,
+        classifier,
+        labels.n_classes,
+        n_fits=max(1, len(kinds)),
+        second_seed=stability,
     )
     if before is not None:
         before(memory)
@@ -186,12 +189,11 @@ def classify_with_holdout(
         hold_out(
             labels.ids, kind=kinds[0], labels_per_class=labels_per_class, random_state=random_state
         )
-    making = labelled_points if blocks is None else blocks.points
-    points = replace(making(scene, labels, clone(features)), hints=others)
+    points = replace(place.points(scene, labels, clone(features)), hints=others)
     _warn_of_labels(labels, points.valid, labels_per_class)
     # Only now is known how far a pixel's features reach, which is the gap between the blocks.
     reach = _weight_beyond(scene, points.features, cleanup) if "blocks" in kinds else np.zeros(1)
-    job = _Job(points, classifier, labels_per_class, random_state, cleanup, blocks, reach)
+    job = _Job(points, classifier, labels_per_class, random_state, cleanup, place, reach)
     split = job.split(kinds[0]) if kinds else None
     # What is only scored or compared comes first, so that memory never holds two results.
     second = job.second_map(split) if stability else None
@@ -214,25 +216,6 @@ def classify_with_holdout(
         calibration=None if scored is None else result.model.classifier.calibration_,
     )
     return ClassificationRun(result, report)
-
-
-def _forecast(
-    scene: Scene,
-    features: SceneFeatures,
-    classifier: DiffusionClassifier,
-    labels: LabelImage,
-    blocks: BlockRun | None,
-    *,
-    n_fits: int,
-    second: bool,
-) -> Forecast:
-    """Say what a run will need, in memory or in blocks."""
-    job = scene, features, classifier, labels.n_classes
-    if blocks is None:
-        return forecast_classification(*job, n_fits=n_fits, second_seed=second)
-    return forecast_blocks(
-        *job, blocks.plan, n_fits=n_fits, second_seed=second, n_machines=blocks.n_machines
-    )
 
 
 def classify_with_model(
@@ -313,7 +296,7 @@ class _Job:
     labels_per_class: int | None
     random_state: int
     cleanup: Cleanup
-    blocks: BlockRun | None
+    place: InMemory | BlockRun
     weight_beyond: np.ndarray
 
     def split(self, kind: str) -> Holdout:
@@ -328,21 +311,14 @@ class _Job:
         return split if segments is None or kind == "random" else split.outside(segments)
 
     def fitted(self, split: Holdout | None, graph: PointGraph | None = None) -> SceneClassification:
-        classifier = clone(self.classifier)
-        return self._fitted_by(
-            classifier if self.blocks is None else self.blocks.classifier(classifier), split, graph
-        )
+        return self._fitted_by(self.place.classifier(clone(self.classifier)), split, graph)
 
     def second_map(self, split: Holdout | None) -> SecondMap:
-        classifier, blocks = reseeded(self.classifier), self.blocks
+        classifier = reseeded(self.classifier)
         with warnings.catch_warnings():  # those of the map itself are said
             warnings.simplefilter("ignore")
-            class_map = self._fitted_by(
-                classifier if blocks is None else blocks.second_classifier(classifier), split
-            ).class_map
-        if blocks is not None:
-            class_map = blocks.on_disk(class_map)
-        return SecondMap(class_map, classifier.get_params()["random_state"])
+            found = self._fitted_by(self.place.second_classifier(classifier), split)
+        return SecondMap(self.place.kept(found.class_map), classifier.get_params()["random_state"])
 
     def _fitted_by(
         self, classifier: Classifier, split: Holdout | None, graph: PointGraph | None = None
@@ -364,9 +340,9 @@ class _Job:
         try:
             split = self.split(kind)
             result = self.fitted(split)
-            fitted, kernel = result.model.classifier, self.classifier.kernel or "shared"
-            usable = self.blocks is None and not check_kernel(kernel).uses_scores
-            return self.report(result, split), fitted.graph_ if usable else None
+            kernel = check_kernel(self.classifier.kernel or "shared")
+            graph = None if kernel.uses_scores else self.place.graph_of(result.model.classifier)
+            return self.report(result, split), graph
         except DataError as error:
             return FailedHoldout(kind, str(error)), None
 

@@ -510,7 +510,7 @@ def test_a_map_of_another_size_or_an_empty_truth(fails, files):
 @pytest.mark.parametrize(
     "place",
     [
-        "diffclass_hyperspectral.jobs.classification.runs.labelled_points",
+        "diffclass_hyperspectral.jobs.classification.in_memory.labelled_points",
         "spectral.io.envi.write_envi_header",
     ],
 )

@@ -21,7 +21,7 @@ from diffclass.graph import find_neighbors
 from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.features import components
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
-from diffclass_hyperspectral.jobs.classification import block_runs, runs
+from diffclass_hyperspectral.jobs.classification import block_runs, in_memory
 from experiments.datasets import make_hyperspectral_scene
 
 BUDGET = "580MB"
@@ -133,7 +133,7 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
     truth, monkeypatch, capsys, least, kernel
 ):
     monkeypatch.setattr("diffclass.system.costs._WORTH_TELLING", least)
-    monkeypatch.setattr(runs, "labelled_points", None)
+    monkeypatch.setattr(in_memory, "labelled_points", None)
     assert run([*LABELLED, "--kernel", kernel]) == 1
     said = capsys.readouterr().err
     is_said = least == 0 and kernel == "shared"
@@ -141,7 +141,7 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
 
 
 def test_two_ways_of_holding_out_take_longer(truth, monkeypatch):
-    monkeypatch.setattr(runs, "labelled_points", None)
+    monkeypatch.setattr(in_memory, "labelled_points", None)
     scene, labels, said = open_scene("scene.npy"), read_labels("labels.npy"), []
     for holdout in ("random", "both"):
         with pytest.raises(TypeError):

@@ -22,7 +22,7 @@ from diffclass_hyperspectral import (
     read_labels,
     write_maps,
 )
-from diffclass_hyperspectral.jobs.classification import BlockRun, outputs
+from diffclass_hyperspectral.jobs.classification import MEMORY, BlockRun, outputs
 from diffclass_hyperspectral.jobs.classification.forecasts import forecast_classification
 from diffclass_hyperspectral.jobs.classification.stability import reseeded
 from experiments.datasets import make_hyperspectral_scene
@@ -99,7 +99,7 @@ def by_hand(seed, blocks=None, tau="auto", **options):
         read_labels("labels.npy"),
         classifier=DiffusionClassifier(random_state=seed, tau=tau),
         random_state=4,
-        blocks=blocks,
+        place=MEMORY if blocks is None else blocks,
         **options,
     ).result
 
