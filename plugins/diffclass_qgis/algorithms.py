@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from diffclass_qgis import descriptions as kinds
 from diffclass_qgis import shared_parameters as shared
 from diffclass_qgis.descriptions import Algorithm, Alternative, Parameter
-from diffclass_qgis.shared_parameters import advanced_option, option
+from diffclass_qgis.shared_parameters import advanced_option, of_command, option
+
+
+def _algorithm(
+    command: str,
+    title: str,
+    help: str,
+    parameters: tuple[Parameter, ...],
+    *more: Any,
+    **others: Any,
+) -> Algorithm:
+    return Algorithm(command, title, help, of_command(command, parameters), *more, **others)
+
 
 _FURTHER = Parameter(
     "FURTHER",
-    kinds.RASTERS,
     "Further scenes",
+    kinds.RASTERS,
     "Tiles or flight lines that share the scene's map grid: one graph, one model and one map of "
     "all. The labels are shapes, an image of any extent, or a folder of images.",
 )
@@ -26,28 +39,23 @@ _MAPS = (
     shared.OUTPUT,
     option(
         "MARGIN",
-        kinds.RASTER_OUT,
         "Margins",
+        kinds.RASTER_OUT,
         "Between 0 and 1: by how much the best class is more probable than the second best. "
         "Drawn over the map it covers what is unsure.",
         style=kinds.MARGINS,
     ),
-    option(
-        "PROBABILITY",
-        kinds.RASTER_OUT,
-        "Probabilities",
-        "Calibrated, one band per class.",
-    ),
+    option("PROBABILITY", "Probabilities", kinds.RASTER_OUT, "Calibrated, one band per class."),
     option(
         "AMBIGUITY",
-        kinds.RASTER_OUT,
         "Ambiguity",
+        kinds.RASTER_OUT,
         "How many classes may be a pixel's own; sets of so many hold the true one in nine of ten "
         "pixels.",
     ),
 )
 
-CLASSIFY = Algorithm(
+CLASSIFY = _algorithm(
     "classify",
     "Classify",
     "Classifies every pixel of a scene from a few labels: the labels diffuse over a graph that "
@@ -61,59 +69,26 @@ CLASSIFY = Algorithm(
         shared.LABEL_IMAGE,
         Parameter(
             "LABEL_FOLDER",
-            kinds.FOLDER,
             "Labels as a folder of images",
+            kinds.FOLDER,
             "Instead of a layer, for several scenes: images that are named as the scenes are.",
             "--labels",
             advanced=True,
         ),
         shared.FEATURES,
-        option(
-            "HOLDOUT",
-            kinds.CHOICE,
-            "Labels held out to measure the accuracy",
-            "random: half of them. blocks: those in parts of the picture apart from the others, "
-            "which says more about places where nobody has labelled. Empty: none.",
-            choices=("random", "blocks", "both"),
-        ),
-        advanced_option(
-            "LABELS_PER_CLASS",
-            kinds.INTEGER,
-            "Labels per class to fit on",
-            "As many are drawn of each class, and the others are held out. Empty: all labels.",
-            least=1,
-        ),
-        advanced_option(
-            "MIN_MARGIN",
-            kinds.NUMBER,
-            "Least margin",
-            "Pixels with a smaller one stay unclassified. The margin is by how much the best class "
-            "is more probable than the second best.",
-            least=0,
-            most=1,
-        ),
-        advanced_option(
-            "MAJORITY",
-            kinds.INTEGER,
-            "Width of a majority filter",
-            "In pixels, an odd number: 3, 5, ... Empty: the map is not smoothed.",
-            least=3,
-        ),
-        advanced_option(
-            "MIN_AREA",
-            kinds.INTEGER,
-            "Least segment",
-            "Segments of fewer pixels join a neighbouring class.",
-            least=2,
-        ),
+        option("HOLDOUT", "Labels held out to measure the accuracy"),
+        advanced_option("LABELS_PER_CLASS", "Labels per class to fit on"),
+        advanced_option("MIN_MARGIN", "Least margin"),
+        advanced_option("MAJORITY", "Width of a majority filter"),
+        advanced_option("MIN_AREA", "Least segment"),
         *shared.SELECTION,
         *shared.DIFFUSION,
         *shared.RUN,
         *_MAPS,
         option(
             "SAVE",
-            kinds.FILE_OUT,
             "Model",
+            kinds.FILE_OUT,
             "To be applied to other scenes of the same sensor.",
             extension="model",
         ),
@@ -125,7 +100,7 @@ CLASSIFY = Algorithm(
     (("mean_margin", "Mean margin"), ("holdout.overall_accuracy", "Accuracy on labels held out")),
 )  # fmt: skip
 
-APPLY = Algorithm(
+APPLY = _algorithm(
     "classify",
     "Apply model",
     "Classifies every pixel of another scene with a model that Classify has saved. Pixels beyond "
@@ -136,26 +111,20 @@ APPLY = Algorithm(
         replace(_FURTHER, help="Tiles or flight lines that share the scene's map grid."),
         option(
             "MODEL",
-            kinds.FILE,
             "Model",
+            kinds.FILE,
             "A file that Classify has saved.",
             extension="model",
             required=True,
         ),
-        advanced_option(
-            "CLASSIFY_ALL",
-            kinds.FLAG,
-            "Classify all pixels",
-            "Also those beyond the reach of the pixels that the model was fitted to.",
-            default=False,
-        ),
+        advanced_option("CLASSIFY_ALL", "Classify all pixels"),
         *(one for one in shared.SELECTION if one.name != "BANDS"),
         shared.THREADS,
         *_MAPS,
         option(
             "NOVELTY",
-            kinds.RASTER_OUT,
             "Novelty",
+            kinds.RASTER_OUT,
             "Distance of each pixel to those that the model was fitted to, in units of theirs; "
             "above 5 it is beyond their reach.",
         ),
@@ -166,7 +135,7 @@ APPLY = Algorithm(
     own_id="apply",
 )  # fmt: skip
 
-RERUN = Algorithm(
+RERUN = _algorithm(
     "rerun",
     "Run again",
     "Runs a classification again from its report, and says whether the map is the same, and which "
@@ -174,16 +143,16 @@ RERUN = Algorithm(
     (
         Parameter(
             "OF_REPORT",
-            kinds.FILE,
             "Report",
+            kinds.FILE,
             "The JSON that Classify has written.",
             extension="json",
             required=True,
         ),
         option(
             "INTO",
-            kinds.FOLDER,
             "Folder for the files",
+            kinds.FOLDER,
             "They have their names of before. Empty: they replace those of before.",
         ),
         shared.THREADS,
@@ -192,39 +161,20 @@ RERUN = Algorithm(
             ("diffusion", 25), ("writing", 4)),
 )  # fmt: skip
 
-EMBED = Algorithm(
+EMBED = _algorithm(
     "embed",
     "Embed",
     "Gives each pixel its diffusion coordinates, a band for each: pixels that are joined by many "
     "short paths through like spectra are near each other.",
     (
         shared.SCENE,
-        option(
-            "COMPONENTS",
-            kinds.INTEGER,
-            "Number of coordinates",
-            "Each is a band.",
-            default=3,
-            least=1,
-        ),
-        advanced_option(
-            "NEIGHBORS",
-            kinds.INTEGER,
-            "Neighbours of a pixel",
-            "In the graph, at least.",
-            default=64,
-            least=1,
-        ),
+        option("COMPONENTS", "Number of coordinates"),
+        advanced_option("NEIGHBORS", "Neighbours of a pixel"),
         shared.FEATURES,
         shared.METRIC,
         *shared.SELECTION,
         *shared.RUN,
-        replace(
-            shared.OUTPUT,
-            label="Coordinates",
-            help="One band per coordinate.",
-            style="",
-        ),
+        replace(shared.OUTPUT, label="Coordinates", help="One band per coordinate.", style=""),
         shared.PICTURE,
         shared.REPORT,
     ),
@@ -233,7 +183,7 @@ EMBED = Algorithm(
      ("writing", 5)),
 )  # fmt: skip
 
-EVALUATE = Algorithm(
+EVALUATE = _algorithm(
     "evaluate",
     "Evaluate",
     "Compares a class map, from here or elsewhere, with known classes: accuracies with their "
@@ -243,14 +193,7 @@ EVALUATE = Algorithm(
         replace(shared.TRUTH, option="--labels"),
         shared.TRUTH_FIELD,
         replace(shared.TRUTH_IMAGE, option="--labels"),
-        advanced_option(
-            "MATCH",
-            kinds.CHOICE,
-            "Match classes of truth and map",
-            "By name, by number or by best overlap, which makes all figures upper bounds. Not set: "
-            "the first of these under which two classes are one.",
-            choices=("names", "ids", "overlap"),
-        ),
+        advanced_option("MATCH", "Match classes of truth and map"),
         replace(
             shared.LABELS,
             name="FITTED",
@@ -258,13 +201,7 @@ EVALUATE = Algorithm(
             help="Left out of the truth: they would count as right.",
             option="--fitted",
         ),
-        advanced_option(
-            "GAP",
-            kinds.INTEGER,
-            "Gap around these, in pixels",
-            "Truth that lies nearer to them is left out too: neighbours are alike.",
-            least=1,
-        ),
+        advanced_option("GAP", "Gap around these, in pixels"),
         replace(
             shared.SCENE,
             name="MARGIN",
@@ -274,13 +211,7 @@ EVALUATE = Algorithm(
             required=False,
             advanced=True,
         ),
-        advanced_option(
-            "AREAS",
-            kinds.FLAG,
-            "Correct the classes' areas",
-            "By the truth, which then has to be a random sample of each mapped class.",
-            default=False,
-        ),
+        advanced_option("AREAS", "Correct the classes' areas"),
         shared.THREADS,
         shared.REPORT,
         shared.PICTURE,
@@ -294,7 +225,7 @@ EVALUATE = Algorithm(
     ),
 )
 
-SUGGEST = Algorithm(
+SUGGEST = _algorithm(
     "suggest",
     "Suggest",
     "Says which pixels to label next, the most useful first, well apart from each other. Fill in "
@@ -304,39 +235,17 @@ SUGGEST = Algorithm(
         shared.LABELS,
         shared.FIELD_OF_LABELS,
         shared.LABEL_IMAGE,
-        option(
-            "NUMBER",
-            kinds.INTEGER,
-            "Number of pixels",
-            "How many to suggest.",
-            default=10,
-            least=1,
-        ),
-        option(
-            "RULE",
-            kinds.CHOICE,
-            "Rule",
-            "coverage: pixels that stand for many others in doubt. margin: pixels where classes "
-            "are close.",
-            default="coverage",
-            choices=("coverage", "margin"),
-        ),
-        advanced_option(
-            "MIN_DISTANCE",
-            kinds.NUMBER,
-            "Least distance between two",
-            "In pixels.",
-            default=5.0,
-            least=0,
-        ),
+        option("NUMBER", "Number of pixels"),
+        option("RULE", "Rule"),
+        advanced_option("MIN_DISTANCE", "Least distance between two"),
         shared.FEATURES,
         *shared.SELECTION,
         *shared.DIFFUSION,
         *shared.RUN,
         option(
             "OUTPUT",
-            kinds.VECTOR_OUT,
             "Suggestions",
+            kinds.VECTOR_OUT,
             "Points with rank, score, present class and margin, and an empty field class.",
             required=True,
             style=kinds.SUGGESTIONS,
@@ -347,7 +256,7 @@ SUGGEST = Algorithm(
      ("eigenpairs", 8), ("suggestions", 5), ("writing", 1)),
 )  # fmt: skip
 
-VALIDATION = Algorithm(
+VALIDATION = _algorithm(
     "suggest",
     "Draw validation points",
     "Draws pixels of a class map at random, to find out their classes in the field. With the field "
@@ -355,28 +264,13 @@ VALIDATION = Algorithm(
     "them.",
     (
         _CLASS_MAP,
-        Parameter(
-            "NUMBER",
-            kinds.INTEGER,
-            "Number of points",
-            "At least two for each class.",
-            "--for-validation",
-            least=1,
-            required=True,
-        ),
-        option(
-            "BY_CLASS",
-            kinds.FLAG,
-            "By class",
-            "Half of the points in equal parts for each class, so that rare ones can be judged, "
-            "half by area. Otherwise all pixels have the same chance.",
-            default=False,
-        ),
+        Parameter("NUMBER", "Number of points", option="--for-validation", required=True),
+        option("BY_CLASS", "By class"),
         shared.SEED,
         option(
             "OUTPUT",
-            kinds.VECTOR_OUT,
             "Validation points",
+            kinds.VECTOR_OUT,
             "Points with an id in random order, and an empty field class.",
             required=True,
         ),
@@ -384,29 +278,15 @@ VALIDATION = Algorithm(
     own_id="validation",
 )
 
-CLUSTER = Algorithm(
+CLUSTER = _algorithm(
     "cluster",
     "Cluster",
     "Divides the pixels of a scene into clusters: classes without labels, numbered by falling "
     "size. To name them, compare their mean spectra in the report.",
     (
         shared.SCENE,
-        option(
-            "CLUSTERS",
-            kinds.INTEGER,
-            "Number of clusters",
-            "Empty: the one before the widest gap of the walk's spectrum.",
-            least=2,
-        ),
-        option(
-            "METHOD",
-            kinds.CHOICE,
-            "Method",
-            "kmeans: around means, in diffusion coordinates. modes: around dense pixels that are "
-            "far from denser ones.",
-            default="kmeans",
-            choices=("kmeans", "modes"),
-        ),
+        option("CLUSTERS", "Number of clusters"),
+        option("METHOD", "Method"),
         shared.FEATURES,
         shared.METRIC,
         shared.COMPONENTS,
@@ -425,35 +305,16 @@ CLUSTER = Algorithm(
     (("n_clusters", "Number of clusters"),),
 )  # fmt: skip
 
-ANOMALY = Algorithm(
+ANOMALY = _algorithm(
     "anomaly",
     "Anomaly",
     "Scores every pixel by how unlike the others its spectrum is. "
     "Edges and shadows score high too.",
     (
         shared.SCENE,
-        option(
-            "METHOD",
-            kinds.CHOICE,
-            "Method",
-            "diffusion: how far the walk from a pixel is from equilibrium. rx: squared Mahalanobis "
-            "distance from the mean. isolation-forest: how few cuts set a pixel apart.",
-            default="diffusion",
-            choices=("diffusion", "rx", "isolation-forest"),
-        ),
-        replace(
-            shared.NEIGHBORS,
-            default=32,
-            help="Of diffusion: more than there are anomalies that are alike.",
-        ),
-        advanced_option(
-            "TIME",
-            kinds.INTEGER,
-            "Steps of the walk",
-            "Of diffusion: more find groups of anomalies that are alike, and lose mixed pixels.",
-            default=1,
-            least=1,
-        ),
+        option("METHOD", "Method"),
+        shared.NEIGHBORS,
+        advanced_option("TIME", "Steps of the walk"),
         *shared.SELECTION,
         replace(
             shared.TRUTH, help="Known anomalies: the report then has the area under the ROC curve."
@@ -463,8 +324,8 @@ ANOMALY = Algorithm(
         *shared.RUN,
         option(
             "OUTPUT",
-            kinds.RASTER_OUT,
             "Anomaly scores",
+            kinds.RASTER_OUT,
             "One band; pixels without data have none.",
             required=True,
             style=kinds.SCORES,
@@ -477,7 +338,7 @@ ANOMALY = Algorithm(
      ("writing", 5)),
 )  # fmt: skip
 
-RELABEL = Algorithm(
+RELABEL = _algorithm(
     "relabel",
     "Open relabel page",
     "Opens the page on which a scene is labelled with strokes, in the browser; the class map "
@@ -490,20 +351,15 @@ RELABEL = Algorithm(
         shared.FIELD_OF_LABELS,
         shared.LABEL_IMAGE,
         *shared.SELECTION,
-        replace(shared.FEATURES, advanced=True),
-        replace(shared.COMPONENTS, help="Empty: 20."),
-        replace(shared.NEIGHBORS, help="In the graph. Empty: 12."),
-        replace(
-            shared.LABEL_MODE,
-            help="summed, free: labels diffuse away, and count over the whole walk or at its end. "
-            "absorbing: they stay. auto: as Classify chooses.",
-            choices=("auto", "summed", "free", "absorbing"),
-        ),
+        replace(shared.FEATURES, default="spectral", advanced=True),
+        shared.COMPONENTS,
+        shared.NEIGHBORS,
+        shared.LABEL_MODE,
         shared.THREADS,
         option(
             "SESSION",
-            kinds.FILE_OUT,
             "Session",
+            kinds.FILE_OUT,
             "Where strokes are kept; continued if it exists. Empty: next to the scene.",
             extension="jsonl",
         ),

@@ -23,12 +23,15 @@ CLASSES, MARGINS, SCORES, SUGGESTIONS = "classes", "margins", "scores", "suggest
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an algorithm, and the option of the command that it becomes."""
+    """A parameter of an algorithm, and the option of the command that it becomes.
+
+    What an algorithm of the plugin leaves open is as the option has it (`of_command`).
+    """
 
     name: str  # by which models and ``qgis_process`` know it
-    kind: str  # one of the kinds above
     label: str  # what the dialog shows; the name of the layer that an output is loaded as
-    help: str  # plain text, for the tool tip and the dialog's help panel
+    kind: str = ""  # one of the kinds above
+    help: str = ""  # plain text, for the tool tip and the dialog's help panel
     option: str = ""  # of the command; empty for its arguments
     default: Any = None  # the command's own, not passed on; None: nothing is filled in
     choices: tuple[str, ...] = ()  # of a CHOICE

@@ -1,57 +1,80 @@
-"""Parameters that several algorithms share."""
+"""Parameters that several algorithms share: in words of QGIS what their options do not say."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from diffclass_qgis import descriptions as kinds
 from diffclass_qgis.descriptions import Alternative, Parameter
 
+# of each command the options with their kinds, ranges, choices, defaults and help, as
+# .ci/qgis_options.py writes them
+_OPTIONS: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("options.json").read_text(encoding="utf-8")
+)
+_LARGEST = 2**31 - 1  # that QGIS takes for a whole number
+_OPTION = re.compile("--[a-z]+(?:-[a-z]+)*")
 
-def option(name: str, kind: str, label: str, help: str, **more: Any) -> Parameter:
+
+def option(name: str, label: str, kind: str = "", help: str = "", **more: Any) -> Parameter:
     """Return the parameter of the command's option of the same name: MIN_AREA of --min-area."""
-    return Parameter(name, kind, label, help, "--" + name.lower().replace("_", "-"), **more)
+    return Parameter(name, label, kind, help, "--" + name.lower().replace("_", "-"), **more)
 
 
-def advanced_option(name: str, kind: str, label: str, help: str, **more: Any) -> Parameter:
+def advanced_option(
+    name: str, label: str, kind: str = "", help: str = "", **more: Any
+) -> Parameter:
     """Return the same among those that the dialog shows when asked."""
-    return option(name, kind, label, help, advanced=True, **more)
+    return option(name, label, kind, help, advanced=True, **more)
+
+
+def of_command(command: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """Return parameters of a command with what its options say of them."""
+    labels = {one.option: f"'{one.label}'" for one in parameters}
+    return tuple(_filled(one, _OPTIONS[command].get(one.option, {}), labels) for one in parameters)
+
+
+def _filled(one: Parameter, facts: dict[str, Any], labels: dict[str, str]) -> Parameter:
+    kind = one.kind or facts["kind"]
+    help = one.help or _OPTION.sub(lambda found: labels.get(found[0], found[0]), facts["help"])
+    most = facts.get("most")
+    default = False if kind == kinds.FLAG else facts.get("default")
+    return replace(
+        one,
+        kind=kind,
+        help=help,
+        choices=tuple(facts["choices"]) if kind == kinds.CHOICE else (),
+        least=facts.get("least"),
+        most=None if most is None else min(most, _LARGEST),
+        default=default if one.default is None else one.default,
+    )
 
 
 SCENE = Parameter(
     "SCENE",
-    kinds.RASTER,
     "Scene",
+    kinds.RASTER,
     "The image to work on, with all its bands: a raster layer or a file (ENVI, GeoTIFF, EMIT, "
     "PRISMA, EnMAP). Wavelengths, bad bands, scale and no-data are taken from the file.",
     required=True,
 )
 SELECTION = (
-    advanced_option(
-        "BANDS",
-        kinds.TEXT,
-        "Bands",
-        "By number from 1 or by wavelength: 1-50,60 or 450-1300,1500-1750nm. Empty: all that the "
-        "file calls good.",
-    ),
-    advanced_option(
-        "MASK",
-        kinds.LAYER,
-        "Mask",
-        "Pixels to leave out, such as clouds and water: those inside the shapes of a vector layer, "
-        "or where a raster is not 0.",
-    ),
+    advanced_option("BANDS", "Bands"),
+    advanced_option("MASK", "Mask", kinds.LAYER),
     advanced_option(
         "ROI",
-        kinds.LAYER,
         "Region of interest",
+        kinds.LAYER,
         "Work only inside the shapes of a vector layer, or where a raster is not 0.",
     ),
     Parameter(
         "EXTENT",
-        kinds.EXTENT,
         "Region of interest as a rectangle",
+        kinds.EXTENT,
         "Instead of a layer: drawn on the map, or of a layer. Of other coordinates than the "
         "scene's the rectangle around it counts.",
         "--roi",
@@ -62,15 +85,15 @@ SELECTION = (
 EITHER_ROI = Alternative(("ROI", "EXTENT"))
 LABELS = option(
     "LABELS",
-    kinds.VECTOR,
     "Labels as shapes",
+    kinds.VECTOR,
     "Points, lines or polygons well inside the classes. Other coordinates than the scene's are "
     "transformed; of a selection only the selected features count.",
 )
 FIELD_OF_LABELS = Parameter(
     "FIELD",
-    kinds.FIELD,
     "Field with the class",
+    kinds.FIELD,
     "Numbers are class numbers, texts become class names. Empty: the field called class, or the "
     "only one.",
     "--label-variable",
@@ -78,10 +101,10 @@ FIELD_OF_LABELS = Parameter(
 )
 LABEL_IMAGE = Parameter(
     "LABEL_IMAGE",
-    kinds.RASTER,
     "Labels as an image",
-    "Instead of shapes: a raster of the scene's rows and columns, 0 where nothing is known and the "
-    "class number elsewhere.",
+    kinds.RASTER,
+    "Instead of shapes: a raster with 0 where nothing is known and the class number elsewhere. On "
+    "another grid than the scene's it is placed by coordinates.",
     "--labels",
 )
 EITHER_LABELS = ("LABELS", "LABEL_IMAGE")
@@ -95,132 +118,30 @@ TRUTH = replace(
     option="--truth",
 )
 TRUTH_FIELD = replace(FIELD_OF_LABELS, name="TRUTH_FIELD", option="--truth-variable", of="TRUTH")
-TRUTH_IMAGE = replace(
-    LABEL_IMAGE,
-    name="TRUTH_IMAGE",
-    label="Truth as an image",
-    help="Instead of shapes: a raster of the same rows and columns, 0 where nothing is known.",
-    option="--truth",
-)
+TRUTH_IMAGE = replace(LABEL_IMAGE, name="TRUTH_IMAGE", label="Truth as an image", option="--truth")
 EITHER_TRUTH = ("TRUTH", "TRUTH_IMAGE")
 
-FEATURES = option(
-    "FEATURES",
-    kinds.CHOICE,
-    "Features",
-    "spectral: components of each pixel's spectrum. spatial: together with smoothed ones; often "
-    "far better on fields, worse on fine mixtures.",
-    default="spectral",
-    choices=("spectral", "spatial"),
-)
-METRIC = advanced_option(
-    "METRIC",
-    kinds.CHOICE,
-    "Comparison of spectra",
-    "euclidean: by noise-adjusted components. angle, correlation: by shape, regardless of "
-    "brightness, in all good bands.",
-    default="euclidean",
-    choices=("euclidean", "angle", "correlation"),
-)
-COMPONENTS = advanced_option(
-    "COMPONENTS",
-    kinds.INTEGER,
-    "Number of components",
-    "Empty: 20 noise-adjusted ones; for angle and correlation as many as keep the distances.",
-    least=1,
-)
-NEIGHBORS = advanced_option(
-    "NEIGHBORS",
-    kinds.INTEGER,
-    "Neighbours of a pixel",
-    "In the graph over which labels diffuse. Empty: the command's own number.",
-    least=1,
-)
-LABEL_MODE = advanced_option(
-    "LABEL_MODE",
-    kinds.CHOICE,
-    "How labels count",
-    "absorbing: the walk stops at them. summed, free: they diffuse away, and count over the whole "
-    "walk or at its end; free-l1: in the measure of Coifman et al. 2005. auto: absorbing, or, with "
-    "one label per class, summed if that map cuts the graph less.",
-    default="auto",
-    choices=("auto", "absorbing", "free", "free-l1", "summed"),
-)
+FEATURES = option("FEATURES", "Features")
+METRIC = advanced_option("METRIC", "Comparison of spectra")
+COMPONENTS = advanced_option("COMPONENTS", "Number of components")
+NEIGHBORS = advanced_option("NEIGHBORS", "Neighbours of a pixel")
+LABEL_MODE = advanced_option("LABEL_MODE", "How labels count", default="auto")
 DIFFUSION = (
     METRIC,
     COMPONENTS,
     NEIGHBORS,
-    advanced_option(
-        "KERNEL",
-        kinds.CHOICE,
-        "Kernel",
-        "How alike neighbours are. gaussian: by distance alone; all others by shared neighbours "
-        "too. directed, discriminant: shaped by the posteriors of a first diffusion.",
-        default="shared",
-        choices=(
-            "shared",
-            "gaussian",
-            "covariance",
-            "directed",
-            "discriminant",
-            "directed-discriminant",
-        ),
-    ),
+    advanced_option("KERNEL", "Kernel"),
     LABEL_MODE,
-    advanced_option(
-        "CLASS_SIZES",
-        kinds.TEXT,
-        "Class sizes",
-        "What is known of them: corn=20%, soy=1200px, wood=3.5ha (also m2, km2) or a range, "
-        "oats=10-20%; or uniform. The map meets them as far as the graph agrees. Empty: nothing.",
-    ),
-    advanced_option(
-        "JOIN_FEATURES",
-        kinds.FLAG,
-        "Use the features as well as the graph",
-        "Where held-out labels support it, as in mixtures without borders.",
-        default=False,
-    ),
-    advanced_option(
-        "TAU",
-        kinds.INTEGER,
-        "Diffusion time in steps",
-        "Empty: chosen by the margin between classes.",
-        least=1,
-    ),
+    advanced_option("CLASS_SIZES", "Class sizes"),
+    advanced_option("JOIN_FEATURES", "Use the features as well as the graph"),
+    advanced_option("TAU", "Diffusion time in steps"),
 )
-SEED = advanced_option(
-    "SEED",
-    kinds.INTEGER,
-    "Seed",
-    "Of every random choice; the same seed gives the same result.",
-    default=0,
-    least=0,
-    most=2**31 - 1,
-)
-THREADS = advanced_option(
-    "THREADS",
-    kinds.INTEGER,
-    "Processor threads",
-    "Empty: all of them.",
-    least=1,
-)
+SEED = advanced_option("SEED", "Seed")
+THREADS = advanced_option("THREADS", "Processor threads")
 RUN = (SEED, THREADS)
-REPORT = option(
-    "REPORT",
-    kinds.FILE_OUT,
-    "Report",
-    "All numbers of the run as JSON.",
-    extension="json",
-)
-PICTURE = option(
-    "PICTURE",
-    kinds.FILE_OUT,
-    "Picture",
-    "The result as a figure (needs matplotlib in the environment).",
-    extension="png",
-)
+REPORT = option("REPORT", "Report", kinds.FILE_OUT, extension="json")
+PICTURE = option("PICTURE", "Picture", kinds.FILE_OUT, extension="png")
 OUTPUT = Parameter(
-    "OUTPUT", kinds.RASTER_OUT, "Class map", "Number, name and colour of each pixel's class.",
+    "OUTPUT", "Class map", kinds.RASTER_OUT, "Number, name and colour of each pixel's class.",
     "--output", required=True, style=kinds.CLASSES,
 )  # fmt: skip

@@ -85,9 +85,6 @@ CHANGES = [
             "diffclass/kernels/__init__.py": added(
                 'from diffclass.kernels.cube import Cube\nNAMED["cube"] = Cube'
             ),
-            "plugins/diffclass_qgis/shared_parameters.py": replaced(
-                r'^( *)choices=\(\n *"shared",', r'\1choices=(\n"cube", "shared",'
-            ),
         },
         """
 from diffclass import DiffusionClassifier
@@ -107,17 +104,12 @@ assert (run("--kernel", "cube") == np.arange(24) % 2).all()
                 "from diffclass.label_diffusion.twice_walk import TwiceWalk\n"
                 'LABEL_MODES["twice"] = LabelMode(name="twice", walk=TwiceWalk, is_sum=True)'
             ),
-            "plugins/diffclass_qgis/shared_parameters.py": replaced(
-                r'choices=\("auto", "absorbing"', 'choices=("twice", "auto", "absorbing"'
-            ),
         },
         """
 from diffclass import DiffusionClassifier
-from diffclass_qgis.shared_parameters import LABEL_MODE
 fitted = DiffusionClassifier(label_mode="twice").fit(X, y)
 assert fitted.diffusion_.label_mode == "twice"
 assert (run("--label-mode", "twice") == np.arange(24) % 2).all()
-assert "twice" in LABEL_MODE.choices
 """,
     ),
     Change(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -29,6 +30,7 @@ from diffclass_qgis.descriptions import (
     RASTERS,
 )
 
+ROOT = Path(__file__).resolve().parents[3]
 PARAMETERS = [(one, parameter) for one in ALGORITHMS for parameter in one.parameters]
 
 
@@ -58,20 +60,21 @@ def test_parameters_are_those_of_the_command(algorithm, parameter):
         assert option.default in (parameter.default, None) or "UNSET" in repr(option.default)
 
 
-def test_choices_that_are_found_late_are_those_of_the_core():
-    from diffclass.acquisition import RULES
+def test_what_qgis_knows_of_options_is_what_they_are():
+    """Kinds, choices, ranges, defaults and help."""
+    script = runpy.run_path(str(ROOT / ".ci" / "qgis_options.py"))
+    message = "run python .ci/qgis_options.py"
+    assert script["TARGET"].read_text("utf-8") == script["described"](), message
+
+
+def test_names_of_kernels_and_label_modes_are_those_of_the_core():
     from diffclass.kernels import NAMED
     from diffclass.label_diffusion.label_modes import LABEL_MODES
     from diffclass.relabel import SESSION_MODES
 
-    for algorithm, parameter in PARAMETERS:
-        if parameter.name == "RULE":
-            assert set(parameter.choices) == set(RULES)
-        if parameter.name == "KERNEL":
-            assert list(parameter.choices) == list(NAMED)
-        if parameter.name == "LABEL_MODE":
-            taken = SESSION_MODES if algorithm.id == "relabel" else LABEL_MODES
-            assert set(parameter.choices) == set(taken)
+    assert CLASSIFY.parameter("KERNEL").choices == tuple(NAMED)
+    assert set(CLASSIFY.parameter("LABEL_MODE").choices) == set(LABEL_MODES)
+    assert set(RELABEL.parameter("LABEL_MODE").choices) == set(SESSION_MODES)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.id)
@@ -213,7 +216,7 @@ def test_layer_without_a_file_is_refused(source):
 
 
 def test_modules_without_qgis_need_the_standard_library_alone():
-    plugins = Path(__file__).resolve().parents[3] / "plugins"
+    plugins = ROOT / "plugins"
     names = "added, algorithms, command_line, running"
     # -S: no site-packages, so numpy, click and the core are not there
     code = f"import sys; sys.path.insert(0, {str(plugins)!r}); from diffclass_qgis import {names}"
