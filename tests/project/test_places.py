@@ -271,7 +271,7 @@ def test_a_panel_of_the_page_needs_the_files_of_its_row(tmp_path):
     }
     questions = {  # only where a panel asks something new
         f"plugins/diffclass_relabel/{file}.py"
-        for file in ("queries/kinds", "protocol", "hub/queries")
+        for file in ("queries/kinds", "protocol", "session_hub/queries")
     }
     kind = "add a panel to the page"
     assert told(kind, edits) | questions == places_of(kind)
