@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from diffclass.exceptions import ParameterError
 from diffclass.graph import graph_costs
 from diffclass.jobs.parameters import check_neighbors
 from diffclass.jobs.point_set import PointSet
-from diffclass.jobs.reports import HIDDEN, PointsReport, RunCosts
+from diffclass.jobs.reports import PointsReport, RunCosts
 from diffclass.kernels import Gaussian
 from diffclass.system.costs import Cost, Forecast
 
@@ -164,22 +164,21 @@ class AnomalyReport(PointsReport):
 
     method: str
     highest: tuple[Mapping[str, Any], ...]  # what each is called, and its score
-    words: tuple[str, ...] = field(metadata=HIDDEN)
     detection: Mapping[str, DetectionCurve] | None = None  # by method, the asked one first
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
-        n_points, n_without = self.facts["n_points"], self.facts["n_without_data"]
-        lines = [f"{n_points} {self.noun} scored ({n_without} without data)"]
+        lines = [f"{self.counted} scored {self.without_data}"]
         for name, curve in (self.detection or {}).items():
             lines.append(
                 f"{METHODS[name]}: area under the ROC curve {curve.area:.4f}; "
                 f"{100 * curve.detected_at(0.01):.0f} % of {curve.n_anomalies} anomalies detected "
                 "at 1 % false alarms"
             )
-        lines.append(f"the {len(self.highest)} {self.noun} that are least like the others:")
-        pairs = zip(self.highest, self.words, strict=True)
-        return lines + [f"{one['score']:>12.4g}  {words}" for one, words in pairs]
+        lines.append(f"the {len(self.highest)} {self.points.noun} that are least like the others:")
+        return lines + [
+            f"{one['score']:>12.4g}  {self.points.in_words(one)}" for one in self.highest
+        ]
 
 
 def report_anomalies(
@@ -189,13 +188,11 @@ def report_anomalies(
     costs: RunCosts | None = None,
 ) -> AnomalyReport:
     """Describe anomalies."""
-    highest = found.highest(_LISTED)
     return AnomalyReport(
         method=found.method,
-        highest=tuple(name | {"score": score} for name, score in highest),
-        words=tuple(found.points.in_words(name) for name, _ in highest),
+        highest=tuple(name | {"score": score} for name, score in found.highest(_LISTED)),
         detection=curves or None,
-        facts=found.points.facts,
+        points=found.points,
         memory=found.memory,
         costs=costs,
     )

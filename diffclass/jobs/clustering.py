@@ -15,7 +15,7 @@ from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.jobs.point_set import PointSet
-from diffclass.jobs.reports import HIDDEN, IF_KNOWN, MERGED, Facts, PointsReport, RunCosts
+from diffclass.jobs.reports import IF_KNOWN, MERGED, Facts, PointsReport, RunCosts
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.options import COUNT
 from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
@@ -210,7 +210,6 @@ class ClusterReport(PointsReport):
     method: str
     reason: str  # why there are so many
     clusters: tuple[ClusterFacts, ...]
-    mode_words: tuple[str, ...] = field(metadata=HIDDEN)
     eigenvalues: tuple[float, ...]  # of the walk, the first 1
     n_clusters: int
     agreement: ClusterScores | None = None
@@ -218,20 +217,18 @@ class ClusterReport(PointsReport):
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
-        n_points, n_without = self.facts["n_points"], self.facts["n_without_data"]
         lines = [
-            f"{self.n_clusters} clusters of {n_points} {self.noun} ({n_without} without "
-            f"data): {self.reason}",
+            f"{self.n_clusters} clusters of {self.counted} {self.without_data}: {self.reason}",
             *(self._line(one) for one in self.clusters),
         ]
         return lines if self.agreement is None else lines + self._agreement_lines(self.agreement)
 
     def _line(self, one: ClusterFacts) -> str:
-        mode = "" if one.mode is None else f", mode at {self.mode_words[one.id - 1]}"
+        mode = "" if one.mode is None else f", mode at {self.points.in_words(one.mode)}"
         return (
-            f"{one.id:>5}  {one.n_points} {self.noun} ({one.outliers} outliers); a step stays with "
-            f"probability {one.staying:.3f}, the walk until others have mixed {one.retention:.2f}"
-            f"{mode}"
+            f"{one.id:>5}  {one.n_points} {self.points.noun} ({one.outliers} outliers); a step "
+            f"stays with probability {one.staying:.3f}, the walk until others have mixed "
+            f"{one.retention:.2f}{mode}"
         )
 
     def _agreement_lines(self, agreement: ClusterScores) -> list[str]:
@@ -245,7 +242,7 @@ class ClusterReport(PointsReport):
             f"clusters as classes, the best assignment: {', '.join(given)}",
             f"overall accuracy {scores.overall_accuracy:.2%}, average accuracy "
             f"{scores.average_accuracy:.2%}, kappa {scores.kappa:.3f} over "
-            f"{int(scores.confusion.sum())} {self.noun} of known class",
+            f"{int(scores.confusion.sum())} {self.points.noun} of known class",
             f"normalised mutual information {agreement.mutual_information:.3f}, adjusted Rand "
             f"index {agreement.adjusted_rand:.3f}",
         ]
@@ -283,12 +280,11 @@ def report_clusters(
         method="kmeans" if modes is None else "modes",
         reason=model.reason_,
         clusters=clusters,
-        mode_words=tuple(map(found.points.in_words, modes or ())),
         eigenvalues=tuple(model.embedding_.eigenpairs_.eigenvalues.tolist()),
         n_clusters=k,
         agreement=None if truth is None else agreement(found, truth),
         class_names=class_names,
-        facts=found.points.facts,
+        points=found.points,
         more=more or {},
         memory=found.memory,
         costs=costs,

@@ -172,8 +172,7 @@ class EmbeddingReport(PointsReport):
         else:
             graph, kernel = f"{self.n_neighbors} neighbours", f"epsilon {epsilon}, "
         lines = [
-            f"{self.facts['n_points']} {self.noun} ({self.facts['n_without_data']} without data), "
-            f"{graph}, {self.n_graph_components} component(s)",
+            f"{self.counted} {self.without_data}, {graph}, {self.n_graph_components} component(s)",
             f"{kernel}alpha {self.alpha:g}, time {self.time:g}, {self.kind}",
             f"eigenvalues {eigenvalues}",
         ]
@@ -196,7 +195,7 @@ def report_embedding(found: Embedding, *, costs: RunCosts | None = None) -> Embe
         neighbor_recall=model.graph_.recall,
         n_graph_components=model.operator_.n_connected_components,
         bandwidth_curve=model.bandwidth_curve_,
-        facts=found.points.facts,
+        points=found.points,
         memory=found.memory,
         costs=costs,
     )

@@ -57,6 +57,8 @@ class PointSet(ABC):
     ...         return MadePoints(self.values[valid], valid, {"metric": "euclidean"})
     ...     def name(self, number):
     ...         return {"id": number}
+    ...     def in_words(self, name):
+    ...         return f"reading {name['id']}"
     >>> readings = Readings([[1.0, 2], [np.nan, 3], [4, 5]])
     >>> len(readings.points), readings.names([1]), readings.placed(np.array([7, 8]), -1)
     (2, [{'id': 2}], array([ 7, -1,  8]))
@@ -85,9 +87,9 @@ class PointSet(ABC):
     def name(self, number: int) -> dict[str, Any]:
         """Return what a point is called, by its number among all: an id, or row and column."""
 
+    @abstractmethod
     def in_words(self, name: Mapping[str, Any]) -> str:
         """Return a point's name as a line says it."""
-        return ", ".join(f"{part} {value}" for part, value in name.items())
 
     @cached_property
     def _made(self) -> MadePoints:

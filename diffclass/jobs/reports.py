@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
+from diffclass.jobs.point_set import PointSet
 from diffclass.system.costs import Forecast
 
 Metadata = Mapping[str, Callable[[str, Any], dict[str, Any]]]
@@ -100,13 +101,18 @@ class RunReport(Facts):
 class PointsReport(RunReport):
     """What every report of a job on points tells of them."""
 
-    facts: Mapping[str, Any] = field(metadata=MERGED)  # of a `PointSet`: how many, how made
+    points: PointSet = field(metadata=_as_facts(lambda _, points: points.facts))
     more: Mapping[str, Any] = field(default_factory=dict, metadata=MERGED)  # of one kind of input
 
     @property
-    def noun(self) -> str:
-        """What the points are called."""
-        return str(self.facts["points"])
+    def counted(self) -> str:
+        """How many points there are, in words."""
+        return f"{self.points.facts['n_points']} {self.points.noun}"
+
+    @property
+    def without_data(self) -> str:
+        """How many are left out, in words."""
+        return f"({self.points.facts['n_without_data']} without data)"
 
 
 def n_kept_loops() -> int:

@@ -68,17 +68,17 @@ class SuggestionReport(PointsReport):
     min_distance: float  # between two of them on a grid
     tau: int | None  # in steps; None where there are no labels
     suggestions: tuple[Suggestion, ...]  # the best first
-    words: tuple[str, ...] = field(metadata=HIDDEN)
     # whether the labels covered the graph by the last time looked at; true without any
     is_covered: bool = field(default=True, metadata=HIDDEN)
 
     def lines(self) -> list[str]:
         """Return the points as lines to read."""
-        lines = [f"{'':>4}  {'score':>10}  {'margin':>6}  {self.noun}, class now"]
-        for one, words in zip(self.suggestions, self.words, strict=True):
+        lines = [f"{'':>4}  {'score':>10}  {'margin':>6}  {self.points.noun}, class now"]
+        for one in self.suggestions:
             margin = "-" if one.margin is None else f"{one.margin:.3f}"
             now = dict.fromkeys((str(one.current_class), one.current_name))  # ids and names
             named = f", {' '.join(now)}" if one.current_name else ""
+            words = self.points.in_words(one.point)
             lines.append(f"{one.rank:>4}  {one.score:>10.4g}  {margin:>6}  {words}{named}")
         return lines
 
@@ -290,8 +290,7 @@ def _reported(
                 zip(called, scores, now, strict=True), start=1
             )
         ),
-        words=tuple(map(points.in_words, called)),
-        facts=points.facts,
+        points=points,
     )
 
 

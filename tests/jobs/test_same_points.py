@@ -67,6 +67,9 @@ class Readings(PointSet):
     def name(self, number):
         return {"id": number}
 
+    def in_words(self, name):
+        return str(name["id"])
+
 
 def cube_of(folder):
     xarray = pytest.importorskip("xarray")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from diffclass.acquisition import MEDOID_BYTES
 from diffclass.blocks import BlockPlan, scratch_costs
 from diffclass.classifier import DiffusionClassifier
 from diffclass.graph import BYTES_OF_A_POINT, graph_costs
+from diffclass.jobs import suggestion_costs
 from diffclass.kernels import SharedNeighbors, check_kernel
 from diffclass.label_diffusion import RESULT_BYTES, diffusion_costs
 from diffclass.system.costs import Cost, Forecast, Size, base_bytes, seconds_of
@@ -49,8 +49,7 @@ def forecast_classification(
     costs |= diffusion_costs(size, warped=warped)
     is_known = classifier.kernel is None and not warped and not classifier.join_features
     if suggesting:
-        # the posteriors once more, the doubts, and the distances
-        costs["suggestions"] = Cost(8 * values + 16 * size.points + MEDOID_BYTES)
+        costs |= suggestion_costs(size)
     found = Forecast.of(
         costs | {"writing": Cost()}, kept=_CLASS_BYTES * size.points if second_seed else 0.0
     )
