@@ -6,6 +6,7 @@ Names load on first use, so that ``import diffclass`` costs nothing.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ __all__ = [
     "suggest",
     "warped_operator",
 ]
+
+if importlib.util.find_spec("msgspec") is None:  # the extra "relabel"
+    __all__.remove("RelabelSession")  # which would make ``from diffclass import *`` fail
 
 _HOMES = {
     "BandwidthCurve": "spectral.bandwidth",

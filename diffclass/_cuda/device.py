@@ -19,7 +19,7 @@ def check_device() -> None:
     """Raise `ParameterError` if there is no device, or nothing that compiles for it."""
     problem = _problem()
     if problem:
-        raise ParameterError(f'device="cuda" is not to be had: {problem}; leave it out')
+        raise ParameterError(f'device="cuda" cannot be used: {problem}; leave it out')
 
 
 def describe() -> str:
@@ -66,7 +66,7 @@ def to_device(array: np.ndarray) -> DeviceArray:
     """Copy an array to the device."""
     from numba import cuda
 
-    with _saying_what_is_short(array.nbytes):
+    with _out_of_memory_said(array.nbytes):
         return cuda.to_device(np.ascontiguousarray(array))
 
 
@@ -74,12 +74,12 @@ def blank(shape: tuple[int, ...], dtype: np.dtype) -> DeviceArray:
     """Return an array of the device, with any content."""
     from numba import cuda
 
-    with _saying_what_is_short(math.prod(shape) * np.dtype(dtype).itemsize):
+    with _out_of_memory_said(math.prod(shape) * np.dtype(dtype).itemsize):
         return cuda.device_array(shape, dtype)
 
 
 @contextmanager
-def _saying_what_is_short(n_bytes: int) -> Iterator[None]:
+def _out_of_memory_said(n_bytes: int) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # of numba-cuda or of the bindings, by their versions

@@ -21,8 +21,6 @@ from functools import lru_cache
 from itertools import islice, pairwise, takewhile
 from pathlib import Path
 
-import numpy as np
-
 from diffclass.exceptions import DataError, warn_user
 
 __all__ = ["BLANKS", "ENDINGS", "TextDialect", "cells_of", "dialect_of", "read_text", "table_in"]
@@ -340,7 +338,7 @@ def _are_a_list(cells: list[str], columns: list[list[str]], point: str) -> bool 
     ascends = [_is_ascending(row) for row in values]
     share = sum(ascends[1:]) / max(len(ascends) - 1, 1)
     if len(cells) > 1 and ascends[0] and share < _MOST_ASCENDING:
-        is_far = len(rows) > _LEAST_ROWS and _are_far(values[0], np.array(values[1:]))
+        is_far = len(rows) > _LEAST_ROWS and _are_far(values)
         if is_far or (len(cells) >= _LEAST_LISTED and not share):
             return True
         counts = counts or (len(cells) >= _LEAST_COUNTED and not share)
@@ -351,10 +349,13 @@ def _is_ascending(row: Sequence[float]) -> bool:
     return all(a < b for a, b in pairwise(row)) or all(a > b for a, b in pairwise(row))
 
 
-def _are_far(first: list[float], others: np.ndarray) -> bool:
+def _are_far(values: list[list[float]]) -> bool:
     """Tell whether numbers lie beyond those below each of them, by more than their range."""
+    import numpy as np  # not for the endings alone, which every --help asks for
+
+    first, others = np.array(values[0]), np.array(values[1:])
     low, high = np.fmin.reduce(others), np.fmax.reduce(others)  # without NaN
-    return bool((np.maximum(low - first, np.array(first) - high) > high - low).all())
+    return bool((np.maximum(low - first, first - high) > high - low).all())
 
 
 def _warn_of_first_line(path: Path, first: list[str], *, is_names: bool) -> bool:

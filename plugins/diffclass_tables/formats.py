@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-OF_COLUMNS = (".csv", ".tsv", ".txt", ".data", ".parquet", ".feather")
+from diffclass.system.text_dialects import ENDINGS as TEXT_ENDINGS
+
+OF_COLUMNS = (*TEXT_ENDINGS, ".parquet", ".feather")
 NUMPY_ENDINGS = (".npy", ".npz")
 COMMON_ENDINGS = (".txt", ".data")  # scenes have them too, as ENVI's, beside a header
 # Modules of the chapter io, and their functions from a path and the options of `open_table`.

@@ -230,5 +230,5 @@ def test_other_devices_are_refused():
 
 @pytest.mark.skipif(HAS_DEVICE, reason="there is one")
 def test_without_a_device_one_is_not_promised():
-    with pytest.raises(ParameterError, match=r'device="cuda" is not to be had: .*; leave it out'):
+    with pytest.raises(ParameterError, match=r'device="cuda" cannot be used: .*; leave it out'):
         DiffusionClassifier(device="cuda").fit([[0.0], [1.0]], [0, 1])

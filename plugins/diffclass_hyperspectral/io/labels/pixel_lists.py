@@ -18,14 +18,13 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.system.libraries import reading
-from diffclass.system.text_dialects import BLANKS, cells_of, read_text, table_in
+from diffclass.system.text_dialects import BLANKS, ENDINGS, cells_of, read_text, table_in
 from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import LabelImage
 from diffclass_hyperspectral.io.labels.placing import Grid
 
 _PLACES = ("row", "column")
-_ENDINGS = (".csv", ".tsv", ".txt", ".data")
 _DELIMITERS = (",", ";", "\t", BLANKS)
 _SAMPLE = 2**16  # letters
 _WHOLE = re.compile(r"(\d+)(\.0+)?", re.ASCII)
@@ -35,7 +34,7 @@ _DECIMAL_COMMA = re.compile(r"(-?\d+),(0+)", re.ASCII)
 def is_pixel_list(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file is a list of pixels, by its ending and its first line."""
     place = Path(path)
-    if place.suffix.lower() not in _ENDINGS or not place.is_file():
+    if place.suffix.lower() not in ENDINGS or not place.is_file():
         return False
     body, _ = table_in(read_text(place, most=_SAMPLE, errors="replace"))
     return _delimiter(body) is not None
