@@ -95,11 +95,15 @@ class Pixels(ScenePoints):
         with stage("features"):
             made = features.transform_points if self.is_fitted else features.fit_transform_points
             points, valid = made(self.scene)
-        facts = {
-            "features": "spatial" if features.spatial else "spectral",
-            "n_features": int(features.bands_.sum()),
-            "left_out": [f"band {band + 1}" for band in np.flatnonzero(~features.bands_)],
-            "metric": features.metric,
-            "n_components": features.n_components_,
-        }
-        return MadePoints(points, valid, facts)
+        return MadePoints(points, valid, feature_facts(features))
+
+
+def feature_facts(features: SceneFeatures) -> dict[str, Any]:
+    """Return what reports tell of fitted features."""
+    return {
+        "features": "spatial" if features.spatial else "spectral",
+        "n_features": int(features.bands_.sum()),
+        "left_out": [f"band {band + 1}" for band in np.flatnonzero(~features.bands_)],
+        "metric": features.metric,
+        "n_components": features.n_components_,
+    }

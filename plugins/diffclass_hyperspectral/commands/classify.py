@@ -309,7 +309,7 @@ def classify(
             if files.report is not None:
                 again = {"recipe": _recipe(inputs, run.result.class_map)}
     said = replace(run.report, **parts, costs=costs_of(console))
-    lines = None if running.verbose else _summary(run, said, tiles.scene, files)
+    lines = None if running.verbose else _summary(said, tiles.scene, files)
     give_report(console, said, files.report, overwrite=running.overwrite, more=again, lines=lines)
     return 0 if run.is_covered and run.is_joined else BOUND_MISSED
 
@@ -342,17 +342,16 @@ def _write(
         )  # fmt: skip
 
 
-def _summary(
-    run: ClassificationRun, report: ClassificationReport, cube: Scene, files: _Files
-) -> list[str]:
-    from diffclass_hyperspectral.jobs.classification import UNSURE, summary_lines
+def _summary(report: ClassificationReport, cube: Scene, files: _Files) -> list[str]:
+    """Return what fits on a screen, with areas where pixels have some."""
+    from diffclass_hyperspectral.jobs.classification import area_texts
 
     place = cube.georeference  # the map's own, also where files of it are orthorectified
-    return summary_lines(
-        report,
-        files.named,
-        n_unsure=int((run.result.margin < UNSURE).sum()),  # NaN, without data, is not below
-        pixel_area=None if place is None else place.pixel_area,
+    if place is None or place.pixel_area is None:
+        return report.summary(files.named)
+    area = place.pixel_area
+    return report.summary(
+        files.named, unit="area", sizes=lambda sizes: area_texts([size * area for size in sizes])
     )
 
 

@@ -194,7 +194,7 @@ def classify(
             )
             with stage("writing"):
                 write_rows(given.output, opened, run.columns, overwrite=running.overwrite)
-    files = (str(given.output), *map(str, present(given.report)))
+    files = (given.output, *present(given.report))
     said = replace(run.report, memory=memory, costs=costs_of(console), files=files)
     again = {} if given.report is None else {"recipe": _recipe(inputs, run.columns)}
     give_report(console, said, given.report, overwrite=running.overwrite, more=again)

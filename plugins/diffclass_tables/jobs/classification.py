@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,22 @@ import scipy.sparse as sp
 
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.evaluation import Scores, classification_scores, draw_per_class
+from diffclass.evaluation import classification_scores, draw_per_class
 from diffclass.exceptions import DataError, warn_user
 from diffclass.graph import graph_costs
 from diffclass.jobs import (
     HIDDEN,
     IF_KNOWN,
-    Facts,
+    UNSURE,
+    ClassesReport,
+    ClassFacts,
+    FitFacts,
+    HoldoutFacts,
     Measures,
     Prior,
-    RunReport,
-    hints_worth,
-    size_lines,
-    sizes_in_words,
+    fit_facts,
+    met_sizes,
+    parameters_of,
     written_prior,
 )
 from diffclass.kernels import check_kernel
@@ -44,88 +48,31 @@ from diffclass_tables.options import OPTIONS
 from diffclass_tables.rows import Rows
 
 Classifier = DiffusionClassifier | BlockClassifier
-UNSURE = 0.1  # margins below it
 _CHUNK = 2**22  # posteriors that are calibrated at once
-_SHOWN = 12  # classes in lines
+_NO_ACCURACY = "unknown: no labels were held out; --labels-per-class N holds some out"
 # Of so many rows times classes, each row keeps its largest classes: all would take gigabytes
 _MANY_VALUES, _KEPT = 2**26, 32
 
 
-@dataclass(frozen=True)
-class RowClass(Facts):
-    """A class of rows."""
-
-    name: str
-    rows: int  # given this class
-    labels: int  # that it was fitted on
-
-
-@dataclass(frozen=True, eq=False)
-class RowReport(RunReport):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowReport(ClassesReport):
     """What is known about classified rows besides their classes."""
 
     path: str
-    n_rows: int
-    facts: Mapping[str, Any]  # of the points or the graph
-    parameters: Mapping[str, Any]
-    label_mode: str
-    tau: int  # in steps
-    classes: tuple[RowClass, ...]
-    unclassified: int  # rows without values, and those that no label reaches
-    unsure: int  # of the classified, with a margin below 0.1
-    mean_margin: float
-    class_sizes: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
-    # of the classes, that each row keeps, and the mean share of what has arrived that it dropped
-    kept_classes: int | None = field(default=None, metadata=IF_KNOWN)
-    dropped: float | None = field(default=None, metadata=IF_KNOWN)
-    # labels of each class that scores from elsewhere count as; None without any
-    hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
-    holdout: Scores | None = field(default=None, metadata=IF_KNOWN)
-    files: tuple[str, ...] = field(default=(), metadata=HIDDEN)
+    holdout: HoldoutFacts | None = field(default=None, metadata=IF_KNOWN)
+    files: tuple[Path, ...] = field(default=(), metadata=HIDDEN)
+
+    def accuracies(self) -> list[str]:
+        """Return the accuracy on labels that were held out, or that none were."""
+        return [_NO_ACCURACY if self.holdout is None else self.holdout.accuracy()]
+
+    def asides(self) -> list[str]:
+        """Return how rows were compared."""
+        return [f"compared by   {_compared_by(self.facts)}"]
 
     def lines(self) -> list[str]:
         """Return accuracy, how sure the classes are, and their sizes as lines to read."""
-        n = self.n_rows
-        lines = [
-            _accuracy(self.holdout),
-            f"unsure        {self.unsure / n:.1%} of the rows have a margin below {UNSURE:g}",
-            f"compared by   {_compared_by(self.facts)}",
-        ]
-        lines += size_lines(self.class_sizes)
-        if self.hints_worth is not None:
-            lines.append(f"scores        count as {self.hints_worth:.2g} labels of each class")
-        if self.kept_classes is not None:
-            lines.append(
-                f"kept          the {self.kept_classes} likeliest of {len(self.classes):,} classes "
-                f"in each row, which leaves out {self.dropped:.1%} of the walk on average"
-            )
-        if self.unclassified:
-            lines.append(f"unclassified  {self.unclassified:,} rows: no values, or out of reach")
-        shown = sorted(self.classes, key=lambda one: -one.rows)
-        width = max(len("class"), *(len(one.name) for one in shown[:_SHOWN]))
-        lines.append(f"{'class':{width}}  {'rows':>12}  {'share':>6}  {'labels':>7}")
-        lines += [
-            f"{one.name:{width}}  {one.rows:>12,}  {one.rows / n:>6.1%}  {one.labels:>7,}"
-            for one in shown[:_SHOWN]
-        ]
-        if len(shown) > _SHOWN:
-            rest = shown[_SHOWN:]
-            rows = sum(one.rows for one in rest)
-            lines.append(f"and {len(rest)} smaller classes of {rows:,} rows")
-        if self.files:
-            lines.append(f"files         {', '.join(self.files)}")
-        return lines
-
-
-def _accuracy(scores: Scores | None) -> str:
-    if scores is None:
-        return "accuracy      unknown: no labels were held out; --labels-per-class N holds some out"
-    low, high = scores.intervals()["overall_accuracy"]
-    return (
-        f"accuracy      {scores.overall_accuracy:.1%} [{100 * low:.1f}, {100 * high:.1f}] on "
-        f"{int(scores.confusion.sum()):,} labels held out at random; average of classes "
-        f"{scores.average_accuracy:.1%}"
-    )
+        return self.summary({str(path): path for path in self.files})
 
 
 def _compared_by(facts: Mapping[str, Any]) -> str:
@@ -352,46 +299,28 @@ def _report(
     codes: np.ndarray,
     fit: np.ndarray,
 ) -> RowReport:
-    diffusion = classifier.diffusion_
-    names = classifier.classes_.tolist()
-    found = np.asarray(diffusion.codes)
+    names = [str(name) for name in classifier.classes_.tolist()]
+    found = np.asarray(classifier.diffusion_.codes)
     n_rows = np.bincount(found[found >= 0], minlength=len(names))
     n_labels = np.bincount(codes[fit & (codes >= 0)], minlength=len(names))
     held = (codes >= 0) & ~fit
+    scored = None
+    if held.any():
+        scores = classification_scores(codes[held], found[held])
+        scored = HoldoutFacts(kind="random", n_fit=int(n_labels.sum()), scores=scores)
     return RowReport(
-        path=str(rows.table.path),
-        n_rows=rows.table.n_rows,
         facts=rows.facts,
-        parameters=_parameters(classifier),
-        label_mode=diffusion.label_mode,
-        tau=int(classifier.tau_),
+        path=str(rows.table.path),
+        parameters=parameters_of(classifier),
         classes=tuple(
-            RowClass(str(name), int(n), int(labels))
+            ClassFacts(name=name, n_points=int(n), labels=int(labels))
             for name, n, labels in zip(names, n_rows, n_labels, strict=True)
         ),
         unclassified=int(sum(value is None for value in columns["class"])),
+        unreached=int(np.count_nonzero(found < 0)),
         unsure=int((columns["margin"] < UNSURE).sum()),
         mean_margin=float(classifier.margin_.mean()),
-        class_sizes=None
-        if classifier.class_prior is None
-        else sizes_in_words(
-            classifier.class_prior,
-            list(map(str, names)),
-            n_rows / max(len(found), 1),
-            diffusion.weighting,
-        ),
-        kept_classes=diffusion.kept_classes,
-        dropped=None if diffusion.dropped is None else float(diffusion.dropped.mean()),
-        hints_worth=hints_worth(classifier),
-        holdout=classification_scores(codes[held], found[held]) if held.any() else None,
+        class_sizes=met_sizes(classifier, names, (n_rows / max(len(found), 1)).tolist()),
+        fit=FitFacts(**fit_facts(classifier)),
+        holdout=scored,
     )
-
-
-def _parameters(classifier: Classifier) -> dict[str, Any]:
-    values = classifier.get_params(deep=False)
-    for name in ("engine", "n_workers", "scratch"):  # where the work was done
-        values.pop(name, None)
-    return {
-        name: value if isinstance(value, str | int | float | bool | None) else repr(value)
-        for name, value in values.items()
-    }

@@ -147,7 +147,7 @@ def test_class_sizes(rows, works, fails):
     assert "class_sizes" not in plain
     for sizes in ("uniform", "ant=20-40%,bee=40rows", "ant=30%, bee=30%, cat=40%"):
         report = works(*CLASSIFY, "--class-sizes", sizes)
-        counts = {one["name"]: one["rows"] for one in report["classes"]}
+        counts = {one["name"]: one["n_points"] for one in report["classes"]}
         for said in report["class_sizes"]:
             name = said.split(":")[0]
             assert f"the map has {100 * counts[name] / 120:.3g} %" in said

@@ -49,7 +49,7 @@ def test_classes_are_those_with_all_kept(many, works, capsys, monkeypatch):
     assert run(["classify", *arguments, "-o", "said.csv"]) == 0
     said = capsys.readouterr()
     assert "each row keeps its 32 likeliest classes" in said.err
-    assert "the 32 likeliest of 80 classes in each row" in said.out + said.err
+    assert "the 32 likeliest of 80 classes of each point" in said.out + said.err
 
 
 @pytest.mark.parametrize(

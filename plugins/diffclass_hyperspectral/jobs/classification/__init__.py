@@ -7,7 +7,7 @@ from diffclass_hyperspectral.jobs.classification.classifying import (
 )
 from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup
 from diffclass_hyperspectral.jobs.classification.in_memory import MEMORY, InMemory
-from diffclass_hyperspectral.jobs.classification.lines import UNSURE, summary_lines
+from diffclass_hyperspectral.jobs.classification.lines import area_texts
 from diffclass_hyperspectral.jobs.classification.models import (
     SceneModel,
     load_model,

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
-from diffclass import StoppingRule, Warp
 from diffclass.blocks import BlockClassifier
-from diffclass.evaluation import Scores, classification_scores
+from diffclass.evaluation import classification_scores
 from diffclass.exceptions import DataError
 from diffclass.jobs import (
     HIDDEN,
     IF_KNOWN,
     MERGED,
+    UNSURE,
+    ClassesReport,
+    ClassFacts,
     Facts,
-    RunReport,
-    hints_worth,
-    sizes_in_words,
+    FitFacts,
+    HoldoutFacts,
+    fit_facts,
+    met_sizes,
+    parameters_of,
+    share,
 )
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
@@ -45,32 +50,41 @@ from diffclass_hyperspectral.jobs.evaluation import (
     measure_certainty,
     probability_of_class,
 )
+from diffclass_hyperspectral.pixels import feature_facts
 
 _TRANSDUCTIVE = (
     "features and graph are made of all pixels, the tested ones too, without their labels "
     "(transductive): a scene that took no part may come out worse"
+)
+_FAR = "far from all that the model was fitted to, their classes are guesses"
+_BY_MODEL = "unknown: a model was applied; diffclass evaluate compares the map with labels"
+_NO_ACCURACY = (
+    "unknown: no labels were held out; --labels-per-class N or --holdout blocks holds some out"
 )
 _NOT_HELD_OUT = (
     "no labels were held out, so there is no accuracy to report (--holdout, --labels-per-class)"
 )
 
 
-@dataclass(frozen=True)
-class HoldoutReport(Facts):
-    """Scores on held-out labels."""
+@dataclass(frozen=True, kw_only=True)
+class HoldoutReport(HoldoutFacts):
+    """Scores on held-out labels, of the cleaned map, and where these lie."""
 
-    kind: str  # "random" or "blocks"
     gap_pixels: int  # least distance between those fitted on and those tested; 0: no gap
     # beyond which less than a hundredth of a pixel's features is made; None at random
     full_gap_pixels: int | None
     # share of what makes a pixel's features, and its class by a majority filter, from the gap on
     weight_beyond_gap: float | None
-    n_fit: int  # labelled pixels
     untested: tuple[int, ...]  # classes of which no pixel could be held out
-    scores: Scores = field(metadata=MERGED)  # of the cleaned map
     by_blocks: Mapping[str, Any]  # see `describe_blocks`
     certainty: Certainty  # of the map before it was cleaned, so that a threshold can be chosen
     names: Mapping[int, str] = field(metadata=HIDDEN)
+
+    @property
+    def interval(self) -> Sequence[float] | None:
+        """Of the overall accuracy, with squares of the picture as independent."""
+        span: Sequence[float] | None = self.by_blocks["overall_accuracy"]
+        return span
 
     def lines(self) -> list[str]:
         """Return the scores as lines to read."""
@@ -87,6 +101,11 @@ class FailedHoldout(Facts):
 
     kind: str
     failed: str
+
+    def accuracy(self) -> str:
+        """Return the reason as a line says it where an accuracy is asked for."""
+        where = "in blocks of the picture" if self.kind == "blocks" else "at random"
+        return f"{where}: not possible: {self.failed}"
 
     def lines(self) -> list[str]:
         """Return the reason as a line to read."""
@@ -140,34 +159,17 @@ def _weight_from(weight_beyond: np.ndarray, distance: int) -> float:
     return float(farther[0]) if len(farther) else 0.0
 
 
-@dataclass(frozen=True)
-class MappedClass(Facts):
-    """A class of the map."""
-
-    id: int
-    name: str
-    pixels: int  # of this class in the map
-    # labelled pixels that it was fitted on; None where a model of another scene was applied
-    labels: int | None = field(default=None, metadata=IF_KNOWN)
-
-
-@dataclass(frozen=True)
-class FitReport(Facts):
+@dataclass(frozen=True, kw_only=True)
+class FitReport(FitFacts):
     """How a classifier was fitted."""
 
-    label_mode: str
-    tau: int  # in steps
     margin_curve: Mapping[str, list[float]]  # "times", mean "margin" and "coverage" of the graph
-    features: str  # "spectral" or "spatial"
-    n_components: int
     seed: int  # with which the labels were drawn
     neighbor_recall: float | None  # share of the true neighbours that were found
     labels_used: Mapping[int, int]  # labelled pixels with data by class
     labels_without_data: int = 0  # not used
     crossing_recall: float | None = None  # share of the true edges between blocks; None in memory
     crossing_bound: float | None = None  # the least that is aimed at
-    # labels of each class that all hints of another map count as; None without any
-    hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -215,19 +217,20 @@ def _calibration_line(calibration: Calibration) -> str:
     )
 
 
-@dataclass(frozen=True)
-class ClassificationReport(RunReport):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassificationReport(ClassesReport):
     """What is known about a classification besides its map.
 
     Attributes
     ----------
-    classes : tuple of MappedClass
-    unclassified, missing, unreached : int
-        Pixels of class 0, and among these those without data and those that no label reaches.
+    facts : mapping
+        Of the pixels and their features: how many have data, how they are compared.
+    classes : tuple of ClassFacts
+    unclassified, unreached, unsure : int
+        Pixels of class 0, among these those with data that no label reaches; pixels with a margin
+        below 0.1.
     mean_margin : float or None
         Over the pixels with data.
-    metric : str
-        Of the features.
     parameters : mapping
         Of the classifier.
     class_sizes : tuple of str or None
@@ -249,19 +252,13 @@ class ClassificationReport(RunReport):
     >>> names = dict(enumerate(tissue.class_names, start=1))
     >>> labels = LabelImage.from_array(tissue.labels, names=names)
     >>> report = classify_with_holdout(Scene.from_array(tissue.cube), labels).report
-    >>> [one.name for one in report.classes], report.missing, report.unreached
+    >>> [one.name for one in report.classes], report.facts["n_without_data"], report.unreached
     (['nuclei', 'cytoplasm', 'stroma'], 0, 0)
     """
 
-    classes: tuple[MappedClass, ...]
-    unclassified: int
-    missing: int
-    unreached: int
-    mean_margin: float | None
-    metric: str
-    parameters: Mapping[str, Any]
-    class_sizes: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
-    fit: FitReport | None = field(default=None, metadata=MERGED)
+    class_lines: ClassVar[int] = 7
+    where_unsure: ClassVar[str] = "; --margin FILE shows where"
+
     applied: AppliedModel | None = field(default=None, metadata=MERGED)
     holdout: HoldoutReport | None = field(default=None, metadata=IF_KNOWN)
     other_holdout: HoldoutReport | FailedHoldout | None = field(default=None, metadata=IF_KNOWN)
@@ -269,6 +266,36 @@ class ClassificationReport(RunReport):
     calibration: Calibration | None = field(default=None, metadata=IF_KNOWN)
     ambiguity: Ambiguity | None = field(default=None, metadata=IF_KNOWN)
     stability: Stability | None = field(default=None, metadata=IF_KNOWN)
+
+    def accuracies(self) -> list[str]:
+        """Return one line, or two for the two ways in which labels were held out."""
+        scored = [one for one in (self.holdout, self.other_holdout) if one is not None]
+        if scored:
+            return [one.accuracy() for one in scored]
+        return [_NO_ACCURACY if self.applied is None else _BY_MODEL]
+
+    def asides(self) -> list[str]:
+        """Return how stable the map is, and how many classes are possible."""
+        lines = []
+        if self.stability is not None:
+            lines.append(f"stability     {stability_line(self.stability.to_dict())}")
+        if self.ambiguity is not None:
+            lines.append(f"possible      {ambiguity_line(self.ambiguity.to_dict())}")
+        if self.applied is not None and self.applied.beyond_classified:
+            beyond = self.applied.beyond_reach
+            if beyond:
+                part = share(beyond, self.facts["n_points"])
+                lines.append(f"beyond reach  {part} of the pixels: {_FAR}")
+        return lines
+
+    def reasons(self) -> list[tuple[int, str]]:
+        """Return why pixels have no class, also by a model's reach and by cleaning."""
+        found = super().reasons()
+        if self.applied is not None and not self.applied.beyond_classified:
+            found.append((self.applied.beyond_reach, "beyond the reach of the model's pixels"))
+        if self.cleanup is not None:
+            found.append((self.cleanup.below_margin, "below --min-margin"))
+        return found
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
@@ -293,25 +320,21 @@ def report_fit(
     result: SceneClassification, labels: LabelImage, split: Holdout | None, random_state: int
 ) -> FitReport:
     """Describe the fit of a classification to labels, or to those of a split."""
-    classifier, features = result.model.classifier, result.model.features
+    classifier = result.model.classifier
     curve = classifier.margin_curve_
     fit = labels.ids > 0 if split is None else split.fit
     used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
     return FitReport(
-        label_mode=classifier.diffusion_.label_mode,
-        tau=int(classifier.tau_),
+        **fit_facts(classifier),
         margin_curve={
             "times": curve.times.tolist(),
             "margin": curve.margin.tolist(),
             "coverage": curve.coverage.tolist(),
         },
-        features="spatial" if features.spatial else "spectral",
-        n_components=features.n_components_,
         seed=random_state,
         **_recalls(classifier),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
         labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
-        hints_worth=hints_worth(classifier),
     )
 
 
@@ -323,57 +346,37 @@ def report_classification(
     pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
     margins = result.margin[np.isfinite(result.margin)]
     n_data = max(result.class_map.size - result.n_missing, 1)
+    ids, names = result.class_ids.tolist(), result.names
+    shares = [pixels.get(i, 0) / n_data for i in ids]
+    classifier = result.model.classifier
+    n_points = result.class_map.size - result.n_missing
+    counts_of_points = {"n_points": n_points, "n_without_data": result.n_missing}
     return ClassificationReport(
+        facts={"points": "pixels", **counts_of_points, **feature_facts(result.model.features)},
         classes=tuple(
-            MappedClass(
+            ClassFacts(
                 id=entry.id,
                 name=entry.name,
-                pixels=pixels.get(entry.id, 0),
+                n_points=pixels.get(entry.id, 0),
                 labels=None if fit is None else fit.labels_used.get(entry.id, 0),
             )
             for entry in result.table
-            if entry.id in result.class_ids
+            if entry.id in ids
         ),
         unclassified=pixels.get(UNCLASSIFIED, 0),
-        missing=result.n_missing,
         unreached=result.n_unreached,
+        unsure=int(np.count_nonzero(margins < UNSURE)),
         mean_margin=float(margins.mean()) if len(margins) else None,
-        metric=result.model.features.metric,
-        parameters=_parameters(result.model.classifier),
-        class_sizes=None if fit is None else _sizes_in_words(result, pixels, n_data),
+        parameters=parameters_of(classifier),
+        class_sizes=None
+        if fit is None
+        else met_sizes(classifier, [names.get(i, str(i)) for i in ids], shares),
         fit=fit,
     )
 
 
-def _sizes_in_words(
-    result: SceneClassification, pixels: Mapping[int, int], n_data: int
-) -> tuple[str, ...] | None:
-    """Return what was asked of the classes' sizes, and the map has; None if nothing was."""
-    classifier = result.model.classifier
-    if classifier.class_prior is None:
-        return None
-    ids = classifier.classes_.tolist()
-    shares = [pixels.get(i, 0) / n_data for i in ids]
-    names = [result.names.get(i, str(i)) for i in ids]
-    return sizes_in_words(classifier.class_prior, names, shares, classifier.diffusion_.weighting)
-
-
-def _recalls(classifier: Classifier) -> dict[str, float | None]:
+def _recalls(classifier: Classifier) -> dict[str, Any]:
     if not isinstance(classifier, BlockClassifier):
         return {"neighbor_recall": classifier.graph_.recall}
     crossing = {name: classifier.facts_[name] for name in ("crossing_recall", "crossing_bound")}
     return {"neighbor_recall": classifier.recall_} | crossing
-
-
-def _parameters(classifier: Classifier) -> dict[str, Any]:
-    values = classifier.get_params(deep=False)
-    for name in ("engine", "n_workers", "scratch"):  # where the work was done
-        values.pop(name, None)
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter in values that JSON can hold."""
-    if isinstance(value, StoppingRule | Warp):
-        return asdict(value)
-    return value if isinstance(value, str | int | float | bool | None) else repr(value)

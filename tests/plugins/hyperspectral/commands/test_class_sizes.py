@@ -154,7 +154,7 @@ def test_classify_says_what_was_asked_and_what_the_map_has(folder, capsys, sizes
     words = [*CLASSIFY, "--labels-per-class", "5", "--class-sizes", sizes, *more]
     assert run([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    pixels = {one["id"]: one["pixels"] for one in report["classes"]}
+    pixels = {one["id"]: one["n_points"] for one in report["classes"]}
     asked = {"uniform": {1: "33.3", 2: "33.3", 3: "33.3"}, "1=5-95%": {1: "5 to 95"}}
     for said, (i, size) in zip(
         report["class_sizes"], asked.get(sizes, {2: "60 to 70"}).items(), strict=True

@@ -182,9 +182,9 @@ def test_the_report(classify, tissue):
     assert len(lengths) == 1
     assert {"features", "neighbors", "diffusion", "writing", "total"} <= set(report["seconds"])
     assert report["peak_memory_bytes"] > 2**20
-    assert report["unreached"] == report["missing"] == report["unclassified"] == 0
+    assert report["unreached"] == report["n_without_data"] == report["unclassified"] == 0
     assert report["labels_used"] == {"1": 20, "2": 20, "3": 20}
-    assert sum(entry["pixels"] for entry in report["classes"]) == 64 * 64
+    assert sum(entry["n_points"] for entry in report["classes"]) == 64 * 64
     held = report["holdout"]
     assert held["kind"] == "random"
     assert held["n_fit"] == 60
@@ -256,7 +256,7 @@ def test_pixels_without_data_are_class_0(classify, files, tissue):
     cube[40, 40, 3] = np.nan
     np.save(files / "holes.npy", cube)
     report = classify("-o", "map.npy", "--margin", "m.npy", scene="holes.npy")
-    assert report["missing"] == report["unclassified"] == 31
+    assert report["n_without_data"] == report["unclassified"] == 31
     missing = np.isnan(cube).any(axis=2)
     np.testing.assert_array_equal(np.load(files / "map.npy") == 0, missing)
     np.testing.assert_array_equal(np.isnan(np.load(files / "m.npy")), missing)
@@ -304,7 +304,7 @@ def test_a_model_leaves_pixels_without_data(model, call, files, tissue):
     tile[3, 4] = np.nan
     np.save(files / "tile.npy", tile)
     report = call("classify", "tile.npy", "--model", "scene.model", "-o", "map.npy")
-    assert report["missing"] == 1
+    assert report["n_without_data"] == 1
     assert np.argwhere(np.load(files / "map.npy") == 0).tolist() == [[3, 4]]
 
 
@@ -332,7 +332,7 @@ def test_in_a_process_of_its_own(files):
     done = in_a_process(*words, *FAST, "--json", "--threads", "1", folder=files)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr  # what it is doing may stand there
-    assert json.loads(done.stdout)["missing"] == 0
+    assert json.loads(done.stdout)["n_without_data"] == 0
 
 
 def test_a_header_that_asks_for_less_is_a_warning(files):

@@ -88,7 +88,7 @@ def test_the_map_is_that_of_the_run_in_memory(works, truth):
     data = found > 0
     np.testing.assert_allclose(np.load("found.npy")[data].sum(axis=-1), 1, atol=1e-4)
     assert np.abs(np.load("found.npy")[data] - probability[data]).mean() < 0.05
-    assert report["missing"] == known["missing"] == 39
+    assert report["n_without_data"] == known["n_without_data"] == 39
     assert report["neighbor_recall"] > 0.95
     assert report["crossing_recall"] > report["crossing_bound"] > 0.9
     assert known["crossing_recall"] is None
@@ -324,7 +324,7 @@ def test_windows_without_data_are_left_out(works, monkeypatch, rng):
     within = works("--memory", BUDGET, "--features", "spatial", "--overwrite")
     found, missing = np.load("map.npy"), np.isnan(cube[..., 0])
     assert len(windows) == 192 // 16 - 1
-    assert within["missing"] == known["missing"] == missing.sum()
+    assert within["n_without_data"] == known["n_without_data"] == missing.sum()
     assert (found[missing] == 0).all()
     assert np.mean(found == inside) > 0.98
 

@@ -229,7 +229,7 @@ def test_unknown_and_cleaning(classify, files, tissue):
     assert told["below_margin"] == counts.below_margin == report["unclassified"] > 0
     assert told["by_majority"] == counts.by_majority > 0
     assert told["by_min_area"] == counts.by_min_area
-    assert report["unreached"] == report["missing"] == 0
+    assert report["unreached"] == report["n_without_data"] == 0
     # the held-out score is that of the map that was written
     held = report["holdout"]
     assert held["n_points"] == 64 * 64 - 60
