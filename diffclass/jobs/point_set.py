@@ -65,6 +65,7 @@ class PointSet(ABC):
     """
 
     noun: ClassVar[str] = "points"  # what reports and messages call them
+    named_by = "id"  # what a point's name is
 
     @property
     @abstractmethod
@@ -110,7 +111,7 @@ class PointSet(ABC):
         """What reports tell of the points: what they are called, how many, how they were made."""
         n_points = len(self.numbers)
         counts = {"n_points": n_points, "n_without_data": self.valid.size - n_points}
-        return {"points": self.noun, **counts, **self._made.facts}
+        return {"points": self.noun, "named_by": self.named_by, **counts, **self._made.facts}
 
     @property
     def affinity(self) -> str | None:

@@ -23,7 +23,7 @@ class ScenePoints(PointSet):
 
     scene: Scene
 
-    noun = "pixels"
+    noun, named_by = "pixels", "row, column"
 
     @property
     def path(self) -> Path:

@@ -76,6 +76,11 @@ class Rows(PointSet):
         check_options(OPTIONS, **given, random_state=self.random_state)
 
     @property
+    def named_by(self) -> str:  # type: ignore[override]
+        """The column of the ids."""
+        return self.table.id_name
+
+    @property
     def path(self) -> Path:
         """The table's file."""
         return self.table.path

@@ -258,5 +258,6 @@ def test_commands_report_the_same_facts(verb, tmp_path, monkeypatch, capsys):
     assert told["scene"].keys() - OF_SCENES == told["table"].keys()
     assert told["scene"]["points"] == "pixels"
     assert told["table"]["points"] == "rows"
+    assert (told["scene"]["named_by"], told["table"]["named_by"]) == ("row, column", "row")
     for name in ("n_points", "n_without_data"):
         assert told["scene"][name] == told["table"][name]
