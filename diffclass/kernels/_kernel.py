@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from diffclass._validation import RandomState
 from diffclass.neighbors import NeighborSearch, default_search
 from diffclass.system.costs import Cost, Size
-from diffclass.system.forms import Array, Kept, Number, OneOf, Text, Whole
+from diffclass.system.forms import Array, Kept, Whole
 
 # Maps new points of shape (m, d) to the (m, p) coordinates in which neighbours are searched.
 Placing = Callable[[np.ndarray], np.ndarray]
@@ -22,7 +22,6 @@ Placing = Callable[[np.ndarray], np.ndarray]
 # Forms of what model files hold of kernels; n points have d features.
 POINTS, OF_EACH_POINT = Array(("n", "d")), Array(("n",))
 NEIGHBOR = Whole(1, 4096)
-NAME_OR_NUMBER = OneOf({"name": Text(), "number": Number()})
 
 AFFINITY_BYTES = 8  # of an edge
 _WORKING_BYTES = 44  # of an edge: graph, affinities and what leads to them

@@ -27,7 +27,6 @@ from diffclass._validation import check_positive
 from diffclass.kernels._kernel import NEIGHBOR, OF_EACH_POINT, FittedKernel, Kernel
 from diffclass.kernels.isotropic import neighbor_distances
 from diffclass.kernels.over_kernel import FITTED_INNER, INNER, OverKernel
-from diffclass.system.forms import Number
 
 # A scale counts as at most this many times larger or smaller than the median one: duplicates, whose
 # scale is nearly 0, would otherwise have all the mass.
@@ -64,7 +63,7 @@ class DensityWeighted(OverKernel):
     True
     """
 
-    kept_fields: ClassVar = {"kernel": INNER, "power": Number(), "neighbor": NEIGHBOR}
+    kept_fields: ClassVar = {"kernel": INNER, "neighbor": NEIGHBOR}
 
     def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0, neighbor: int = 7):
         self.kernel = kernel
@@ -114,8 +113,6 @@ class FittedDensityWeighted(FittedKernel):
     kept_fields: ClassVar = {
         "kernel": FITTED_INNER,
         "ratios": OF_EACH_POINT,
-        "unit": Number(),
-        "power": Number(),
         "neighbor": NEIGHBOR,
     }
 

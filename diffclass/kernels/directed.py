@@ -24,11 +24,11 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels._kernel import NAME_OR_NUMBER, NEIGHBOR, POINTS, KeptPlacing, Placing
+from diffclass.kernels._kernel import NEIGHBOR, POINTS, KeptPlacing, Placing
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import Search, default_search
 from diffclass.options import YES_NO
-from diffclass.system.forms import Array, Choice, Flag, Number, Record
+from diffclass.system.forms import Array, Choice, Record
 
 # Averages k values at each of m points, (m, k, p), with weights of shape (m, k).
 Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -91,10 +91,7 @@ class Directed(Gaussian):
 
     # F is not kept: what new points need of it is in the placing
     kept_fields: ClassVar = {
-        "epsilon": Number(),
-        "bandwidth": NAME_OR_NUMBER,
         "neighbor": NEIGHBOR,
-        "scaled": Flag(),
     }
 
     def __init__(
@@ -256,10 +253,8 @@ class JointPlacing(KeptPlacing):
             Joint,
             {
                 "center": Array(("d",)),
-                "unit": Number(),
                 "middle": Array(("f",)),
                 "value_unit": Array(("f",), may_be_infinite=True),
-                "epsilon": Number(),
             },
         ),
         "values_at": Record(

@@ -23,7 +23,6 @@ from diffclass import _compiled
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels._kernel import (
-    NAME_OR_NUMBER,
     NEIGHBOR,
     OF_EACH_POINT,
     FittedKernel,
@@ -180,7 +179,7 @@ class Gaussian(Isotropic):
            [0.   , 0.135, 1.   ]])
     """
 
-    kept_fields: ClassVar = {"bandwidth": NAME_OR_NUMBER, "neighbor": NEIGHBOR}
+    kept_fields: ClassVar = {"neighbor": NEIGHBOR}
 
     def __init__(self, *, bandwidth: str | float = "self-tuning", neighbor: int = 7):
         self.bandwidth = bandwidth

@@ -35,7 +35,6 @@ from diffclass import _compiled
 from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import (
-    NAME_OR_NUMBER,
     NEIGHBOR,
     OF_EACH_POINT,
     POINTS,
@@ -45,7 +44,7 @@ from diffclass.kernels._kernel import (
 from diffclass.kernels.isotropic import exponentials, neighbor_distances
 from diffclass.options import YES_NO
 from diffclass.system.costs import Cost, Size
-from diffclass.system.forms import Array, Flag, Maybe, Number, Record, Whole
+from diffclass.system.forms import Array, Maybe, Record, Whole
 
 _FLOOR = 0.1  # least s^2, as a share of the median of s^2 over the points where it is positive
 # Least s^2, as a share of the largest variance: the energies then lose at most six digits.
@@ -103,9 +102,7 @@ class LocalCovariance(Kernel):
 
     kept_fields: ClassVar = {
         "rank": Whole(1),
-        "bandwidth": NAME_OR_NUMBER,
         "neighbor": NEIGHBOR,
-        "normalized": Flag(),
     }
 
     def __init__(
@@ -220,10 +217,8 @@ class FittedLocalCovariance(FittedKernel):
             LocalGaussians,
             {"points": POINTS, "factors": Array(("n", None, "d")), "noise": OF_EACH_POINT},
         ),
-        "noise_floor": Number(),
         "scales": OF_EACH_POINT,
         "neighbor": Maybe(NEIGHBOR),
-        "normalized": Flag(),
     }
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:

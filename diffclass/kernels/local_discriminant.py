@@ -42,7 +42,7 @@ from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import POINTS, FittedKernel, Kernel
 from diffclass.kernels.over_kernel import FITTED_INNER, INNER, OverKernel
 from diffclass.neighbors import ExactSearch
-from diffclass.system.forms import Array, Listed, Number, Sparse, Text, Whole
+from diffclass.system.forms import Array, Listed, Sparse, Whole
 from diffclass.targets import encode_labels
 
 _POINTS_PER_ANCHOR, _MOST_ANCHORS = 16, 1024
@@ -101,9 +101,7 @@ class LocalDiscriminant(OverKernel):
 
     kept_fields: ClassVar = {
         "kernel": INNER,
-        "strength": Number(),
         "neighborhood": Whole(1),
-        "discriminant": Text(),
     }
 
     def __init__(
@@ -193,7 +191,6 @@ class FittedLocalDiscriminant(FittedKernel):
         "anchors": Array(("a", "d")),
         "blend": Sparse(("n", "a"), sp.csc_array),
         "directions": Listed(Array(("d", None)), "a"),
-        "strength": Number(),
     }
 
     def reshaped(self, K: sp.csr_array) -> sp.csr_array:

@@ -27,7 +27,7 @@ from diffclass._validation import check_positive
 from diffclass.kernels._kernel import AFFINITY_BYTES, OF_EACH_POINT, FittedKernel, Kernel
 from diffclass.kernels.over_kernel import FITTED_INNER, INNER, OverKernel
 from diffclass.system.costs import Cost, Size
-from diffclass.system.forms import Number, Sparse
+from diffclass.system.forms import Sparse
 
 # A millionth is negligible compared with the cosines inside a cluster, but it keeps the few edges
 # of an outlier, whose weights are near exp(-60), from vanishing in single precision.
@@ -69,7 +69,7 @@ class SharedNeighbors(OverKernel):
     True
     """
 
-    kept_fields: ClassVar = {"kernel": INNER, "power": Number()}
+    kept_fields: ClassVar = {"kernel": INNER}
 
     def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0):
         self.kernel = kernel
@@ -124,7 +124,6 @@ class FittedSharedNeighbors(FittedKernel):
         "kernel": FITTED_INNER,
         "bumps": Sparse(("n", "n")),
         "root_degrees": OF_EACH_POINT,
-        "power": Number(),
     }
 
     def neighbor_distances(self, neighbor: int) -> np.ndarray | None:

@@ -66,18 +66,15 @@ _SEARCHES = OneOf({
 })  # fmt: skip
 
 _STEPS = Record(StepsToPoints, {
-    "search": _SEARCHES, "scales": Maybe(_OF_EACH), "density": _OF_EACH, "alpha": Number(),
+    "search": _SEARCHES, "scales": Maybe(_OF_EACH), "density": _OF_EACH,
     "placing": Derived(KeptPlacing), "mass": Maybe(_OF_EACH),
     "kernel": Derived(FittedKernel, find_more=load_named_kernels),
-    "number_range": Record(NumberRange, {
-        "exponent": Whole(-1100, 1100), "is_double": Flag(),
-    }),
+    "number_range": Record(NumberRange, {"exponent": Whole(-1100, 1100)}),
 })  # fmt: skip
 
 _FEATURE_OPINION = Record(FeatureOpinion, {
-    "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")), "width": Number(),
-    "temperature": Number(), "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
-    "n_held_out": Whole(), "counts": Flag(),
+    "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")),
+    "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
 })  # fmt: skip
 
 _NEW_POINTS = Record(NewPoints, {
@@ -89,7 +86,6 @@ _NEW_POINTS = Record(NewPoints, {
         }),
         "warped": Record(WarpedValues, {
             "scores": _OF_CLASSES, "products": _OF_CLASSES, "values": _OF_CLASSES,
-            "forward_exponent": Number(),
         }),
     }),
     "feature_opinion": Maybe(_FEATURE_OPINION),
@@ -97,17 +93,13 @@ _NEW_POINTS = Record(NewPoints, {
 })  # fmt: skip
 
 _CALIBRATION = Record(Calibration, {
-    "temperature": Number(), "map_temperature": Number(), "n_held_out": Whole(),
     "log_loss_before": Number(may_be_nan=True), "log_loss_after": Number(may_be_nan=True),
     "conformity": Array((None,)),
 })  # fmt: skip
 
-_STOPPING_RULE = Record(StoppingRule, {
-    "by": Text(), "max_time": Maybe(Whole(1)), "kept_share": Maybe(Number()),
-    "covered": Flag(),
-})  # fmt: skip
+_STOPPING_RULE = Record(StoppingRule, {"max_time": Maybe(Whole(1))})
 
-_WARP = Record(Warp, {"rounds": Whole(1), "floor": Number(), "forward_exponent": Number()})
+_WARP = Record(Warp, {"rounds": Whole(1)})
 
 
 class _Pair(Listed):

@@ -396,15 +396,18 @@ class Sparse:
 class Record:
     """An object of a class, by its fields; ``make`` makes it of them, the class by default.
 
+    Without ``make`` it also has the fields that the class's constructor takes as bool, int, float,
+    str, "str | float", or one of these or None.
+
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from diffclass.system.forms import Number, Parts, Record, Text
+    >>> from diffclass.system.forms import Number, Parts, Record
     >>> @dataclass
     ... class Sensor:
     ...     name: str
     ...     width: float
-    >>> form = Record(Sensor, {"name": Text(), "width": Number(0)})
+    >>> form = Record(Sensor, {"width": Number(0)})
     >>> fact = form.kept(Sensor("a", 5.5), Parts({}))
     >>> fact, form.restored(fact, Parts({}))
     ({'name': 'a', 'width': 5.5}, Sensor(name='a', width=5.5))
@@ -413,6 +416,10 @@ class Record:
     kind: type
     fields: Mapping[str, Form]
     make: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.make is None:
+            object.__setattr__(self, "fields", {**_plain_fields(self.kind), **self.fields})
 
     def fits(self, value: Any) -> bool:
         """Return whether it is of the class, and not of one derived from it."""
@@ -478,8 +485,9 @@ class Kept:
     Attributes
     ----------
     kept_fields : mapping of str to Form, or None
-        The form of each field, by name; the constructor takes them under these names. None: no file
-        holds such objects. A derived class states its own, since it may have more fields.
+        The form of each field, by name; the constructor takes them under these names. Those that it
+        takes as bool, int, float, str, "str | float", or one of these or None, need no form. None:
+        no file holds such objects. A derived class states its own, since it may have more fields.
     kept_as : str, optional
         Name in files; by default that of the class.
 
@@ -503,6 +511,9 @@ class Kept:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.kept_as = vars(cls).get("kept_as", cls.__name__)
+        stated = vars(cls).get("kept_fields")
+        if stated is not None:  # complete for classes that derive theirs from them
+            cls.kept_fields = {**_plain_fields(cls), **stated}
 
 
 @dataclass(frozen=True)
@@ -550,8 +561,13 @@ class Derived:
             )
         if not isinstance(form, Record) or form.kind is not kind:
             raise ValueError(f"another class than this {kind.__name__} is kept as {kind.kept_as!r}")
+        signature = inspect.signature(kind)
+        untold = [one.name for one in signature.parameters.values()
+                  if one.annotation is one.empty and one.name not in form.fields]  # fmt: skip
         try:
-            inspect.signature(kind).bind(**dict.fromkeys(form.fields))
+            signature.bind(**dict.fromkeys(form.fields))
+            if untold:
+                raise TypeError(f"no form and no type of {', '.join(untold)}")
         except TypeError as error:
             raise ValueError(f"kept_fields of {kind.__name__} do not make one: {error}") from None
         return {"is": kind.kept_as, "of": form.kept(value, parts) if form.fields else kind.kept_as}
@@ -581,6 +597,25 @@ class Derived:
             if fields is not None:
                 found[kind.kept_as] = Record(kind, fields)
         return {**found, **self.others}
+
+
+_BY_TYPE: dict[str, Form] = {"bool": Flag(), "int": Whole(), "float": Number(), "str": Text()}
+_BY_TYPE["str | float"] = OneOf({"name": _BY_TYPE["str"], "number": _BY_TYPE["float"]})
+_BY_TYPE |= {f"{name} | None": Maybe(form) for name, form in _BY_TYPE.items()}
+
+
+def _plain_fields(kind: type) -> dict[str, Form]:
+    """Return forms of what the constructor of a class takes, where its type says all of them."""
+    try:
+        signature = inspect.signature(kind)
+    except ValueError:  # of a built-in class
+        return {}
+    types = {name: one.annotation for name, one in signature.parameters.items()}
+    names = {
+        name: one if isinstance(one, str) else inspect.formatannotation(one)
+        for name, one in types.items()
+    }
+    return {name: _BY_TYPE[one] for name, one in names.items() if one in _BY_TYPE}
 
 
 def _is_same(choice: Any, value: Any) -> bool:

@@ -167,6 +167,14 @@ class Grown(Inverse):
         self.extent = extent
 
 
+class Untold(Inverse):
+    kept_fields = Inverse.kept_fields
+
+    def __init__(self, *, power=1.0, extent=1.0):
+        super().__init__(power=power)
+        self.extent = extent
+
+
 class Unplaced(Inverse):
     kept_fields = Inverse.kept_fields
 
@@ -193,6 +201,7 @@ class FittedSilent(FittedInverse):
         (SharedNeighbors(Unlearnt()), "FittedSilent states no fields"),
         (Unplaced(), "lambda.* is none of"),
         (Grown(), "kept_fields of Grown do not make one: .*'width'"),
+        (Untold(), "kept_fields of Untold do not make one: no form and no type of extent"),
     ],
     ids=repr,
 )
@@ -203,6 +212,29 @@ def test_what_states_no_fields_answers_and_is_not_saved(tmp_path, points, kernel
     with pytest.raises(ParameterError, match=f"cannot be kept in a file: .*{reason}"):
         saved_and_loaded(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
+
+
+class Typed(Inverse):
+    """Its constructor says all of its fields."""
+
+    kept_fields: ClassVar = {}
+
+    def __init__(self, *, power: float = 1.0, scale: str | float = "own", rank: int | None = None):
+        super().__init__(power=power)
+        self.scale = scale
+        self.rank = rank
+
+
+@pytest.mark.parametrize("given", [{"scale": 2.5, "rank": 3}, {"power": 2.0}])
+def test_fields_of_plain_types_need_no_form(tmp_path, points, given):
+    X, y, new = points
+    model = DiffusionClassifier(kernel=Typed(**given)).fit(X, y)
+    again = saved_and_loaded(model, tmp_path / "model")
+    assert again.kernel.get_params() == Typed(**given).get_params()
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    odd = DiffusionClassifier(kernel=Typed(scale=None)).fit(X, y)
+    with pytest.raises(ParameterError, match="None is none of name, number"):
+        saved_and_loaded(odd, tmp_path / "odd")
 
 
 def test_a_kernel_that_is_not_loaded_is_named(tmp_path, points):

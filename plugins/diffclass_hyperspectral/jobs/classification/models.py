@@ -26,7 +26,6 @@ from diffclass.system.forms import (
     Number,
     OneOf,
     Record,
-    Text,
     Whole,
 )
 from diffclass.system.mapped_files import release_pages
@@ -47,7 +46,6 @@ _SCALE = OneOf({
     "Gaussian": Record(GaussianSmoothing, {"sigma": _SIGMA}),
     "diffusion": Record(GridDiffusion, {
         "n_steps": Whole(1, 100_000), "sigma": _SIGMA, "quantile": Number(0, 1),
-        "bandwidth": Maybe(Number()),
     }),
 })  # fmt: skip
 
@@ -94,9 +92,7 @@ def _features(**values: Any) -> SceneFeatures:
 
 FEATURES = Record(SceneFeatures, _PARAMETERS | _FOUND, _features)
 
-_ENTRY = Record(ClassEntry, {
-    "id": Whole(), "name": Text(), "color": Listed(Whole(0, 255), 3, make=tuple),
-})  # fmt: skip
+_ENTRY = Record(ClassEntry, {"color": Listed(Whole(0, 255), 3, make=tuple)})
 
 TABLE = Record(ClassTable, {"entries": Listed(_ENTRY, make=tuple)})
 
