@@ -35,6 +35,7 @@ from diffclass.jobs.embedding import (
     embed,
     report_embedding,
 )
+from diffclass.jobs.evaluation import EvaluationReport
 from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors
 from diffclass.jobs.point_set import MadePoints, PointSet
 from diffclass.jobs.reports import (
@@ -82,6 +83,7 @@ __all__ = [
     "Clusters",
     "Embedding",
     "EmbeddingReport",
+    "EvaluationReport",
     "Facts",
     "FitFacts",
     "HoldoutFacts",

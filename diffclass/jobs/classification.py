@@ -46,6 +46,12 @@ class FitFacts(Facts):
 
     label_mode: str
     tau: int  # in steps
+    margin_curve: Mapping[str, list[float]]  # "times", mean "margin" and "coverage" of the graph
+    seed: int  # with which the labels were drawn
+    labels_without_data: int  # not used
+    neighbor_recall: float | None  # share of the true neighbours that were found
+    crossing_recall: float | None = None  # share of the true edges between blocks; None in memory
+    crossing_bound: float | None = None  # the least that is aimed at
     # of the classes, that each point keeps, and the mean share of the walk that this leaves out
     kept_classes: int | None = field(default=None, metadata=IF_KNOWN)
     dropped: float | None = field(default=None, metadata=IF_KNOWN)
@@ -193,17 +199,34 @@ def share(count: int, whole: int) -> str:
     return f"{count / whole:.1%}" if whole else "-"
 
 
-def fit_facts(classifier: Classifier) -> dict[str, Any]:
+def fit_facts(
+    classifier: Classifier, *, random_state: int, labels_without_data: int = 0
+) -> dict[str, Any]:
     """Return the fields of `FitFacts` of a fitted classifier."""
-    diffusion = classifier.diffusion_
+    diffusion, curve = classifier.diffusion_, classifier.margin_curve_
     dropped = getattr(diffusion, "dropped", None)
     return {
         "label_mode": diffusion.label_mode,
         "tau": int(classifier.tau_),
+        "margin_curve": {
+            "times": curve.times.tolist(),
+            "margin": curve.margin.tolist(),
+            "coverage": curve.coverage.tolist(),
+        },
+        "seed": random_state,
+        "labels_without_data": labels_without_data,
+        **_recalls(classifier),
         "kept_classes": getattr(diffusion, "kept_classes", None),
         "dropped": None if dropped is None else float(dropped.mean()),
         "hints_worth": hints_worth(classifier),
     }
+
+
+def _recalls(classifier: Classifier) -> dict[str, Any]:
+    if not isinstance(classifier, BlockClassifier):
+        return {"neighbor_recall": classifier.graph_.recall}
+    crossing = {name: classifier.facts_[name] for name in ("crossing_recall", "crossing_bound")}
+    return {"neighbor_recall": classifier.recall_} | crossing
 
 
 def met_sizes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -86,6 +87,36 @@ def test_results_reports_and_messages(verb, kind, inputs, capsys):
     assert run([*words, *["--overwrite"] * has_report, "-q"]) == 0
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "")
+
+
+def documented():
+    """Return what the guide says of reports: by command the cells of its row, as sets of names."""
+    text = (Path(__file__).parents[2] / "diffclass" / "README.md").read_text(encoding="utf-8")
+    _, _, after = text.partition("<!-- reports:")
+    lines = [line for line in after.partition("<!-- end of reports")[0].splitlines() if "|" in line]
+    rows = {}
+    for line in lines[2:]:
+        first, *cells = (cell.strip() for cell in line.split("|")[1:-1])
+        outside = [re.sub(r"\([^)]*\)", "", cell) for cell in cells]
+        rows[first] = [set(re.findall("`([^`]+)`", cell)) for cell in outside]
+    return rows
+
+
+DOCUMENTED = documented()
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("verb", CALLS)
+def test_reports_have_the_facts_that_the_guide_names(verb, kind, inputs, capsys):
+    assert run([*words_of(verb, kind), "--json", "--progress", "json"]) == 0
+    found = set(json.loads(capsys.readouterr().out))
+    rows = [DOCUMENTED[f"`{verb}`"]]
+    if verb in COMPUTING:
+        rows.append(DOCUMENTED["all but `evaluate` and `info`"])
+    in_all, of_scenes, of_tables, some = (set().union(*cells) for cells in zip(*rows, strict=True))
+    expected = in_all | {"scene": of_scenes, "table": of_tables}[kind]
+    assert expected - found == set()
+    assert found - expected - some == set()
 
 
 @pytest.mark.parametrize("kind", INPUTS)

@@ -192,7 +192,7 @@ def classify_rows(
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     if isinstance(classifier, DiffusionClassifier):
         classifier.set_params(affinity=rows.affinity)
-    _warn_of_labels(y, rows)
+    n_lost = _warn_of_labels(y, rows)
     given = y[rows.valid]
     classes, codes = encode_labels(given)
     if len(classes) < 2 and scores is None:
@@ -219,7 +219,9 @@ def classify_rows(
     if level is not None:
         columns["set"] = rows.placed(sets, None)
     places = np.searchsorted(classifier.classes_, classes)
+    fitted = fit_facts(classifier, random_state=random_state, labels_without_data=n_lost)
     report = _report(rows, classifier, columns, np.append(places, -1)[codes], fit)
+    report = replace(report, fit=FitFacts(**fitted))
     return ClassifiedRows(columns, classifier, report)
 
 
@@ -236,13 +238,15 @@ def _fitted_on(
     return fit
 
 
-def _warn_of_labels(y: np.ndarray, rows: Rows) -> None:
+def _warn_of_labels(y: np.ndarray, rows: Rows) -> int:
+    """Warn of labels that cannot be used, and return how many there are."""
     lost = sum(value is not None for value in y[~rows.valid])
     if lost:
         warn_user(
             f"{rows.table.path}: {lost} labelled rows have missing values and are not used",
             UserWarning,
         )
+    return lost
 
 
 def _probabilities(
@@ -321,6 +325,5 @@ def _report(
         unsure=int((columns["margin"] < UNSURE).sum()),
         mean_margin=float(classifier.margin_.mean()),
         class_sizes=met_sizes(classifier, names, (n_rows / max(len(found), 1)).tolist()),
-        fit=FitFacts(**fit_facts(classifier)),
         holdout=scored,
     )

@@ -7,21 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.evaluation import ReliabilityCurve, Scores, classification_scores, reliability_curve
+from diffclass.evaluation import ReliabilityCurve, classification_scores, reliability_curve
 from diffclass.exceptions import DataError
-from diffclass.jobs import IF_KNOWN, MERGED, Facts
+from diffclass.jobs import IF_KNOWN, EvaluationReport
 from diffclass.names import same_names
 from diffclass.targets import encode_labels
 
 _MOST = 30  # classes in lines
 
 
-@dataclass(frozen=True, eq=False)
-class RowEvaluation(Facts):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowEvaluation(EvaluationReport):
     """How far classes of rows agree with the truth."""
 
-    scores: Scores = field(metadata=MERGED)
-    unclassified: int  # of the rows compared, which count as wrong
     calibration: ReliabilityCurve | None = field(default=None, metadata=IF_KNOWN)
 
     def lines(self) -> list[str]:
@@ -108,7 +106,9 @@ def evaluate_rows(
         counted = np.isfinite(values) & _has_class(found[known])
         right = np.array(names) == np.array(others)
         curve = reliability_curve(right[counted], values[counted]) if counted.any() else None
-    return RowEvaluation(scores, sum(value == "" for value in others), curve)
+    return RowEvaluation(
+        scores=scores, unclassified=sum(value == "" for value in others), calibration=curve
+    )
 
 
 def _common_names(found: np.ndarray, truth: np.ndarray) -> dict[Any, Any]:

@@ -31,7 +31,7 @@ def test_the_format_does_not_matter(name, rows, works):
         np.testing.assert_allclose(first["margin"], found["margin"], atol=1e-4)
         assert (found["class"] == rows[1]).mean() > 0.9
         assert [str(value) for value in found[found.files[0]]] == [str(i) for i in range(120)]
-    assert report["facts"]["n_features"] == 5
+    assert report["n_features"] == 5
 
 
 def test_half_precision_means_cosine(rows, works):
@@ -42,7 +42,7 @@ def test_half_precision_means_cosine(rows, works):
     for name in ("half.npy", "half.parquet", "points.npy"):
         arguments = () if "half" in name else ("--metric", "cosine")
         report = works("classify", name, "--labels=labels.csv", "-o", f"{name}.npz", *arguments)
-        assert report["facts"]["metric"] == "cosine"
+        assert report["metric"] == "cosine"
         with np.load(f"{name}.npz") as archive:
             found[name] = archive["margin"]
     for margin in found.values():

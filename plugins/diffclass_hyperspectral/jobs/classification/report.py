@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from diffclass.blocks import BlockClassifier
 from diffclass.evaluation import classification_scores
 from diffclass.exceptions import DataError
 from diffclass.jobs import (
@@ -35,7 +34,6 @@ from diffclass_hyperspectral.jobs.classification.lines import (
     report_lines,
     stability_line,
 )
-from diffclass_hyperspectral.jobs.classification.models import Classifier
 from diffclass_hyperspectral.jobs.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
@@ -50,7 +48,7 @@ from diffclass_hyperspectral.jobs.evaluation import (
     measure_certainty,
     probability_of_class,
 )
-from diffclass_hyperspectral.pixels import feature_facts
+from diffclass_hyperspectral.pixels import ScenePoints, feature_facts
 
 _TRANSDUCTIVE = (
     "features and graph are made of all pixels, the tested ones too, without their labels "
@@ -163,13 +161,7 @@ def _weight_from(weight_beyond: np.ndarray, distance: int) -> float:
 class FitReport(FitFacts):
     """How a classifier was fitted."""
 
-    margin_curve: Mapping[str, list[float]]  # "times", mean "margin" and "coverage" of the graph
-    seed: int  # with which the labels were drawn
-    neighbor_recall: float | None  # share of the true neighbours that were found
     labels_used: Mapping[int, int]  # labelled pixels with data by class
-    labels_without_data: int = 0  # not used
-    crossing_recall: float | None = None  # share of the true edges between blocks; None in memory
-    crossing_bound: float | None = None  # the least that is aimed at
 
 
 @dataclass(frozen=True)
@@ -320,21 +312,13 @@ def report_fit(
     result: SceneClassification, labels: LabelImage, split: Holdout | None, random_state: int
 ) -> FitReport:
     """Describe the fit of a classification to labels, or to those of a split."""
-    classifier = result.model.classifier
-    curve = classifier.margin_curve_
     fit = labels.ids > 0 if split is None else split.fit
-    used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
+    has_data = np.isfinite(result.margin)
+    used = np.bincount(labels.ids[fit & has_data])
+    lost = int(np.count_nonzero((labels.ids > 0) & ~has_data))
     return FitReport(
-        **fit_facts(classifier),
-        margin_curve={
-            "times": curve.times.tolist(),
-            "margin": curve.margin.tolist(),
-            "coverage": curve.coverage.tolist(),
-        },
-        seed=random_state,
-        **_recalls(classifier),
+        **fit_facts(result.model.classifier, random_state=random_state, labels_without_data=lost),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
-        labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
     )
 
 
@@ -350,9 +334,10 @@ def report_classification(
     shares = [pixels.get(i, 0) / n_data for i in ids]
     classifier = result.model.classifier
     n_points = result.class_map.size - result.n_missing
-    counts_of_points = {"n_points": n_points, "n_without_data": result.n_missing}
+    called = {"points": ScenePoints.noun, "named_by": ScenePoints.named_by}
+    counted = {"n_points": n_points, "n_without_data": result.n_missing}
     return ClassificationReport(
-        facts={"points": "pixels", **counts_of_points, **feature_facts(result.model.features)},
+        facts=called | counted | feature_facts(result.model.features),
         classes=tuple(
             ClassFacts(
                 id=entry.id,
@@ -373,10 +358,3 @@ def report_classification(
         else met_sizes(classifier, [names.get(i, str(i)) for i in ids], shares),
         fit=fit,
     )
-
-
-def _recalls(classifier: Classifier) -> dict[str, Any]:
-    if not isinstance(classifier, BlockClassifier):
-        return {"neighbor_recall": classifier.graph_.recall}
-    crossing = {name: classifier.facts_[name] for name in ("crossing_recall", "crossing_bound")}
-    return {"neighbor_recall": classifier.recall_} | crossing

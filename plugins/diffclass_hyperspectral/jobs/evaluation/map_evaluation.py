@@ -22,7 +22,7 @@ from diffclass.exceptions import DataError
 from diffclass.jobs import (
     HIDDEN,
     MERGED,
-    Facts,
+    EvaluationReport,
     written_as,
 )
 from diffclass.options import check_options
@@ -50,13 +50,15 @@ def _with_warning(match: ClassMatch) -> dict[str, Any]:
     return match.to_dict() | {"warning": match_warning(match)}
 
 
-@dataclass(frozen=True)
-class MapEvaluation(Facts):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MapEvaluation(EvaluationReport):
     """What is known about a class map.
 
     Attributes
     ----------
     scores : Scores
+    unclassified : int
+        Of the pixels compared, which count as wrong.
     names : dict of int to str
         Names of the classes by the map's ids; classes of the truth alone have ids of their own.
     match : ClassMatch
@@ -69,7 +71,6 @@ class MapEvaluation(Facts):
         None if they were not asked for.
     """
 
-    scores: Scores = field(metadata=MERGED)
     names: dict[int, str] = field(metadata=HIDDEN)
     match: ClassMatch = field(metadata=written_as(_with_warning))
     by_blocks: dict[str, Any]
@@ -175,6 +176,7 @@ def evaluate_map(
     given = None if probability is None else _raster_of(probability, truth).probability_of(found)
     return MapEvaluation(
         scores=classification_scores(ids[known], found.ids[known]),
+        unclassified=int(np.count_nonzero(found.ids[known] == 0)),
         names=_names(matched, apart),
         match=matched,
         by_blocks=describe_blocks(ids, found.ids, known),
