@@ -11,7 +11,8 @@ import pytest
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import ClassTable, read_labels, write_class_map
-from diffclass_relabel.queries.answers import _main_file
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_relabel.queries.answers import _main_file, read_at
 
 from ..strokes import three_classes
 
@@ -71,6 +72,16 @@ def test_shapes_come_by_their_coordinates_and_join_classes_of_their_name(painted
     before[10:14, 20:24], before[30:34, 40:44] = 1, 4
     assert np.array_equal(tab.labels, before)
     assert tab.state["classes"][3]["name"] == "vessel"
+
+
+def test_images_of_another_grid_come_by_their_coordinates(workspace, tissue, tmp_path):
+    fine = np.kron(tissue.labels, np.ones((2, 2), int))[: -2 * 4]
+    place = map_info_of(Georeference((1.0, 0.0, 500000.0, 0.0, -1.0, 4470000.0), "EPSG:32633"))
+    write_class_map(tmp_path / "fine.tif", fine, map_info=place)
+    with pytest.warns(UserWarning, match="0 of .* labelled pixels lie outside; 0 pixels"):
+        found = read_at(workspace, str(tmp_path / "fine.tif"))
+    np.testing.assert_array_equal(found.ids[:-4], tissue.labels[:-4])
+    assert not found.ids[-4:].any()
 
 
 def test_a_file_that_is_none_is_refused_and_changes_nothing(painted, tmp_path):
