@@ -26,7 +26,8 @@ class MadePoints:
         True n times, in the order of the points: which of all rows (n_rows,) or pixels (rows,
         columns) these are. Values of points are put back in this shape.
     facts : mapping of str to values that JSON can hold
-        How they were made, for reports: "features" (where they come from), "metric", ...
+        For reports: "named_by" (ids, rows and columns), and how they were made: "features" (where
+        they come from), "metric", ...
     """
 
     points: Any
@@ -65,7 +66,6 @@ class PointSet(ABC):
     """
 
     noun: ClassVar[str] = "points"  # what reports and messages call them
-    named_by = "id"  # what a point's name is
 
     @property
     @abstractmethod
@@ -111,7 +111,7 @@ class PointSet(ABC):
         """What reports tell of the points: what they are called, how many, how they were made."""
         n_points = len(self.numbers)
         counts = {"n_points": n_points, "n_without_data": self.valid.size - n_points}
-        return {"points": self.noun, "named_by": self.named_by, **counts, **self._made.facts}
+        return {"points": self.noun, **counts, **self._made.facts}
 
     @property
     def affinity(self) -> str | None:

@@ -23,7 +23,7 @@ class ScenePoints(PointSet):
 
     scene: Scene
 
-    noun, named_by = "pixels", "row, column"
+    noun = "pixels"
 
     @property
     def path(self) -> Path:
@@ -99,8 +99,9 @@ class Pixels(ScenePoints):
 
 
 def feature_facts(features: SceneFeatures) -> dict[str, Any]:
-    """Return what reports tell of fitted features."""
+    """Return what reports tell of pixels by fitted features."""
     return {
+        "named_by": "row, column",
         "features": "spatial" if features.spatial else "spectral",
         "n_features": int(features.bands_.sum()),
         "left_out": [f"band {band + 1}" for band in np.flatnonzero(~features.bands_)],

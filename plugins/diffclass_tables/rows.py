@@ -76,11 +76,6 @@ class Rows(PointSet):
         check_options(OPTIONS, **given, random_state=self.random_state)
 
     @property
-    def named_by(self) -> str:  # type: ignore[override]
-        """The column of the ids."""
-        return self.table.id_name
-
-    @property
     def path(self) -> Path:
         """The table's file."""
         return self.table.path
@@ -98,7 +93,7 @@ class Rows(PointSet):
     def make(self) -> MadePoints:
         """Make points of the rows that have all values, or take the graph."""
         if self.graph is not None:
-            facts = {"graph": "given", "edges": int(self.graph.nnz)}
+            facts = {"named_by": self.table.id_name, "graph": "given", "edges": int(self.graph.nnz)}
             return MadePoints(self.graph, np.ones(self.table.n_rows, dtype=bool), facts)
         if self.table.values is None:
             raise ParameterError(
@@ -117,6 +112,7 @@ class Rows(PointSet):
                 f"{self.path}: one row alone has values; there is nothing to compare it to"
             )
         facts = {
+            "named_by": self.table.id_name,
             "features": self.table.features,
             "n_features": self._n_features,
             "left_out": list(self.table.left_out),

@@ -61,8 +61,8 @@ class Readings(PointSet):
         X = values()
         valid = np.isfinite(X).all(axis=1)
         points = X[valid] / np.linalg.norm(X[valid], axis=1, keepdims=True)
-        facts = {"features": "all", "n_features": BANDS, "left_out": [], "metric": "cosine"}
-        return MadePoints(points, valid, facts | {"n_components": None})
+        facts = dict.fromkeys(("named_by", "features", "metric", "n_components", "n_features"))
+        return MadePoints(points, valid, facts | {"left_out": []})
 
     def name(self, number):
         return {"id": number}

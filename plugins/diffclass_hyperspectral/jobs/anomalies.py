@@ -47,6 +47,7 @@ class Spectra(ScenePoints):
         bands = self.scene.usable_bands()
         points = self._values(bands)
         facts = {
+            "named_by": "row, column",
             "features": self.features,
             "n_features": int(bands.sum()),
             "left_out": [f"band {band + 1}" for band in np.flatnonzero(~bands)],

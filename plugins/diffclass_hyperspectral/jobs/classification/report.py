@@ -334,7 +334,7 @@ def report_classification(
     shares = [pixels.get(i, 0) / n_data for i in ids]
     classifier = result.model.classifier
     n_points = result.class_map.size - result.n_missing
-    called = {"points": ScenePoints.noun, "named_by": ScenePoints.named_by}
+    called = {"points": ScenePoints.noun}
     counted = {"n_points": n_points, "n_without_data": result.n_missing}
     return ClassificationReport(
         facts=called | counted | feature_facts(result.model.features),
