@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
 from diffclass.command_line import Claim, InputKind, axes_of
 from diffclass.system.extensions import READERS, extension_names
 from diffclass.system.remote_paths import RemotePath
-from diffclass_hyperspectral.io.formats import HINT, NUMPY_ENDINGS, OWN_ENDINGS, SHAPE_ENDINGS
+from diffclass_hyperspectral.io.formats import (
+    HINT,
+    NUMPY_ENDINGS,
+    OWN_ENDINGS,
+    SHAPE_ENDINGS,
+    format_of,
+)
 
 _HERE = "diffclass_hyperspectral.commands"
 _VERBS = "anomaly", "classify", "cluster", "embed", "evaluate", "info", "suggest"
@@ -36,6 +43,8 @@ class Scenes(InputKind):
 
 def _is_known_inside(path: Path) -> bool:
     """Tell whether it is a folder, an address, or a file that a reader knows by its first bytes."""
-    from diffclass_hyperspectral.io.readers import is_image
-
-    return isinstance(path, RemotePath) or path.is_dir() or is_image(path)
+    if isinstance(path, RemotePath) or path.is_dir():
+        return True
+    with suppress(OSError):  # opening it says what is wrong
+        return format_of(path) is not None
+    return False

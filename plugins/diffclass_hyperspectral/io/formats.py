@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 NUMPY_ENDINGS = (".npy", ".npz")  # tables have them too
 SHAPE_ENDINGS = (".geojson", ".json", ".shp", ".gpkg", ".fgb", ".kml")
@@ -54,3 +56,28 @@ HINT = (
 )
 SUFFIXES = {suffix for one in FORMATS.values() for suffix in one.suffixes}
 OWN_ENDINGS = {*SUFFIXES, *ENVI_ENDINGS, ".xml", ".zarr", ".safe"}
+
+
+def header_beside(data: Path) -> Path | None:
+    """Return the header of a data file, ``x.img.hdr`` or ``x.hdr``, or None."""
+    for stem in (os.fspath(data), os.path.splitext(data)[0]):
+        for ending in (".hdr", ".HDR"):
+            if os.path.isfile(stem + ending):
+                return Path(stem + ending)
+    return None
+
+
+def format_of(path: Path) -> str | None:
+    """Return the format: by the first bytes, the suffix, then a header beside it; None for none."""
+    with path.open("rb") as stream:
+        head = stream.read(128)
+    suffix = path.suffix.lower()
+    found = next((name for name, one in FORMATS.items() if head.startswith(one.starts)), None)
+    if found == "hdf5":
+        return "matlab73" if suffix == ".mat" else found
+    if suffix == ".xml":
+        return "sentinel2" if path.name.startswith("MTD_MSI") else "tiff product"
+    if found is not None:
+        return found
+    named = next((name for name, one in FORMATS.items() if suffix in one.suffixes), None)
+    return "envi" if named is None and header_beside(path) is not None else named

@@ -23,7 +23,7 @@ from diffclass_hyperspectral.io.readers.envi import (
     from_ascii,
     to_ascii,
 )
-from diffclass_hyperspectral.io.readers.images import images_among, is_image, read_image
+from diffclass_hyperspectral.io.readers.images import images_among, read_image
 from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
 from diffclass_hyperspectral.io.readers.raster_classes import xml_text
 from diffclass_hyperspectral.io.readers.spectral_libraries import (

@@ -23,7 +23,7 @@ from diffclass.system.libraries import reading, require, require_file
 from diffclass.system.mapped_files import release_pages
 from diffclass.system.output import repair_pair
 from diffclass.system.temporary_folders import TemporaryFolder
-from diffclass_hyperspectral.io.formats import ENVI_ENDINGS
+from diffclass_hyperspectral.io.formats import ENVI_ENDINGS, header_beside
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import (
@@ -132,15 +132,6 @@ def is_header(path: Path) -> bool:
     with path.open("rb") as stream:
         head = stream.read(7)
     return head.removeprefix(b"\xef\xbb\xbf").startswith(b"ENVI") or path.suffix.lower() == ".hdr"
-
-
-def header_beside(data: Path) -> Path | None:
-    """Return the header of a data file, ``x.img.hdr`` or ``x.hdr``, or None."""
-    for stem in (os.fspath(data), os.path.splitext(data)[0]):
-        for ending in (".hdr", ".HDR"):
-            if os.path.isfile(stem + ending):
-                return Path(stem + ending)
-    return None
 
 
 def mend(path: Path) -> None:

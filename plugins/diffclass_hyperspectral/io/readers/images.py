@@ -17,7 +17,14 @@ from diffclass.system.attributes import say_unused
 from diffclass.system.extensions import READERS, extension_names, load_extension
 from diffclass.system.libraries import reading, require_file
 from diffclass.system.remote_paths import RemotePath, place_of
-from diffclass_hyperspectral.io.formats import ENVI_ENDINGS, FORMATS, HINT, OWN_ENDINGS
+from diffclass_hyperspectral.io.formats import (
+    ENVI_ENDINGS,
+    FORMATS,
+    HINT,
+    OWN_ENDINGS,
+    format_of,
+    header_beside,
+)
 from diffclass_hyperspectral.io.readers import (
     band_files,
     envi,
@@ -29,7 +36,6 @@ from diffclass_hyperspectral.io.readers import (
 )
 from diffclass_hyperspectral.io.readers.addresses import is_pattern
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of
 
 
@@ -70,7 +76,9 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
     if added is not None:
         return added
     with reading(place, "an image"):
-        name = _format_of(place)
+        name = format_of(place)
+        if name is None:
+            raise DataError(f"{place}: unknown format; {HINT} can be read; labels also as shapes")
         if name == "png" and n_axes == 3:  # a picture of labels is a picture too
             name = "photograph"
     wanted = FORMATS[name]
@@ -107,7 +115,7 @@ def images_among(places: Iterable[Path]) -> list[Path]:
 
     A header stands back behind its data file.
     """
-    found = [place for place in places if os.access(place, os.R_OK) and is_image(place)]
+    found = [place for place in places if os.access(place, os.R_OK) and _is_image(place)]
     headers = {header_beside(place) for place in found if place.suffix.lower() != ".hdr"}
     return [place for place in found if place not in headers]
 
@@ -131,15 +139,14 @@ def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
     return contents
 
 
-def is_image(path: Path) -> bool:
-    """Tell whether a file's name or first bytes have a reader."""
+def _is_image(path: Path) -> bool:
     place = _metadata_in(path)
     if place.suffix.lower() == ".xml":
         return place.name == sentinel2.METADATA or "METADATA" in place.name.upper()
     try:
         is_added = place.suffix.lower() in extension_names(READERS)
-        return place.is_file() and (is_added or bool(_format_of(place)))
-    except (DataError, OSError):
+        return place.is_file() and (is_added or format_of(place) is not None)
+    except OSError:
         return False
 
 
@@ -147,23 +154,3 @@ def _metadata_in(path: Path) -> Path:
     """Return the metadata file of a product that is a folder, or the path as it is."""
     metadata = path / sentinel2.METADATA
     return metadata if path.is_dir() and metadata.is_file() else path
-
-
-def _format_of(path: Path) -> str:
-    """Return the name of the reader: by the first bytes, the suffix, then a header beside it."""
-    with path.open("rb") as stream:
-        head = stream.read(128)
-    suffix = path.suffix.lower()
-    found = next((name for name, one in FORMATS.items() if head.startswith(one.starts)), None)
-    if found == "hdf5":
-        return "matlab73" if suffix == ".mat" else found
-    if suffix == ".xml":
-        return "sentinel2" if path.name.startswith("MTD_MSI") else "tiff product"
-    if found is not None:
-        return found
-    named = next((name for name, one in FORMATS.items() if suffix in one.suffixes), None)
-    if named is not None:
-        return named
-    if header_beside(path) is not None:
-        return "envi"
-    raise DataError(f"{path}: unknown format; {HINT} can be read; labels also as shapes")

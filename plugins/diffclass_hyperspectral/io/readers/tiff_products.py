@@ -14,9 +14,9 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.system.libraries import reading, require_file
+from diffclass_hyperspectral.io.formats import header_beside
 from diffclass_hyperspectral.io.readers.contents import BandScales, Contents
 from diffclass_hyperspectral.io.readers.envi import (
-    header_beside,
     values_of_bands,
     widths_of_bands,
 )
