@@ -10,10 +10,13 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
+import xarray as xr
 
+import diffclass_hyperspectral.xarray  # noqa: F401  the accessor
 from diffclass.command_line import Verb
 from diffclass.command_line.main import run
 from diffclass.system.extensions import COMMANDS, own_points
+from diffclass_hyperspectral import SceneFeatures
 
 SIDE = 12
 INPUTS = {"scene": "scene.npy", "table": "rows.npy"}
@@ -192,29 +195,43 @@ def test_what_has_changed_since_is_said(kind, inputs, capsys):
 
 
 def test_the_same_points_have_the_same_classes_as_any_kind(inputs):
-    rows, truth = np.load("rows.npy"), np.load("truth.npy").ravel()
-    labels = np.load("labels.npy").ravel()
-    np.save("one_row.npy", rows[None])
+    # the classes overlap, and labels do not touch: touching ones of a scene are one observation
+    truth = np.repeat([1, 2], SIDE * SIDE // 2)
+    centres = np.array([[4, 1, 2, 1], [1, 4, 1, 2.0]])
+    noise = 2.4 * np.random.default_rng(5).normal(size=(len(truth), 4))
+    points = (centres[truth - 1] + noise).astype(np.float32)
+    labels = np.where(np.arange(len(truth)) % (2 * SIDE + 2) == 0, truth, 0).astype(np.uint8)
+    shape = SIDE, SIDE, 4
+    np.save("rows.npy", points)
+    np.save("one_row.npy", points[None])
     np.save("one_row_labels.npy", labels[None])
-    halves = np.split(rows.reshape(SIDE, SIDE, 4), 2)
-    np.save("left.npy", halves[0])
-    np.save("right.npy", halves[1])
+    np.save("picture.npy", points.reshape(shape))
+    np.save("labels.npy", labels.reshape(SIDE, SIDE))
+    lines = [f"{i},{one}\n" for i, one in enumerate(labels) if one]
+    Path("labels.csv").write_text("".join(["row,class\n", *lines]))
     Path("tiles").mkdir()
-    for name, part in zip(("left", "right"), np.split(labels.reshape(SIDE, SIDE), 2), strict=True):
-        np.save(f"tiles/{name}.npy", part)
+    halves = np.split(points.reshape(shape), 2), np.split(labels.reshape(SIDE, SIDE), 2)
+    for name, part, known in zip(("left", "right"), *halves, strict=True):
+        np.save(f"{name}.npy", part)
+        np.save(f"tiles/{name}.npy", known)
     Path("maps").mkdir()
     for words in (
-        "rows.npy --labels labels.csv -o rows.npz",
-        "one_row.npy --labels one_row_labels.npy -o one_row_map.npy",
-        "scene.npy --labels labels.npy -o scene_map.npy",
-        "left.npy right.npy --labels tiles -o maps/{}.npy",
+        "rows.npy --labels labels.csv --metric cosine -o rows.npz",
+        "one_row.npy --labels one_row_labels.npy --metric angle -o one_row_map.npy",
+        "picture.npy --labels labels.npy --metric angle -o picture_map.npy",
+        "left.npy right.npy --labels tiles --metric angle -o maps/{}.npy",
     ):
         assert run(["classify", *words.split(), "-q"]) == 0
-    maps = [
-        np.load("rows.npz")["class"],
+    cube = xr.DataArray(points.reshape(shape), dims=("y", "x", "band"))
+    of_cube = cube.diffclass.classify(
+        labels.reshape(SIDE, SIDE), features=SceneFeatures(metric="angle")
+    )
+    expected = np.load("rows.npz")["class"].astype(int)
+    assert 0.6 < (expected == truth).mean() < 0.9
+    for one in (
         np.load("one_row_map.npy"),
-        np.load("scene_map.npy"),
+        np.load("picture_map.npy"),
         np.concatenate([np.load(f"maps/{name}.npy") for name in ("left", "right")]),
-    ]
-    for one in maps:
-        assert (one.ravel().astype(int) == truth).all()
+        of_cube.class_map.to_numpy(),
+    ):
+        np.testing.assert_array_equal(one.ravel(), expected)
