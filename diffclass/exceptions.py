@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ScaleWarning",
     "UnreachedWarning",
     "is_full",
+    "kept_warnings",
     "named_when_full",
     "option_name",
     "serving_a_command",
@@ -146,6 +148,34 @@ def option_name(name: str, value: str | None = None) -> str:
     return f"{named}=" + ("" if value is None else repr(value))
 
 
+_kept: ContextVar[list[str] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """Keep what `warn_user` says within the block, of this thread alone, besides warning of it.
+
+    What is kept in a block within is added at its end, as it is then.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from diffclass.exceptions import kept_warnings, warn_user
+    >>> with kept_warnings() as said, warnings.catch_warnings(action="ignore"):
+    ...     warn_user("labels.tif: 3 labelled pixels lie outside")
+    >>> said
+    ['labels.tif: 3 labelled pixels lie outside']
+    """
+    said: list[str] = []
+    outer, token = _kept.get(), _kept.set(said)
+    try:
+        yield said
+    finally:
+        _kept.reset(token)
+        if outer is not None:
+            outer += said
+
+
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called diffclass, however deep the warning arises.
 
@@ -162,6 +192,8 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     >>> str(caught[0].message)
     'feature 0 counts for nothing'
     """
+    if (said := _kept.get()) is not None:
+        said.append(message)
     frame = sys._getframe(1)
     while _is_between(frame) and frame.f_back is not None:
         frame = frame.f_back

@@ -88,6 +88,10 @@ class Verb(Command):
             return super().make_context(info_name, args, parent, **extra)
         return service.make_context(info_name, args, parent, **extra)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Invoke the command that serves the input, whose context it is."""
+        return super().invoke(ctx) if ctx.command is self else ctx.command.invoke(ctx)
+
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does with each kind."""
         for service in self.services.values():

@@ -360,6 +360,7 @@ class PredictAnswer(TypedDict):
 
     name: Annotated[str, "Of its file."]
     unclassified: Annotated[int, "Pixels with data that are none of the session's classes there."]
+    said: Annotated[list[str], "What was assumed."]
 
 
 class SentFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -399,6 +400,7 @@ class ReadLabelsAnswer(TypedDict):
     classes: list[FileClass]
     asks: Annotated[bool, "Neither names nor numbers tell which class is which: ask the user."]
     left_out: Annotated[int, "Labelled pixels without data."]
+    said: Annotated[list[str], "What was assumed of the file, or lost of it."]
 
 
 ClassNumbers = TypedDict(

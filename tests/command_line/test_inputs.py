@@ -222,3 +222,10 @@ def test_help_with_an_input_is_of_its_kind(verb, path, kind, files, capsys):
     assert "Of tables" not in said
     assert ("--bands" in said) == (kind == "scene" and verb != "evaluate")
     assert ("--id" in said) == (kind == "table")
+
+
+def test_a_command_can_be_called_by_itself(files, capsys):
+    info = own_points(COMMANDS)["info"].load()
+    for path, says in (("cube.npy", "4 rows"), ("rows.npz", "rows")):
+        info.main([path], standalone_mode=False)
+        assert says in capsys.readouterr().out

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ParameterError, kept_warnings
 from diffclass.relabel import Contradiction
 from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import LabelImage, Scene
@@ -205,18 +205,20 @@ def labels_of_file(
     """Return what the labels of a file would add to the session."""
     if (path is None) == (files is None):
         raise ParameterError("read_labels: give either a path or files")
-    if files is None:
-        labels = read_at(editor.workspace, str(path), variable)
-    else:
-        labels = read_sent(editor.workspace, files, variable)
-    with editor.lock:
-        classes, known = editor.session.classes, editor.known_classes()
-    found = label_import(labels, editor.workspace, classes, known=known)
+    with kept_warnings() as said:
+        if files is None:
+            labels = read_at(editor.workspace, str(path), variable)
+        else:
+            labels = read_sent(editor.workspace, files, variable)
+        with editor.lock:
+            classes, known = editor.session.classes, editor.known_classes()
+        found = label_import(labels, editor.workspace, classes, known=known)
     return {
         "title": found.title,
         "classes": [_file_class(one) for one in found.classes],
         "asks": found.asks,
         "left_out": found.n_left_out,
+        "said": said,
     }
 
 
@@ -323,8 +325,8 @@ def read_sent(
 
 @contextmanager
 def folder_of(files: list[SentFile]) -> Iterator[Path]:
-    """Yield a folder with files that were sent; errors about them do not name it."""
-    with TemporaryFolder("diffclass-sent") as temporary:
+    """Yield a folder with files that were sent; errors and warnings about them do not name it."""
+    with TemporaryFolder("diffclass-sent") as temporary, kept_warnings() as said:
         folder = temporary.path
         for file in files:
             (folder / file.name).write_bytes(file.data)
@@ -332,6 +334,8 @@ def folder_of(files: list[SentFile]) -> Iterator[Path]:
             yield folder
         except (ParameterError, DataError) as error:
             raise type(error)(str(error).replace(f"{folder}/", "")) from error
+        finally:
+            said[:] = [text.replace(f"{folder}/", "") for text in said]
 
 
 def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from diffclass import DiffusionClassifier, StoppingRule
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, kept_warnings
 from diffclass_hyperspectral import (
     ClassTable,
     LabelImage,
@@ -58,14 +58,15 @@ def predict(
     """Classify the scene with a model, to be compared with and exported."""
     if (path is None) == (files is None):
         raise ParameterError("predict: give either a path or files")
-    if files is None:
-        found = _predicted(editor, place_beside(editor.workspace, str(path)))
-    else:
-        with folder_of(files) as folder:
-            found = _predicted(editor, folder / files[0].name)
+    with kept_warnings() as said:
+        if files is None:
+            found = _predicted(editor, place_beside(editor.workspace, str(path)))
+        else:
+            with folder_of(files) as folder:
+                found = _predicted(editor, folder / files[0].name)
     editor.prediction = found
     unclassified = int(np.count_nonzero(in_own_classes(editor, found) == 0))
-    return {"name": str(found.labels.path), "unclassified": unclassified}
+    return {"name": str(found.labels.path), "unclassified": unclassified, "said": said}
 
 
 def _predicted(editor: SessionEditor, path: Path) -> Reference:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError, warn_user
+from diffclass.exceptions import DataError, ParameterError, kept_warnings, warn_user
 from diffclass.options import check_options
 from diffclass.system.mapped_files import release_pages
 from diffclass_hyperspectral.io.file_names import file_of, is_for_each, joint_name
@@ -378,9 +378,10 @@ def placement_of(picture: Grid, scene: Scene) -> tuple[Turn, tuple[int, int]] | 
 @contextmanager
 def warnings_joined() -> Iterator[None]:
     """Join warnings that differ in the file alone, with which they begin, to one line."""
-    with warnings.catch_warnings(record=True) as caught:
+    with kept_warnings() as said, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
+        said.clear()  # they are said again below
     files: dict[tuple[type[Warning], str], dict[str, None]] = {}
     for one in caught:
         file, colon, words = str(one.message).partition(": ")

@@ -190,8 +190,8 @@ def test_commands_refuse_what_cannot_be(tmp_path, capsys):
     words = ["embed", str(tmp_path / "table.npy"), "-o", str(tmp_path / "e.csv"), "--bands", "1"]
     assert run(words) == 2
     said = capsys.readouterr().err
-    assert "diffclass embed [OPTIONS] TABLE" in said
-    assert "No such option '--bands'" in said
+    assert "diffclass embed [OPTIONS] SCENE | TABLE" in said
+    assert f"--bands is for scenes; {tmp_path / 'table.npy'} is a table" in said
 
 
 def test_a_map_of_a_part_reads_back(tmp_path):

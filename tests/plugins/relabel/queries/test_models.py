@@ -44,7 +44,7 @@ def test_a_model_is_saved_applied_compared_and_exported(painted, workspace, scen
     answer = predict(painted, path=str(path))
     has_data = workspace.points >= 0
     none = np.count_nonzero(expected.ravel()[has_data] == 0)
-    assert answer == {"name": "tissue.model", "unclassified": none}
+    assert answer == {"name": "tissue.model", "unclassified": none, "said": []}
     header, (plane,) = unpack_frame(compared_frame(painted, prediction=True), workspace.n_pixels)
     assert header == {"kind": "compared", "step": None}
     np.testing.assert_array_equal(plane[has_data], expected.ravel()[has_data])

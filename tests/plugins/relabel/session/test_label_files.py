@@ -84,6 +84,21 @@ def test_images_of_another_grid_come_by_their_coordinates(workspace, tissue, tmp
     assert not found.ids[-4:].any()
 
 
+def test_pages_hear_what_was_assumed_of_a_file_that_was_sent(page, tissue, tmp_path):
+    fine = np.kron(tissue.labels, np.ones((2, 2), int))[: -2 * 4]
+    place = map_info_of(Georeference((1.0, 0.0, 500000.0, 0.0, -1.0, 4470000.0), "EPSG:32633"))
+    write_class_map(tmp_path / "fine.tif", fine, map_info=place)
+    with pytest.warns(UserWarning, match="lies on another grid"):
+        answer = page.ask(
+            "read_labels", files=sent(**{"fine.tif": (tmp_path / "fine.tif").read_bytes()})
+        )
+    (said,) = answer["said"]
+    assert said.startswith("fine.tif: lies on another grid")
+    assert "0 of" in said
+    answer = page.ask("read_labels", path="a.png", files=None)
+    assert answer["kind"] == "refused"
+
+
 def test_a_file_that_is_none_is_refused_and_changes_nothing(painted, tmp_path):
     tab = painted
     (tmp_path / "broken.png").write_bytes(b"no picture")

@@ -78,7 +78,7 @@ def test_a_session_from_the_command_to_its_classes(start, connect, table_folder,
         (["digits.npy", "--images", "nowhere"], 2, "neither a folder nor a column"),
         (["digits.npy", "--labels", "nowhere.csv"], 3, "no such file"),
         (["digits.npy", "digits.npy"], 2, "one table at a time"),
-        (["digits.npy", "--bands", "1-3"], 2, "no such option"),
+        (["digits.npy", "--bands", "1-3"], 2, "--bands is for scenes"),
         (["digits.npy", "--neighbors", "5000"], 2, "take at most"),
     ],
 )

@@ -27,9 +27,9 @@ export class ImportMenu {
     this.#menu.append(
       el("p", { class: "muted", text: "An image of class numbers, shapes on the map, or a spectral library, each spectrum of which labels the ten pixels most like it. What belongs together is chosen together: .hdr and .img or .sli; .shp, .shx, .dbf and .prj." }),
       el("label", { class: "import-field" }, el("span", { text: "Array or class field" }), this.#variable),
-      textButton("Choose files\u2026", "Label files of this machine", () => this.#files.click()),
+      textButton("Choose files\u2026", "Files of this machine", () => this.#files.click()),
       this.#files,
-      el("div", { class: "import-path" }, this.#path, textButton("Read", "Read the file at this path, on the server's machine", () => this.#readPath())),
+      el("div", { class: "import-path" }, this.#path, textButton("Read", "Read this path on the server's machine", () => this.#readPath())),
       el("p", { class: "muted", text: "Or a model of another scene: its map is shown under Compare with." }),
       textButton("Apply a model\u2026", "Classify this scene with a model that was exported from a session, or saved by classify", () => this.#model.click()),
       this.#model,
@@ -54,7 +54,7 @@ export class ImportMenu {
     if (!files.length) return;
     this.#tell("Applying\u2026");
     const answer = await this.session.ask({ ask: "predict", files });
-    this.#tell(answer ? `The map of ${answer.name} is under Compare with. ${count(answer.unclassified)} pixels have none of the classes here.` : "No model was applied.");
+    this.#tell(answer ? `The map of ${answer.name} is under Compare with. ${count(answer.unclassified)} pixels have none of the classes here.${sentences(answer.said)}` : "No model was applied.");
   }
 
   /** The chosen files, to be sent; none where they are too much, which is said with what to do. */
@@ -80,7 +80,7 @@ export class ImportMenu {
 
   async #add(labels: Chosen | null | undefined): Promise<void> {
     const done = labels && (await this.session.apply(operationOf(labels), { seen: labels.seen }));
-    this.#tell(done ? summary(labels) : "Nothing was imported.");
+    this.#tell(done ? summary(labels) + sentences(labels.said) : "Nothing was imported.");
   }
 
   /** Neither names nor numbers tell which class is which: the user does. */
@@ -126,6 +126,11 @@ function summary({ classes, chosen, left_out }: Chosen): string {
   const added = n ? `, ${n} of them new to the list` : "";
   const without = left_out ? `; ${count(left_out)} without data were left out` : "";
   return `Imported ${count(pixels)} pixels of ${found}${added}${without}. Undo takes it back.`;
+}
+
+/** What the server assumed, or lost, after another sentence. */
+function sentences(said: string[]): string {
+  return said.map((text) => ` ${text}.`).join("");
 }
 
 /** A file with its content in base 64. */

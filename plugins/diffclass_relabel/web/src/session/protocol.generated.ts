@@ -352,6 +352,7 @@ export interface ReadLabelsAnswer {
   classes: FileClass[];
   asks: boolean; // Neither names nor numbers tell which class is which: ask the user.
   left_out: number; // Labelled pixels without data.
+  said: string[]; // What was assumed of the file, or lost of it.
 }
 
 /** A class of a label file; the session's class that it is gets its pixels. */
@@ -374,6 +375,7 @@ export interface NewClass { id: number; name: string; color: string }
 export interface PredictAnswer {
   name: string; // Of its file.
   unclassified: number; // Pixels with data that are none of the session's classes there.
+  said: string[]; // What was assumed.
 }
 
 /** The session in numbers. */
