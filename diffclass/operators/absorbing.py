@@ -93,11 +93,15 @@ class AbsorbingSteps:
 
     def series(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Return sum_k c_k T_k(B) of columns, B being the walk that ends at the labels."""
-        processor, (points, passing, _) = self.operator.processor, self._placed
-        ends = points, passing, processor.place(np.zeros_like(self.labels.stopped))
-        return chebyshev_series(
-            self.operator.step, columns, coefficients[None], processor=processor, ends=ends
-        )[0]
+        processor, step = self.operator.processor, self.operator.step
+        points, passing, _ = self._placed
+        nothing = processor.place(np.zeros_like(self.labels.stopped))
+
+        def ending(f: Columns, out: Columns) -> None:
+            step(f, out)
+            processor.set_rows(out, points, passing, nothing)
+
+        return chebyshev_series(ending, columns, coefficients[None], processor=processor)[0]
 
     @cached_property
     def _placed(self) -> tuple[Columns, Columns, Columns]:

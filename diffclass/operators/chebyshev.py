@@ -88,13 +88,11 @@ def chebyshev_series(
     coefficients: np.ndarray,
     *,
     processor: Processor = HOST,
-    ends: tuple[Columns, Columns, Columns] | None = None,
 ) -> np.ndarray:
     """Return sum_k c_k T_k(A) f for several series at once, (n_series, n, m), in the dtype of f.
 
     ``product(g, out)`` writes A g to ``out``, both where the processor has them; the spectrum of A
-    lies in [-1, 1]. Coefficients are (n_series, degree + 1). With ``ends``, arguments of
-    `Processor.set_rows`, the walk ends at some points: their rows are set after each product.
+    lies in [-1, 1]. Coefficients are (n_series, degree + 1).
     """
     coefficients = coefficients.astype(f.dtype)
     first_terms = coefficients[:, 0, None, None] * f
@@ -104,13 +102,9 @@ def chebyshev_series(
     previous = processor.place(f.copy())
     current, spare = processor.blank(np.empty_like(f)), processor.blank(np.empty_like(f))
     product(previous, current)
-    if ends is not None:
-        processor.set_rows(current, *ends)
     processor.add_term(current, weights, 1, sums)
     for k in range(2, coefficients.shape[1]):  # T_k = 2 A T_(k-1) - T_(k-2)
         product(current, spare)
-        if ends is not None:
-            processor.set_rows(spare, *ends)
         processor.chebyshev_step(spare, previous, weights, k, sums)
         previous, current = current, previous
     return processor.fetch(sums, first_terms)
