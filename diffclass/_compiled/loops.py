@@ -5,9 +5,9 @@ shares are left after half a millisecond do other threads help, and they stop wh
 Small work is thus done where it is asked for, which on a busy machine is much faster than waiting
 for a thread that has no core.
 
-All threads inside loops are counted. Callers always run, but helpers only join while fewer threads
-are at work than are allowed: loops called from many threads at once (joblib, dask, a server) get
-no helpers and do not oversubscribe the cores.
+All threads inside loops larger than a share are counted. Callers always run, but helpers only join
+while fewer threads are at work than are allowed: loops called from many threads at once (joblib,
+dask, a server) get no helpers and do not oversubscribe the cores.
 """
 
 from __future__ import annotations
@@ -99,11 +99,12 @@ def in_shares(loop: Callable[..., Any]) -> Callable[..., None]:
     @functools.wraps(loop)
     def shared_out(*arguments: Any) -> None:
         n = sum([getattr(argument, "nbytes", 0) for argument in arguments]) // SHARE_BYTES
-        if n > 1 and (n_threads := allowed_threads()) > 1:
-            n = min(n, SHARES_PER_THREAD * n_threads)
-            in_threads(loop, [(i, n) for i in range(n)], arguments, patience=PATIENCE)
-        else:
+        if n <= 1:
             loop((0, 1), *arguments)
+            return
+        n_threads = allowed_threads()
+        n = min(n, SHARES_PER_THREAD * n_threads) if n_threads > 1 else 1
+        in_threads(loop, [(i, n) for i in range(n)], arguments, patience=PATIENCE)
 
     return shared_out
 

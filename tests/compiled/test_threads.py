@@ -142,6 +142,15 @@ def test_items_are_done_by_as_many_threads_as_allowed(number):
     assert loops._team.n_working == 0
 
 
+@pytest.mark.parametrize(("n_bytes", "n_counted"), [(10, 0), (4 * loops.SHARE_BYTES, 1)])
+def test_a_large_loop_is_counted_also_where_one_thread_is_allowed(n_bytes, n_counted):
+    seen = []
+    loop = loops.in_shares(lambda part, _: seen.append((part, loops._team.n_working)))
+    with threads(1):
+        loop(np.zeros(n_bytes, np.uint8))
+    assert seen == [((0, 1), n_counted)]
+
+
 def test_items_are_done_in_the_context_of_the_caller():
     token = in_context.set("the caller's")
     seen = []
