@@ -634,8 +634,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         labels.check_number(n_points, of="X")
         return labels, hints
 
+    def _checked_kernel(self) -> Kernel:
+        return SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+
     def _check_graph(self, graph: PointGraph, X: Any) -> None:
-        kernel = SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+        kernel = self._checked_kernel()
         check_kind(graph, "graph", PointGraph, example="earlier.graph_")
         if kernel.uses_scores:
             raise ParameterError(f"graph: that of {kernel} depends on the labels; leave it out")
@@ -668,7 +671,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     ) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
-        kernel = SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+        kernel = self._checked_kernel()
         how = self._neighborhood
         first, scores = None, None
         if kernel.uses_scores:

@@ -370,9 +370,6 @@ class Walk(LabelWalk[np.ndarray]):
 
     def decide(self, values: np.ndarray, class_weight: np.ndarray, n_steps: int | None) -> Decision:
         """Fill unreached points in place, and find the class of each point; see `Reach`."""
-        decision = decide(values, class_weight, dtype=self.operator.dtype)
-        if decision.codes.min() >= 0:
-            return decision
         reach = Reach(self.operator, self.labels.points[self.labels.counted])
         return reach.decide(values, class_weight, n_steps=n_steps, dtype=self.operator.dtype)
 
