@@ -12,10 +12,14 @@ from typing import Any, ClassVar
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores
+from diffclass.graph import graph_costs
+from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import IF_KNOWN, MERGED, Facts, RunReport, hints_worth, size_lines
 from diffclass.jobs.written_sizes import sizes_in_words
-from diffclass.label_diffusion import StoppingRule
+from diffclass.kernels import check_kernel
+from diffclass.label_diffusion import StoppingRule, diffusion_costs
 from diffclass.operators import Warp
+from diffclass.system.costs import Cost
 
 Classifier = DiffusionClassifier | BlockClassifier
 Texts = Callable[[Sequence[int]], Sequence[str]]  # of sizes that are numbers of points
@@ -227,6 +231,20 @@ def _recalls(classifier: Classifier) -> dict[str, Any]:
         return {"neighbor_recall": classifier.graph_.recall}
     crossing = {name: classifier.facts_[name] for name in ("crossing_recall", "crossing_bound")}
     return {"neighbor_recall": classifier.recall_} | crossing
+
+
+def classification_costs(
+    points: PointSet, classifier: DiffusionClassifier, n_classes: int
+) -> dict[str, Cost]:
+    """Return what making points, their graph and the diffusion of labels cost, by stage."""
+    size = points.size(classifier.n_neighbors, n_classes)
+    return (
+        points.costs()
+        | graph_costs(size, check_kernel(classifier.kernel or "shared"))
+        | diffusion_costs(
+            size, warped=classifier.warp is not None, kept_classes=classifier.kept_classes
+        )
+    )
 
 
 def met_sizes(

@@ -11,11 +11,9 @@ import numpy as np
 from diffclass.acquisition import MEDOID_BYTES, RULES, by_coverage, suggest, well_apart
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.graph import graph_costs
+from diffclass.jobs.classification import classification_costs
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import HIDDEN, MERGED, Facts, PointsReport
-from diffclass.kernels import check_kernel
-from diffclass.label_diffusion import diffusion_costs
 from diffclass.operators import MarkovOperator
 from diffclass.options import COUNT, SEED, Number, OneOf, check_options
 from diffclass.system.costs import Cost, Forecast, Size
@@ -214,9 +212,8 @@ def forecast_suggestions(
     points: PointSet, classifier: DiffusionClassifier, n_classes: int
 ) -> Forecast:
     """Say what `suggest_points` will need with labels."""
-    size = points.size(classifier.n_neighbors, n_classes)
-    costs = points.costs() | graph_costs(size, check_kernel(classifier.kernel or "shared"))
-    costs |= diffusion_costs(size, warped=classifier.warp is not None) | suggestion_costs(size)
+    costs = classification_costs(points, classifier, n_classes)
+    costs |= suggestion_costs(points.size(classifier.n_neighbors, n_classes))
     return Forecast.of(costs | {"writing": Cost()})
 
 

@@ -22,7 +22,6 @@ from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import classification_scores, draw_per_class
 from diffclass.exceptions import DataError, warn_user
-from diffclass.graph import graph_costs
 from diffclass.jobs import (
     HIDDEN,
     IF_KNOWN,
@@ -33,13 +32,13 @@ from diffclass.jobs import (
     HoldoutFacts,
     Measures,
     Prior,
+    classification_costs,
     fit_facts,
     met_sizes,
     parameters_of,
     written_prior,
 )
-from diffclass.kernels import check_kernel
-from diffclass.label_diffusion import LABEL_MODES, ScorePrior, diffusion_costs
+from diffclass.label_diffusion import LABEL_MODES, ScorePrior
 from diffclass.options import check_options
 from diffclass.system.costs import Cost, Forecast, seconds_of
 from diffclass.targets import decode_labels, encode_labels
@@ -275,11 +274,7 @@ def forecast_classification(
     rows: Rows, classifier: DiffusionClassifier, n_classes: int
 ) -> Forecast:
     """Say what `classify_rows` will need."""
-    size = rows.size(classifier.n_neighbors, n_classes)
-    costs = rows.costs() | graph_costs(size, check_kernel(classifier.kernel or "shared"))
-    costs |= diffusion_costs(
-        size, warped=classifier.warp is not None, kept_classes=classifier.kept_classes
-    )
+    costs = classification_costs(rows, classifier, n_classes)
     forecast = Forecast.of(costs | {"writing": Cost()})
     is_known = classifier.kernel is None and classifier.warp is None and classifier.device == "cpu"
     if not is_known or classifier.join_features:

@@ -44,7 +44,7 @@ class Votes:
         return keys, np.bincount(inverse, weights=counts, minlength=len(keys)).astype(np.int64)
 
     def winners(self) -> tuple[np.ndarray, int, int]:
-        """Return the most frequent class of each pixel, 0 for none; which many of them differ.
+        """Return the most frequent class of each pixel, 0 for none, and how many have several.
 
         Returns
         -------
