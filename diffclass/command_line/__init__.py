@@ -24,19 +24,23 @@ if TYPE_CHECKING:
     from diffclass.command_line.option_groups import (
         BYTES,
         FILE,
+        FILE_OR_WORD,
         RunOptions,
         command,
+        files_read,
         force_option,
         names_of,
         option,
         options,
+        output_option,
         overwrite_option,
         refuse_without_effect,
+        report_option,
         seed_option,
         taken,
     )
-    from diffclass.command_line.recipes import changed_files, read_recipe, recipe
-    from diffclass.command_line.results import check_picture, costs_of, give_report, present
+    from diffclass.command_line.recipes import changed_files, read_recipe
+    from diffclass.command_line.results import check_picture, give_report, present
     from diffclass.command_line.verbs import Verb
     from diffclass.command_line.walk_options import WalkOptions
 
@@ -48,6 +52,7 @@ __all__ = [
     "BOUND_MISSED",
     "BYTES",
     "FILE",
+    "FILE_OR_WORD",
     "INTERRUPTED",
     "AnomalyOptions",
     "Claim",
@@ -65,7 +70,7 @@ __all__ = [
     "check_picture",
     "command",
     "common_options",
-    "costs_of",
+    "files_read",
     "force_option",
     "forecast_printer",
     "give_report",
@@ -75,11 +80,12 @@ __all__ = [
     "names_of",
     "option",
     "options",
+    "output_option",
     "overwrite_option",
     "present",
     "read_recipe",
-    "recipe",
     "refuse_without_effect",
+    "report_option",
     "seed_option",
     "taken",
     "version_line",

@@ -19,7 +19,7 @@ import click
 
 from diffclass.exceptions import DataError, ExtensionError, ParameterError, warn_user
 from diffclass.system.extensions import INPUTS, extension_names, load_extension, own_points
-from diffclass.system.remote_paths import place_of
+from diffclass.system.remote_paths import RemotePath, place_of
 
 __all__ = ["Claim", "InputKind", "axes_of", "is_of_kind", "kind_of", "kinds"]
 
@@ -58,6 +58,10 @@ class InputKind(ABC):
 
         ``holds_classes``: one that holds the classes of points, such as a map, and no features.
         """
+
+    def files_of(self, path: Path) -> list[Path]:
+        """Return the files that are read where a path is named, none of an address."""
+        return [path] if not isinstance(path, RemotePath) and path.is_file() else []
 
     @property
     def plural(self) -> str:

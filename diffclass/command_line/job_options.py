@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diffclass.command_line.option_groups import option
+from diffclass.command_line.option_groups import option, report_option
 from diffclass.options import COUNT, OneOf, Whole
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ClusterOptions:
         of=OneOf(("kmeans", "modes")),
         default="kmeans",
     )
-    report: Path | None = option("Report as JSON.")
+    report: Path | None = report_option()
 
     def model(self, random_state: int) -> DiffusionClustering:
         """Return what finds the clusters."""
@@ -54,7 +54,7 @@ class AnomalyOptions:
         of=COUNT,
         default=1,
     )
-    report: Path | None = option("Report as JSON.")
+    report: Path | None = report_option()
 
     def model(self, random_state: int) -> DiffusionAnomaly:
         """Return what scores the points."""
@@ -77,4 +77,4 @@ class SuggestOptions:
         of=OneOf("diffclass.acquisition:RULES"),
         default="coverage",
     )
-    report: Path | None = option("Report as JSON.")
+    report: Path | None = report_option()

@@ -50,6 +50,20 @@ class _File(click.Path):
         return place_of(value)
 
 
+class OutputFile(_File):
+    """The name of a file that a command writes."""
+
+
+class FileOrWord(click.ParamType):
+    """The name of a file that is read, or a word: a column, a box."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text."""
+        return str(value)
+
+
 class _Bytes(click.ParamType):
     """Bytes, as 8GB, 500MB or 2GiB."""
 
@@ -123,6 +137,7 @@ def _click_type(of: Domain) -> click.ParamType:
 
 
 FILE = _File(path_type=Path)
+FILE_OR_WORD = FileOrWord()
 BYTES = _Bytes()
 FIRST_TITLE = "Options"
 _BY_TYPE: dict[str, dict[str, Any]] = {
@@ -219,6 +234,17 @@ def option(
             "settings": {"help": help, "hidden": hidden, **settings},
         }
     )
+
+
+def output_option(help: str, **settings: Any) -> Any:
+    """Return the field for an option that names a file to write; `settings` are `option`'s."""
+    return option(help, type=OutputFile(path_type=Path), **settings)
+
+
+def report_option(**settings: Any) -> Any:
+    """Return the field for ``--report``."""
+    text = "Report as JSON: everything that is known, and what diffclass rerun needs."
+    return output_option(text, **settings)
 
 
 def overwrite_option() -> Any:
@@ -338,6 +364,24 @@ def help_records(kind: type, context: click.Context) -> list[tuple[str, str]]:
 def names_of(*kinds: type) -> tuple[str, ...]:
     """Return the names of the options that dataclasses declare."""
     return tuple(one.name for kind in kinds for one in dataclasses.fields(kind))
+
+
+def files_read() -> list[Path]:
+    """Return the files that the running command is to read; no output may replace them."""
+    context = click.get_current_context()
+    named = [
+        (one.type, value)
+        for one in context.command.params
+        for given in [context.params.get(one.name or "")]
+        for value in (given if isinstance(given, tuple) else (given,))
+        if value is not None
+    ]
+    return [
+        Path(value) if isinstance(value, str) else value
+        for kind, value in named
+        if (isinstance(kind, _File) and not isinstance(kind, OutputFile))
+        or (isinstance(kind, FileOrWord) and Path(value).exists())
+    ]
 
 
 def refuse_without_effect(names: Iterable[str], because: str) -> None:

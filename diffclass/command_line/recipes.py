@@ -7,13 +7,15 @@ result, and the versions.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from diffclass.command_line.doctor import version_line
+from diffclass.command_line.inputs import InputKind
+from diffclass.command_line.option_groups import FileOrWord, files_read
 from diffclass.exceptions import DataError
 
 # Options that the result does not depend on.
@@ -21,16 +23,20 @@ _OF_THE_RUN = {
     "as_json", "quiet", "threads", "traceback", "progress", "overwrite", "force", "verbose",
     "resume", "scratch", "workers",
 }  # fmt: skip
-_MAYBE_FILES = {"roi", "labels", "graph"}  # or a box, or a column
 
 
-def recipe(context: click.Context, files: Iterable[Path], result_hash: str) -> dict[str, Any]:
-    """Return everything that is needed to run the command of a context again.
+def recipe(result: Any) -> dict[str, Any]:
+    """Return everything that is needed to run this command again.
 
-    ``files`` are those that were read.
+    ``result`` is what it found: an array, or what `diffclass.jobs.plain` makes plain.
     """
-    from diffclass.system.identity import file_hash
+    from diffclass.jobs import plain
+    from diffclass.system.identity import content_hash, file_hash
 
+    context = click.get_current_context()
+    kind = context.obj
+    assert isinstance(kind, InputKind)  # set by `Verb`
+    files = dict.fromkeys(file for path in files_read() for file in kind.files_of(path))
     return {
         "command": context.command.name,
         "arguments": arguments_of(context),
@@ -39,7 +45,7 @@ def recipe(context: click.Context, files: Iterable[Path], result_hash: str) -> d
             {"path": str(file.absolute()), "bytes": file.stat().st_size, "sha256": file_hash(file)}
             for file in files
         ],
-        "map_sha256": result_hash,
+        "result_sha256": content_hash(result if hasattr(result, "dtype") else plain(result)),
         "versions": version_line(),
     }
 
@@ -55,7 +61,7 @@ def arguments_of(context: click.Context) -> list[str]:
             if not isinstance(parameter, click.Argument):
                 words.append(parameter.opts[-1])
             if value is not True:
-                is_file = parameter.name in _MAYBE_FILES and Path(value).exists()
+                is_file = isinstance(parameter.type, FileOrWord) and Path(value).exists()
                 words.append(_text(Path(value) if is_file else value))
     return words
 
@@ -68,10 +74,10 @@ def read_recipe(report: Path) -> dict[str, Any]:
     with reading(report, "a JSON report"):
         facts = json.loads(report.read_text(encoding="utf-8"))
     found = facts.get("recipe") if isinstance(facts, dict) else None
-    if not isinstance(found, dict) or found.get("command") != "classify":
-        raise DataError(f"{report}: holds no recipe; name a report of diffclass classify --report")
+    if not isinstance(found, dict):
+        raise DataError(f"{report}: holds no recipe; name a file that a command wrote as --report")
     if not _is_whole(found):
-        raise DataError(f"{report}: its recipe is not complete; classify once more")
+        raise DataError(f"{report}: its recipe is not complete; run the command once more")
     return found
 
 
@@ -103,7 +109,9 @@ def _is_whole(found: Mapping[str, Any]) -> bool:
         and all(isinstance(file, dict) for file in files)
         and all(isinstance(file.get(name), str) for file in files for name in ("path", "sha256"))
         and all("\0" not in file["path"] and type(file.get("bytes")) is int for file in files)
-        and all(isinstance(found.get(name), str) for name in ("map_sha256", "versions"))
+        and all(
+            isinstance(found.get(name), str) for name in ("command", "result_sha256", "versions")
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""``diffclass rerun``: a classification again, of a scene or a table, from its report."""
+"""``diffclass rerun``: a command again, on a scene or a table, from its report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ import click
 
 from diffclass.command_line.console import BOUND_MISSED, Console, common_options
 from diffclass.command_line.doctor import version_line
-from diffclass.command_line.option_groups import FILE, command, option, options, overwrite_option
+from diffclass.command_line.option_groups import (
+    FILE,
+    OutputFile,
+    command,
+    option,
+    options,
+    overwrite_option,
+)
 from diffclass.command_line.recipes import changed_files, read_recipe
-
-_OUTPUTS = (
-    "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--stability", "--spectra",
-    "--report", "--save",
-)  # fmt: skip
+from diffclass.command_line.verbs import Verb
+from diffclass.exceptions import DataError
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,10 @@ class _Given:
 @options(_Given, "given")
 @common_options
 def rerun(report: Path, *, given: _Given, console: Console) -> int:
-    """Run a classification again from its REPORT (classify --report), and compare the results.
+    """Run a command again from its REPORT (--report), and compare the results.
 
     Of a scene or of a table. Says which inputs have changed since, by their hashes, and which
-    versions. Exit code 4: the files are there, but have other classes.
+    versions. Exit code 4: the files are there, but hold another result.
     """
     known = read_recipe(report)
     differences = changed_files(known["inputs"])
@@ -45,34 +49,45 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
         differences.append(f"versions: {version_line()}; before: {known['versions']}")
     for line in differences:
         console.say(f"changed since: {line}")
-    words = _redirected(known["arguments"], given.into)
+    again = _command_of(known["command"], report)
+    words = _redirected(known["arguments"], again, given.into)
     flags = ["--overwrite"] if given.overwrite else []
     flags += ["-q"] if console.as_json or console.quiet else []
-    with _folder(given.into), _called(known["command"], [*words, *flags]) as inner:
+    with _folder(given.into), _called(again, [*words, *flags]) as inner:
         inner.command.invoke(inner)
         new = read_recipe(inner.params["report"])
-    is_same = new["map_sha256"] == known["map_sha256"]
-    verdict = "the same classes, point for point" if is_same else "other classes than before"
-    facts = {"same_map": is_same, "changed": differences, "report": str(inner.params["report"])}
+    is_same = new["result_sha256"] == known["result_sha256"]
+    verdict = "the same result, point for point" if is_same else "another result than before"
+    facts = {"same_result": is_same, "changed": differences, "report": str(inner.params["report"])}
     console.give(facts, f"compared      {verdict}")
     return 0 if is_same else BOUND_MISSED
 
 
-def _called(name: str, words: list[str]) -> click.Context:
-    """Return the context of a command of the program."""
+def _command_of(name: str, report: Path) -> Verb:
+    """Return a command of the program; `DataError` for one that writes no recipes."""
     context = click.get_current_context()
     program = context.find_root().command
     assert isinstance(program, click.Group)
-    again = program.get_command(context, name)
-    assert again is not None
-    return again.make_context(name, words, parent=context)
+    found = program.get_command(context, name)
+    if not isinstance(found, Verb) or "--report" not in _outputs_of(found):
+        raise DataError(f"{report}: its recipe is for {name!r}, which writes no report")
+    return found
 
 
-def _redirected(words: list[str], into: Path | None) -> list[str]:
+def _called(again: Verb, words: list[str]) -> click.Context:
+    return again.make_context(again.name, words, parent=click.get_current_context())
+
+
+def _outputs_of(again: Verb) -> set[str]:
+    return {one.opts[-1] for one in again.params if isinstance(one.type, OutputFile)}
+
+
+def _redirected(words: list[str], again: Verb, into: Path | None) -> list[str]:
     """Return the call with its outputs in another folder."""
     if into is None:
         return list(words)
-    places = {i + 1 for i, word in enumerate(words) if word in _OUTPUTS}
+    outputs = _outputs_of(again)
+    places = {i + 1 for i, word in enumerate(words) if word in outputs}
     return [str(into / Path(word).name) if i in places else word for i, word in enumerate(words)]
 
 

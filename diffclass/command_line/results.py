@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from diffclass.command_line.console import Console, messages
+from diffclass.command_line.recipes import recipe
 from diffclass.system.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass.jobs import RunCosts
-
-
-class Report(Protocol):
-    """Facts for programs, lines for people."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the facts in values that JSON can hold."""
-
-    def lines(self) -> list[str]:
-        """Return the facts as lines to read."""
 
 
 def present(*paths: Path | None) -> list[Path]:
@@ -36,8 +28,7 @@ def check_picture(path: Path | None) -> None:
         raise click.UsageError(f"--picture is written as .png, not as {path.name}")
 
 
-def costs_of(console: Console) -> RunCosts:
-    """Return what the run took until now."""
+def _costs_of(console: Console) -> RunCosts:
     from diffclass.jobs import RunCosts
 
     return RunCosts(
@@ -49,22 +40,31 @@ def costs_of(console: Console) -> RunCosts:
 
 def give_report(
     console: Console,
-    report: Report,
+    report: Any,
     path: Path | None,
     *,
+    result: Any,
     overwrite: bool,
-    more: Mapping[str, Any] | None = None,
-    lines: Sequence[str] | None = None,
+    lines: Callable[[Any], list[str]] = lambda report: report.lines(),
 ) -> None:
-    """Print a report, and write it with ``more`` facts and warnings to a file if one is named.
+    """Print a report, with what the run took, and write it to a file if one is named.
 
-    People read ``lines`` instead of the whole report, if given.
+    ``result`` is what was found, by which a run is compared with another: see `recipe`. People
+    read ``lines`` of the report.
     """
+    from diffclass.jobs import RunReport
     from diffclass.system.output import write_json
+    from diffclass.system.progress import stage
 
-    facts = report.to_dict() | dict(more or {})
+    again = {}
+    if path is not None:
+        with console.timing(), stage("hashing"):
+            again = {"recipe": recipe(result)}
+    if isinstance(report, RunReport):
+        report = replace(report, costs=_costs_of(console))
+    facts = report.to_dict() | again
     if messages().warned:
         facts["warnings"] = list(messages().warned)
     if path is not None:
         write_json(path, facts, overwrite=overwrite)
-    console.give(facts, "\n".join(report.lines() if lines is None else lines))
+    console.give(facts, "\n".join(lines(report)))

@@ -86,7 +86,8 @@ class Verb(Command):
                 service = self._service_of(args, context)
         if service is None:
             return super().make_context(info_name, args, parent, **extra)
-        return service.make_context(info_name, args, parent, **extra)
+        kind, found = service
+        return found.make_context(info_name, args, parent, obj=kind, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command that serves the input, whose context it is."""
@@ -102,8 +103,10 @@ class Verb(Command):
         for service in self.services.values():
             service.format_epilog(ctx, formatter)
 
-    def _service_of(self, args: Sequence[str], context: click.Context) -> click.Command | None:
-        """Return the command that serves the input, None where only help is asked for."""
+    def _service_of(
+        self, args: Sequence[str], context: click.Context
+    ) -> tuple[InputKind, click.Command] | None:
+        """Return the kind of the input and what serves it, None where only help is asked for."""
         given, words, _ = self.make_parser(context).parse_args(list(args))
         named = given.pop(_INPUT, None)
         inputs = [*named] if isinstance(named, Sequence) else words
@@ -111,14 +114,14 @@ class Verb(Command):
         if not inputs:
             asked = (one.name for one in self.get_params(context) if one.is_eager)
             default = None if set(asked) & set(given) else self._without_input
-            return next((one for kind, one in services.items() if kind.name == default), None)
+            return next((one for one in services.items() if one[0].name == default), None)
         kind = kind_of(inputs[0], holds_classes=self._reads_classes(given))
-        found = [one for other, one in services.items() if other.name == kind.name]
-        if not found:
+        found = next((one for one in services.items() if one[0].name == kind.name), None)
+        if found is None:
             others = " and ".join(one.plural for one in services)
             text = f"{inputs[0]} is a {kind.name}; {self.name} takes {others}"
             raise click.UsageError(text, context)
-        own = {one.name for one in found[0].get_params(context)}
+        own = {one.name for one in found[1].get_params(context)}
         for name in given:
             if name not in own:
                 option = next(one.opts[-1] for one in self.params if one.name == name)
@@ -127,7 +130,7 @@ class Verb(Command):
                 )
                 text = f"{option} is for {others}; {inputs[0]} is a {kind.name}"
                 raise click.UsageError(text, context)
-        return found[0]
+        return found
 
 
 def _names_of(command: click.Command) -> set[str | None]:

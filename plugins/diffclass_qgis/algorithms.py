@@ -138,14 +138,14 @@ APPLY = _algorithm(
 RERUN = _algorithm(
     "rerun",
     "Run again",
-    "Runs a classification again from its report, and says whether the map is the same, and which "
+    "Runs an algorithm again from its report, and says whether the result is the same, and which "
     "inputs have changed since.",
     (
         Parameter(
             "OF_REPORT",
             "Report",
             kinds.FILE,
-            "The JSON that Classify has written.",
+            "The JSON that it has written as its report.",
             extension="json",
             required=True,
         ),

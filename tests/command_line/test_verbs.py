@@ -15,6 +15,7 @@ import xarray as xr
 import diffclass_hyperspectral.xarray  # noqa: F401  the accessor
 from diffclass.command_line import Verb
 from diffclass.command_line.main import run
+from diffclass.command_line.option_groups import OutputFile
 from diffclass.system.extensions import COMMANDS, own_points
 from diffclass_hyperspectral import SceneFeatures
 
@@ -49,6 +50,7 @@ def made(tmp_path_factory):
         np.save(folder / f"{name}.npy", ids.reshape(SIDE, SIDE).astype(np.uint8))
         rows = "".join(f"{i},{one}\n" for i, one in enumerate(ids) if one)
         (folder / f"{name}.csv").write_text(f"row,class\n{rows}")
+    np.save(folder / "strange.npy", (truth == 2).reshape(SIDE, SIDE).astype(np.uint8))
     np.save(folder / "rows.npy", points)
     np.save(folder / "scene.npy", points.reshape(SIDE, SIDE, 4))
     return folder
@@ -156,42 +158,90 @@ def test_options_that_several_kinds_have_mean_the_same(verb):
         assert len({(*one.opts, one.name, one.is_flag, one.multiple) for one in each}) == 1, name
 
 
+# Every file that a command can write, beside those of CALLS.
+FURTHER = {
+    ("anomaly", "scene"): "--truth strange.npy --picture out_p.png",
+    ("classify", "scene"): "--probability out_p.npy --margin out_m.tif --ambiguity out_a.img "
+    "--stability out_s.png --spectra out_l.csv --save out_model",
+    ("cluster", "scene"): "--picture out_p.png --spectra out_s.sli",
+    ("cluster", "table"): "--truth truth.csv",
+    ("embed", "scene"): "--picture out_p.png",
+    ("embed", "table"): "--picture out_p.png",
+    ("evaluate", "scene"): "--picture out_p.png",
+}
+REPORTING = sorted({*CALLS} - {"info"})
+OF_THE_RUN = ("path", "seconds", "peak_memory_bytes", "peak_memory_by_stage", "memory", "recipe")
+
+
+def in_full(verb, kind):
+    return [*words_of(verb, kind), *FURTHER.get((verb, kind), "").split()]
+
+
+def lasting_facts(report):
+    facts = json.loads(Path(report).read_text())
+    return {name: fact for name, fact in facts.items() if name not in OF_THE_RUN}
+
+
 @pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("verb", REPORTING)
 @pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_report_is_run_again(kind, elsewhere, inputs, monkeypatch, capsys):
-    words = words_of("classify", kind)
-    assert run([*words, "-q"]) == 0
-    (result,) = outputs() - {"r.json"}
-    before, place = Path(result).read_bytes(), "r.json"
+def test_a_report_is_run_again(verb, kind, elsewhere, inputs, monkeypatch, capsys):
+    assert run([*in_full(verb, kind), "-q"]) == 0
+    before = {path.name: path.read_bytes() for path in Path().glob("out*")}
+    facts, place = lasting_facts("r.json"), "r.json"
     if elsewhere:
         Path("other").mkdir()
         monkeypatch.chdir("other")
         place = "../r.json"
     assert run(["rerun", place, "--into", "again", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["same_map"], found["changed"]) == (True, [])
-    assert Path("again", result).read_bytes() == before
+    assert (found["same_result"], found["changed"]) == (True, [])
+    assert {path.name: path.read_bytes() for path in Path("again").glob("out*")} == before
+    assert lasting_facts("again/r.json") == facts
     assert run(["rerun", place]) == 2  # they are there already
     assert run(["rerun", place, "--overwrite"]) == 0
-    assert "the same classes, point for point" in capsys.readouterr().out
+    assert "the same result, point for point" in capsys.readouterr().out
     assert run(["rerun", place, "--overwrite", "-q"]) == 0
     assert capsys.readouterr().out == ""
 
 
+def test_every_file_that_a_command_writes_is_written_again():
+    for verb in REPORTING:
+        for kind, service in own_points(COMMANDS)[verb].load().services.items():
+            words = in_full(verb, kind.name)
+            for one in service.params:
+                if isinstance(one.type, OutputFile) and one.name != "novelty":  # with a model
+                    assert set(one.opts) & set(words), (verb, one.opts)
+
+
 @pytest.mark.parametrize("kind", INPUTS)
-def test_what_has_changed_since_is_said(kind, inputs, capsys):
-    assert run([*words_of("classify", kind), "-q"]) == 0
+@pytest.mark.parametrize("verb", REPORTING)
+def test_what_has_changed_since_is_said(verb, kind, inputs, capsys):
+    assert run([*words_of(verb, kind), "-q"]) == 0
     ids = np.load("labels.npy")
     ids[ids > 0] = 3 - ids[ids > 0]
     np.save("labels.npy", ids)
-    swapped = {"1": "2", "2": "1"}
     head, *rows = Path("labels.csv").read_text().splitlines()
-    lines = [f"{row.split(',')[0]},{swapped[row.split(',')[1]]}" for row in rows]
-    Path("labels.csv").write_text("\n".join([head, *lines, ""]))
+    swapped = [row[:-1] + str(3 - int(row[-1])) for row in rows]
+    Path("labels.csv").write_text("\n".join([head, *swapped, ""]))
+    order = np.random.default_rng(1).permutation(SIDE)
+    for name in ("scene", "rows"):
+        points = np.load(f"{name}.npy")
+        np.save(f"{name}.npy", points.reshape(SIDE, SIDE, 4)[order].reshape(points.shape))
     assert run(["rerun", "r.json", "--into", "again"]) == 4
     said = capsys.readouterr()
-    assert "other classes than before" in said.out
+    assert "another result than before" in said.out
     assert "has changed (the same size, another content)" in said.err
+
+
+def test_a_model_is_applied_again(inputs, capsys):
+    labelled = "scene.npy --labels labels.npy -o out.npy --save out_model -q"
+    assert run(["classify", *labelled.split()]) == 0
+    with_model = "scene.npy --model out_model -o out_m.npy --novelty out_n.npy --report r.json -q"
+    assert run(["classify", *with_model.split()]) == 0
+    before = {name: Path(name).read_bytes() for name in ("out_m.npy", "out_n.npy")}
+    assert run(["rerun", "r.json", "--into", "again"]) == 0
+    assert {name: Path("again", name).read_bytes() for name in before} == before
 
 
 def test_the_same_points_have_the_same_classes_as_any_kind(inputs):

@@ -40,6 +40,12 @@ class Scenes(InputKind):
             return Claim.OWN_ENDING
         return Claim.CONTENT if _is_known_inside(path) else Claim.NONE
 
+    def files_of(self, path: Path) -> list[Path]:
+        """Return a file and those read with it, as its header; all of a folder."""
+        from diffclass_hyperspectral.io.records import input_files
+
+        return input_files(path)
+
 
 def _is_known_inside(path: Path) -> bool:
     """Tell whether it is a folder, an address, or a file that a reader knows by its first bytes."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diffclass.command_line import Console, option
+from diffclass.command_line import Console, output_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,17 +33,14 @@ def say_lost_names(console: Console, path: Path, table: ClassTable) -> None:
 
 def map_hash(class_map: np.ndarray) -> str:
     """Return a hash of a class map's values, whatever file they are in."""
-    import numpy as np
+    from diffclass.system.identity import content_hash
 
-    found = hashlib.sha256(repr(class_map.shape).encode())
-    for row in class_map:
-        found.update(np.ascontiguousarray(row, dtype="<i4").data)
-    return found.hexdigest()
+    return content_hash([*class_map.shape], (row.astype("i4") for row in class_map))
 
 
 def spectra_option(of: str) -> Any:
     """Return the field for ``--spectra``: mean spectra of classes or clusters."""
-    return option(
+    return output_option(
         f"Mean spectra of the {of} on the map as a spectral library, .sli or .csv; it can be the "
         "labels of another scene.",
         hidden=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line import FILE, option
+from diffclass.command_line import FILE, FILE_OR_WORD, option
 from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
 from diffclass_hyperspectral.options import OPTIONS
 
@@ -33,6 +33,7 @@ class ScenePart:
     roi: str | None = option(
         "Work only inside these shapes, where this image is not 0, or in the box "
         "LEFT,BOTTOM,RIGHT,TOP of the scene's map coordinates.",
+        type=FILE_OR_WORD,
     )
     variable: str | None = option(
         "Array to take from a .mat or HDF5 scene with several.", hidden=True
@@ -44,15 +45,10 @@ class ScenePart:
         return asdict(self)
 
     @property
-    def files(self) -> list[Path]:
-        """The files that they name, which no output may replace."""
-        named = [self.mask, self.roi]
-        return [Path(path) for path in named if path is not None and Path(path).exists()]
-
-    @property
     def words(self) -> dict[str, str | None]:
         """The options as texts that name the same files from every folder."""
-        files = {str(path): str(path.absolute()) for path in self.files}
+        named = [Path(path) for path in (self.mask, self.roi) if path is not None]
+        files = {str(path): str(path.absolute()) for path in named if path.exists()}
         texts = {name: value and str(value) for name, value in self.opening.items()}
         of_files = {name: files.get(texts[name] or "", texts[name]) for name in ("mask", "roi")}
         return texts | of_files

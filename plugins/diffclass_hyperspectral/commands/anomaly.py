@@ -13,11 +13,12 @@ from diffclass.command_line import (
     check_picture,
     command,
     common_options,
-    costs_of,
+    files_read,
     forecast_printer,
     give_report,
     option,
     options,
+    output_option,
     present,
     refuse_without_effect,
 )
@@ -42,7 +43,7 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 
 @dataclass(frozen=True)
 class _Given(AnomalyOptions):
-    output: Path = option(
+    output: Path = output_option(
         "Scores: .img, .tif, .png, .npy; of several scenes on one map grid as classify's maps.",
         short="-o",
         required=True,
@@ -57,7 +58,7 @@ class _Given(AnomalyOptions):
         "Known anomalies, above 0 (formats and folders as classify's labels): prints the area "
         "under the ROC curve, and that of RX.",
     )
-    picture: Path | None = option("Scene, scores and, with --truth, ROC curves as a .png.")
+    picture: Path | None = output_option("Scene, scores and, with --truth, ROC curves as a .png.")
     truth_variable: str | None = option(
         "Array to take from a .mat truth with several.", hidden=True
     )
@@ -94,10 +95,9 @@ def anomaly(
         refuse_without_effect(["truth_variable"], "without --truth")
     if given.method != "diffusion":
         refuse_without_effect(["neighbors", "time"], f"with --method {given.method}")
-    inputs = [*scenes, *present(given.truth), *part.files]
     rasters = output_names((given.output,), scenes)
     others = present(given.report, given.picture)
-    check_outputs(rasters, others, inputs, numbers=rasters, overwrite=running.overwrite)
+    check_outputs(rasters, others, files_read(), numbers=rasters, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             tiles = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
@@ -124,8 +124,9 @@ def anomaly(
                     curves=curves,
                     overwrite=running.overwrite,
                 )
-    said = report_anomalies(found, curves=curves, costs=costs_of(console))
-    give_report(console, said, given.report, overwrite=running.overwrite)
+    said = report_anomalies(found, curves=curves)
+    again = running.overwrite
+    give_report(console, said, given.report, result=found.scores, overwrite=again)
 
 
 def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> Anomalies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,15 +17,17 @@ from diffclass.command_line import (
     RunOptions,
     command,
     common_options,
-    costs_of,
+    files_read,
     forecast_printer,
     give_report,
     holdout_option,
     names_of,
     option,
     options,
+    output_option,
     present,
     refuse_without_effect,
+    report_option,
 )
 from diffclass.options import Number
 from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
@@ -49,8 +51,6 @@ from diffclass_hyperspectral.io.file_names import file_of, is_for_each
 from diffclass_hyperspectral.options import OPTIONS
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from diffclass.system.costs import Forecast
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tiles import TiledScene
@@ -103,30 +103,28 @@ class _Files:
     """What is written, and where."""
 
     title = "Further maps"
-    output: Path = option(
+    output: Path = output_option(
         "Class map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson. Of several scenes a "
         "mosaic, or with {} for the scene's name, as maps/{}.tif, one map for each.",
         short="-o",
         usual=True,
         required=True,
     )
-    probability: Path | None = option(
+    probability: Path | None = output_option(
         "Calibrated probabilities, one band per class: .img, .tif, .npy.", usual=True
     )
-    margin: Path | None = option("Margins: .img, .tif, .png, .npy.", usual=True)
-    report: Path | None = option(
-        "Report as JSON: everything that is known, and what diffclass rerun needs.", usual=True
-    )
-    save: Path | None = option("Save the model, to be used with --model.", usual=True)
-    ambiguity: Path | None = option(
+    margin: Path | None = output_option("Margins: .img, .tif, .png, .npy.", usual=True)
+    report: Path | None = report_option(usual=True)
+    save: Path | None = output_option("Save the model, to be used with --model.", usual=True)
+    ambiguity: Path | None = output_option(
         "Number of classes that may be each pixel's own, at --level: .img, .tif, .png, .npy."
     )
-    novelty: Path | None = option(
+    novelty: Path | None = output_option(
         "With --model: distance of each pixel to its training neighbours, in units of their "
         "own; above 5 it is beyond their reach: .img, .tif, .png, .npy.",
     )
     spectra: Path | None = spectra_option("classes")
-    stability: Path | None = option(
+    stability: Path | None = output_option(
         "Classify once more with another seed of the neighbour search, and write where the class "
         "is the same: 1, else 0: .img, .tif, .png, .npy. The report gives the share that changes.",
         hidden=True,
@@ -273,10 +271,8 @@ def classify(
     cleaning.checked()
     _check_usage(scenes, labels, model, files, diffusion, part)
     rasters = output_names((files.output, *files.maps.values()), scenes)
-    inputs = present(labels.labels, labels.scores, model.model, cleaning.segments)
-    inputs = [*scenes, *inputs, *part.files]
     check_outputs(
-        rasters, [*present(files.report, files.save), *spectra_files(files.spectra)], inputs,
+        rasters, [*present(files.report, files.save), *spectra_files(files.spectra)], files_read(),
         numbers=present(*files.maps.values()), overwrite=running.overwrite,
     )  # fmt: skip
     with console.timing():
@@ -305,23 +301,15 @@ def classify(
                 if files.save is not None:
                     save_model(files.save, run.result.model, overwrite=running.overwrite)
             parts = _certainty_parts(run, files)
-            again = {}
-            if files.report is not None:
-                again = {"recipe": _recipe(inputs, run.result.class_map)}
-    said = replace(run.report, **parts, costs=costs_of(console))
-    lines = None if running.verbose else _summary(said, tiles.scene, files)
-    give_report(console, said, files.report, overwrite=running.overwrite, more=again, lines=lines)
+            with stage("hashing"):
+                found = "" if files.report is None else map_hash(run.result.class_map)
+
+    def lines(said: ClassificationReport) -> list[str]:
+        return said.lines() if running.verbose else _summary(said, tiles.scene, files)
+
+    said, again = replace(run.report, **parts), running.overwrite
+    give_report(console, said, files.report, result=found, overwrite=again, lines=lines)
     return 0 if run.is_covered and run.is_joined else BOUND_MISSED
-
-
-def _recipe(inputs: Sequence[Path], class_map: np.ndarray) -> dict[str, Any]:
-    from diffclass.command_line import recipe
-    from diffclass.system.progress import stage
-    from diffclass_hyperspectral.io.records import input_files
-
-    with stage("hashing"):
-        files = dict.fromkeys(file for path in inputs for file in input_files(path))
-        return recipe(click.get_current_context(), files, map_hash(class_map))
 
 
 def _write(

@@ -12,11 +12,12 @@ from diffclass.command_line import (
     check_picture,
     command,
     common_options,
-    costs_of,
+    files_read,
     forecast_printer,
     give_report,
     option,
     options,
+    output_option,
     present,
     refuse_without_effect,
 )
@@ -47,7 +48,7 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 
 @dataclass(frozen=True)
 class _Given(ClusterOptions):
-    output: Path = option(
+    output: Path = output_option(
         "Cluster map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson; of several scenes "
         "as classify's.",
         short="-o",
@@ -62,7 +63,7 @@ class _Given(ClusterOptions):
         "Known classes (formats and folders as classify's labels; 0 is unknown): prints "
         "accuracies after the best assignment of clusters to classes.",
     )
-    picture: Path | None = option("Map and mean spectra as a .png.")
+    picture: Path | None = output_option("Map and mean spectra as a .png.")
     spectra: Path | None = spectra_option("clusters")
     truth_variable: str | None = option(
         "Array to take from a .mat truth with several.", hidden=True
@@ -110,10 +111,9 @@ def cluster(
     check_picture(given.picture)
     if given.truth is None:
         refuse_without_effect(["truth_variable"], "without --truth")
-    inputs = [*scenes, *present(given.truth), *part.files]
     rasters = output_names((given.output,), scenes)
     others = [*present(given.report, given.picture), *spectra_files(given.spectra)]
-    check_outputs(rasters, others, inputs, overwrite=running.overwrite)
+    check_outputs(rasters, others, files_read(), overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             grid = PLACES if given.method == "modes" else None
@@ -149,6 +149,6 @@ def cluster(
                 )
             if given.picture is not None:
                 draw_clusters(given.picture, found, spectra, overwrite=running.overwrite)
-    costs = costs_of(console)
-    said = report_scene_clusters(found, spectra, truth=labels, known=known, costs=costs)
-    give_report(console, said, given.report, overwrite=running.overwrite)
+    said = report_scene_clusters(found, spectra, truth=labels, known=known)
+    again = running.overwrite
+    give_report(console, said, given.report, result=found.numbers, overwrite=again)

@@ -14,12 +14,13 @@ from diffclass.command_line import (
     check_picture,
     command,
     common_options,
-    costs_of,
+    files_read,
     forecast_printer,
     give_report,
-    option,
     options,
+    output_option,
     present,
+    report_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
     features_option,
@@ -34,9 +35,9 @@ _SMALLER = "ask for fewer --neighbors or --components, or embed a part of the sc
 
 @dataclass(frozen=True)
 class _Given:
-    output: Path = option("Coordinates: .npy, .csv, .img, .tif.", short="-o", required=True)
-    picture: Path | None = option("Coordinates and spectrum as a .png.")
-    report: Path | None = option("Report as JSON.")
+    output: Path = output_option("Coordinates: .npy, .csv, .img, .tif.", short="-o", required=True)
+    picture: Path | None = output_option("Coordinates and spectrum as a .png.")
+    report: Path | None = report_option()
     features: str = features_option()
     metric: str = metric_option()
 
@@ -69,7 +70,7 @@ def embed(
     from diffclass_hyperspectral import Pixels, open_scene, write_coordinates
     from diffclass_hyperspectral.jobs.embedding import draw_embedding
 
-    _check_outputs([scene, *part.files], given, overwrite=running.overwrite)
+    _check_outputs(given, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             cube = open_scene(scene, **part.opening)
@@ -83,11 +84,11 @@ def embed(
             write_coordinates(given.output, embedded, cube, overwrite=running.overwrite)
             if given.picture is not None:
                 draw_embedding(given.picture, embedded, overwrite=running.overwrite)
-    said = report_embedding(embedded, costs=costs_of(console))
-    give_report(console, said, given.report, overwrite=running.overwrite)
+    said, again = report_embedding(embedded), running.overwrite
+    give_report(console, said, given.report, result=embedded.coordinates, overwrite=again)
 
 
-def _check_outputs(inputs: list[Path], given: _Given, *, overwrite: bool) -> None:
+def _check_outputs(given: _Given, *, overwrite: bool) -> None:
     from diffclass_hyperspectral.io.maps import check_outputs
 
     suffix = given.output.suffix.lower()
@@ -97,4 +98,4 @@ def _check_outputs(inputs: list[Path], given: _Given, *, overwrite: bool) -> Non
     rasters, others = [given.output], present(given.picture, given.report)
     if suffix == ".csv":
         rasters, others = [], [*others, given.output]
-    check_outputs(rasters, others, inputs, numbers=rasters, overwrite=overwrite)
+    check_outputs(rasters, others, files_read(), numbers=rasters, overwrite=overwrite)

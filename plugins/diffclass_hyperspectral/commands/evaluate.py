@@ -13,13 +13,16 @@ from diffclass.command_line import (
     check_picture,
     command,
     common_options,
+    files_read,
     force_option,
     forecast_printer,
     give_report,
     option,
     options,
+    output_option,
     overwrite_option,
     present,
+    report_option,
 )
 from diffclass.exceptions import warn_user
 from diffclass_hyperspectral.commands._scenes import match_option
@@ -52,8 +55,8 @@ class _Given:
     truth_variable: str | None = option(
         "Array to take from a .mat truth with several.", hidden=True
     )
-    report: Path | None = option("Report as JSON.")
-    picture: Path | None = option("Draw confusion matrix and curves: .png.")
+    report: Path | None = report_option()
+    picture: Path | None = output_option("Draw confusion matrix and curves: .png.")
     force: bool = force_option()
     overwrite: bool = overwrite_option()
 
@@ -91,7 +94,7 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
     if given.gap is not None and given.fitted is None:
         raise click.UsageError("--gap is that to the labels of --fitted; give these too")
     check_picture(given.picture)
-    read = [*maps, truth, *margins, *posteriors, *present(given.fitted)]
+    read = [*files_read(), *margins, *posteriors]  # of several maps a file for each
     check_outputs([], present(given.report, given.picture), read, overwrite=given.overwrite)
     before = forecast_printer(console, "evaluate a part of the map", force=given.force)
     before(forecast_of_maps(maps, [*margins[:1], *posteriors[:1]], variable=given.map_variable))
@@ -110,7 +113,8 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
         warn_user(evaluation.warning, UserWarning)
     if given.picture is not None:
         draw_evaluation(given.picture, evaluation, overwrite=given.overwrite)
-    give_report(console, evaluation, given.report, overwrite=given.overwrite)
+    found, again = evaluation.to_dict(), given.overwrite
+    give_report(console, evaluation, given.report, result=found, overwrite=again)
 
 
 def _maps_and_truth(files: tuple[Path, ...], labels: Path | None) -> tuple[list[Path], Path]:

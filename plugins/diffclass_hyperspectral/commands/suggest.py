@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,13 @@ from diffclass.command_line import (
     SuggestOptions,
     command,
     common_options,
-    costs_of,
+    files_read,
     forecast_printer,
     give_report,
     names_of,
     option,
     options,
+    output_option,
     present,
     refuse_without_effect,
 )
@@ -44,7 +45,7 @@ class _Given(SuggestOptions):
         f"{LABEL_FORMATS} Without labels: pixels that stand for most others, found without --rule "
         "and the options of the diffusion.",
     )
-    output: Path = option("Pixels: .geojson, .json, .gpkg, .csv.", short="-o", required=True)
+    output: Path = output_option("Pixels: .geojson, .json, .gpkg, .csv.", short="-o", required=True)
     min_distance: float = option(
         "Least distance between two of them, in pixels.", of=OPTIONS["min_distance"], default=5.0
     )
@@ -106,8 +107,9 @@ def suggest(
         fitting = [name for name in names_of(DiffusionOptions) if name not in of_features]
         refuse_without_effect([*fitting, "rule", "label_variable"], "without --labels")
     diffusion.check()
-    inputs = [*scenes, *present(given.labels), *part.files]
-    check_outputs([], present(given.output, given.report), inputs, overwrite=running.overwrite)
+    check_outputs(
+        [], present(given.output, given.report), files_read(), overwrite=running.overwrite
+    )
     with console.timing():
         with stage("opening"):
             tiles = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
@@ -136,8 +138,8 @@ def suggest(
         which = "" if given.labels is None else "unlabelled "
         apart = f"{given.min_distance:g} pixels apart"
         console.say(f"only {len(report.suggestions)} {which}pixels lie {apart}")
-    report = replace(report, costs=costs_of(console))
-    give_report(console, report, given.report, overwrite=running.overwrite)
+    found, again = report.suggestions, running.overwrite
+    give_report(console, report, given.report, result=found, overwrite=again)
     return 0 if report.is_covered else BOUND_MISSED
 
 
@@ -156,7 +158,7 @@ def _design(
     without += names_of(DiffusionOptions, ScenePart)
     refuse_without_effect(without, "with --for-validation, which draws pixels of a map")
     outputs = present(given.output, given.report)
-    check_outputs([], outputs, list(maps), overwrite=running.overwrite)
+    check_outputs([], outputs, files_read(), overwrite=running.overwrite)
     with console.timing():
         found = read_labels(maps[0])
         place = georeference_of(found.map_info)
@@ -166,6 +168,5 @@ def _design(
         )
         crs = None if place is None else place.crs
         write_points(given.output, pixels, crs=crs, overwrite=running.overwrite)
-    report = replace(report, costs=costs_of(console))
-    give_report(console, report, given.report, overwrite=running.overwrite)
+    give_report(console, report, given.report, result=pixels, overwrite=running.overwrite)
     return 0

@@ -13,11 +13,13 @@ from diffclass.command_line import (
     Console,
     command,
     common_options,
+    files_read,
     force_option,
     forecast_printer,
     is_of_kind,
     option,
     options,
+    output_option,
     overwrite_option,
     present,
 )
@@ -42,17 +44,19 @@ class _Given:
         multiple=True,
         required=True,
     )
-    output: Path = option(
+    output: Path = output_option(
         "Class map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson; of several scenes as "
         "classify's. Of a table: class, probability and margin of each row, .csv, .tsv, .parquet, "
         ".feather, .npz, .h5ad.",
         short="-o",
         required=True,
     )
-    margin: Path | None = option("Margins: .img, .tif, .png, .npy.")
-    probability: Path | None = option("Posteriors, one band per class: .img, .tif, .npy.")
-    labels: Path | None = option("The painted labels: .img, .tif, .png, .npy; of a table as -o.")
-    report: Path | None = option("Report as JSON.")
+    margin: Path | None = output_option("Margins: .img, .tif, .png, .npy.")
+    probability: Path | None = output_option("Posteriors, one band per class: .img, .tif, .npy.")
+    labels: Path | None = output_option(
+        "The painted labels: .img, .tif, .png, .npy; of a table as -o."
+    )
+    report: Path | None = output_option("Report as JSON.")
     force: bool = force_option()
     overwrite: bool = overwrite_option()
 
@@ -75,13 +79,13 @@ class _Given:
         numbers = present(self.margin, self.probability)
         check_outputs(rasters, report, inputs, numbers=numbers, overwrite=self.overwrite)
 
-    def check_table(self, inputs: list[Path], report: list[Path]) -> None:
+    def check_table(self, report: list[Path]) -> None:
         """Refuse outputs of a table that cannot be written or would replace an input."""
         from diffclass_tables.commands._rows import check_outputs
 
         if self.margin is not None or self.probability is not None:
             raise click.UsageError("--margin and --probability are columns of -o of a table")
-        check_outputs([*self.images.values()], report, inputs, overwrite=self.overwrite)
+        check_outputs(self.scenes[0], [*self.images.values()], report, overwrite=self.overwrite)
 
 
 @command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
@@ -100,10 +104,10 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     from diffclass_relabel.queries import export
     from diffclass_relabel.session import class_table, replayed
 
-    inputs, report = [*given.scenes, session, *part.files], present(given.report)
+    inputs, report = files_read(), present(given.report)
     over_table = is_of_kind("table", given.scenes[0])
     if over_table:
-        given.check_table(inputs, report)
+        given.check_table(report)
     else:
         given.check_scenes(inputs, report)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line import FILE, option, refuse_without_effect
+from diffclass.command_line import FILE, FILE_OR_WORD, files_read, option, refuse_without_effect
 from diffclass_tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class RowOptions(FeatureOptions):
     graph: str | None = option(
         "A graph of one's own in place of the features: .npz, .mtx, an edge list with columns "
         "source, target and weight, or obsp/NAME of an .h5ad file.",
+        type=FILE_OR_WORD,
     )
 
     def check(self) -> None:
@@ -68,11 +69,6 @@ class RowOptions(FeatureOptions):
         if self.graph is not None:
             of_points = ["metric", "dimensions", "neighbors", "kernel", "bandwidth"]
             refuse_without_effect(of_points, "with --graph")
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that they name, which no output may replace."""
-        return [] if self.graph is None else [Path(self.graph)]
 
     def opened(self, path: Path, *labels: str | None, random_state: int = 0) -> Rows:
         """Return the rows of a table, with the graph if there is one; ``labels`` may be columns."""
@@ -103,22 +99,15 @@ def table_argument() -> Callable[..., Any]:
     )
 
 
-def label_files(given: str | None) -> list[Path]:
-    """Return the file of labels, if that is what was given, and not a column or nothing."""
-    return [Path(given)] if given and Path(given).exists() else []
-
-
-def check_outputs(
-    results: list[Path], others: list[Path], inputs: list[Path], *, overwrite: bool
-) -> None:
+def check_outputs(table: Path, results: list[Path], others: list[Path], *, overwrite: bool) -> None:
     """Refuse outputs that cannot be written, share a file or would replace an input.
 
-    - `results`: of rows; `inputs`: the table first
+    - `results`: of rows
     """
     from diffclass.system.output import check_apart, require_writable
     from diffclass_tables.io import check_ending
 
     for path in results:
-        check_ending(path, inputs[0])
+        check_ending(path, table)
     files = [require_writable(path, overwrite=overwrite) for path in (*results, *others)]
-    check_apart(files, inputs)
+    check_apart(files, files_read())

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from diffclass.command_line import (
+    FILE_OR_WORD,
     AnomalyOptions,
     Console,
     RunOptions,
     command,
     common_options,
-    costs_of,
     forecast_printer,
     give_report,
     option,
     options,
+    output_option,
     present,
 )
 from diffclass_tables.commands._rows import (
@@ -26,7 +27,6 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
-    label_files,
     table_argument,
 )
 
@@ -38,10 +38,11 @@ _UNMARKED = ("none", "0", "false")  # what is no anomaly
 
 @dataclass(frozen=True)
 class _Given(AnomalyOptions):
-    output: Path = option(f"Id and score of each row: {OUTPUT}", short="-o", required=True)
+    output: Path = output_option(f"Id and score of each row: {OUTPUT}", short="-o", required=True)
     truth: str | None = option(
         "Known anomalies, as classify's labels; 0 and empty are none: prints the area under the "
-        "ROC curve."
+        "ROC curve.",
+        type=FILE_OR_WORD,
     )
 
 
@@ -65,10 +66,7 @@ def anomaly(
     part.check()
     if part.graph is not None:
         raise click.UsageError("anomalies are found among features; leave --graph out")
-    truth = label_files(given.truth)
-    check_outputs(
-        [given.output], present(given.report), [table, *truth], overwrite=running.overwrite
-    )
+    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.truth, random_state=running.random_state)
@@ -82,8 +80,9 @@ def anomaly(
         with stage("writing"):
             columns = {"score": found.scores}
             write_rows(given.output, rows.table, columns, overwrite=running.overwrite)
-    said = report_anomalies(found, curves=curves, costs=costs_of(console))
-    give_report(console, said, given.report, overwrite=running.overwrite)
+    said = report_anomalies(found, curves=curves)
+    again = running.overwrite
+    give_report(console, said, given.report, result=found.scores, overwrite=again)
 
 
 def _marked(known: np.ndarray) -> np.ndarray:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from diffclass.command_line import (
     BOUND_MISSED,
     BYTES,
+    FILE_OR_WORD,
     Console,
     HoldoutOptions,
     RunOptions,
     WalkOptions,
     command,
     common_options,
-    costs_of,
     forecast_printer,
     give_report,
     option,
     options,
+    output_option,
     present,
     refuse_without_effect,
+    report_option,
 )
 from diffclass_tables.commands._rows import (
     LABELS,
@@ -33,28 +35,25 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
-    label_files,
     table_argument,
 )
 from diffclass_tables.options import OPTIONS
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from diffclass.blocks import BlockClassifier
     from diffclass.classifier import DiffusionClassifier
 
 
 @dataclass(frozen=True)
 class _Given:
-    labels: str | None = option(LABELS, usual=True)
+    labels: str | None = option(LABELS, usual=True, type=FILE_OR_WORD)
     scores: Path | None = option(
         "Scores of rows and classes from elsewhere, such as similarities to the names of the "
         "classes, beside the labels or without any: a column for each class and one of ids (.csv, "
         ".tsv, .parquet, .feather), or .npy.",
         usual=True,
     )
-    output: Path = option(
+    output: Path = output_option(
         f"Id, class, probability and margin of each row: {OUTPUT}",
         short="-o",
         usual=True,
@@ -73,7 +72,7 @@ class _Given:
         "files next to the output that are removed at the end.",
         type=BYTES,
     )
-    report: Path | None = option("Report as JSON.")
+    report: Path | None = report_option()
 
 
 @contextmanager
@@ -95,18 +94,6 @@ def _in_memory_or_blocks(
     name = f".{given.output.name}.scratch"
     with TemporaryFolder(name, parent=given.output.parent) as folder:
         yield BlockClassifier.like(classifier, memory=given.memory, scratch=folder.path)
-
-
-def _recipe(inputs: Sequence[Path], columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return how to find the classes of all rows again."""
-    from diffclass.command_line import recipe
-    from diffclass.system.identity import content_hash
-    from diffclass.system.progress import stage
-
-    with stage("hashing"):
-        found = content_hash([repr(name) for name in columns["class"].tolist()])
-        files = [path for path in inputs if path.is_file()]
-        return recipe(click.get_current_context(), files, found)
 
 
 @command(epilog="Example: diffclass classify embeddings.npy --labels labels.csv -o classes.csv")
@@ -151,9 +138,7 @@ def classify(
         raise click.UsageError("give --labels, --scores or both")
     if given.labels is None:
         refuse_without_effect(["labels_per_class", "holdout", "label_variable"], "without --labels")
-    labels = label_files(given.labels)
-    inputs = [table, *labels, *present(given.scores), *part.files]
-    check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
+    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.labels, random_state=running.random_state)
@@ -195,7 +180,7 @@ def classify(
             with stage("writing"):
                 write_rows(given.output, opened, run.columns, overwrite=running.overwrite)
     files = (given.output, *present(given.report))
-    said = replace(run.report, memory=memory, costs=costs_of(console), files=files)
-    again = {} if given.report is None else {"recipe": _recipe(inputs, run.columns)}
-    give_report(console, said, given.report, overwrite=running.overwrite, more=again)
+    said = replace(run.report, memory=memory, files=files)
+    found, again = [repr(name) for name in run.columns["class"].tolist()], running.overwrite
+    give_report(console, said, given.report, result=found, overwrite=again)
     return 0 if run.is_covered else BOUND_MISSED

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diffclass.command_line import (
+    FILE_OR_WORD,
     ClusterOptions,
     Console,
     RunOptions,
     command,
     common_options,
-    costs_of,
     forecast_printer,
     give_report,
     option,
     options,
+    output_option,
     present,
 )
 from diffclass_tables.commands._rows import (
@@ -23,16 +24,16 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
-    label_files,
     table_argument,
 )
 
 
 @dataclass(frozen=True)
 class _Given(ClusterOptions):
-    output: Path = option(f"Id and cluster of each row: {OUTPUT}", short="-o", required=True)
+    output: Path = output_option(f"Id and cluster of each row: {OUTPUT}", short="-o", required=True)
     truth: str | None = option(
-        "Known classes, as classify's labels: prints how well clusters agree with them."
+        "Known classes, as classify's labels: prints how well clusters agree with them.",
+        type=FILE_OR_WORD,
     )
 
 
@@ -56,9 +57,7 @@ def cluster(
     from diffclass_tables.io import read_row_labels, write_rows
 
     part.check()
-    truth = label_files(given.truth)
-    inputs = [table, *truth, *part.files]
-    check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
+    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.truth, random_state=running.random_state)
@@ -74,5 +73,6 @@ def cluster(
         with stage("writing"):
             columns = {"cluster": found.numbers.astype("int64")}
             write_rows(given.output, rows.table, columns, overwrite=running.overwrite)
-    said = report_clusters(found, truth=known, class_names=names, costs=costs_of(console))
-    give_report(console, said, given.report, overwrite=running.overwrite)
+    said = report_clusters(found, truth=known, class_names=names)
+    again = running.overwrite
+    give_report(console, said, given.report, result=found.numbers, overwrite=again)

@@ -13,12 +13,12 @@ from diffclass.command_line import (
     check_picture,
     command,
     common_options,
-    costs_of,
     forecast_printer,
     give_report,
-    option,
     options,
+    output_option,
     present,
+    report_option,
 )
 from diffclass_tables.commands._rows import RowOptions, check_outputs, table_argument
 
@@ -30,13 +30,13 @@ _SMALLER = "ask for fewer --neighbors or --components"
 
 @dataclass(frozen=True)
 class _Given:
-    output: Path = option(
+    output: Path = output_option(
         "Coordinates: .npy, .csv, .tsv, .parquet, .feather; of an .h5ad file also a copy of it.",
         short="-o",
         required=True,
     )
-    picture: Path | None = option("Coordinates and spectrum as a .png.")
-    report: Path | None = option("Report as JSON.")
+    picture: Path | None = output_option("Coordinates and spectrum as a .png.")
+    report: Path | None = report_option()
 
 
 @command(epilog="Example: diffclass embed points.csv -o coordinates.csv --picture coordinates.png")
@@ -67,7 +67,7 @@ def embed(
     part.check()
     check_picture(given.picture)
     others = present(given.picture, given.report)
-    check_outputs([given.output], others, [table, *part.files], overwrite=running.overwrite)
+    check_outputs(table, [given.output], others, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, random_state=running.random_state)
@@ -84,8 +84,8 @@ def embed(
                 draw_map(
                     given.picture, found.model, lambda axes: _draw(axes, found), overwrite=again
                 )
-    said = report_embedding(found, costs=costs_of(console))
-    give_report(console, said, given.report, overwrite=again)
+    said = report_embedding(found)
+    give_report(console, said, given.report, result=values, overwrite=again)
 
 
 def _draw(axes: Any, found: Embedding) -> None:

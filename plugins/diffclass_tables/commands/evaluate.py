@@ -10,14 +10,17 @@ import click
 
 from diffclass.command_line import (
     FILE,
+    FILE_OR_WORD,
     Console,
     command,
     common_options,
+    files_read,
     give_report,
     option,
     options,
     overwrite_option,
     present,
+    report_option,
 )
 
 if TYPE_CHECKING:
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Given:
-    labels: str | None = option("The same as TRUTH; also a column of CLASSES.")
-    fitted: str | None = option("Labels that the classes were found with: left out of TRUTH.")
+    labels: str | None = option("The same as TRUTH; also a column of CLASSES.", type=FILE_OR_WORD)
+    fitted: str | None = option(
+        "Labels that the classes were found with: left out of TRUTH.", type=FILE_OR_WORD
+    )
     id_column: str | None = option(
         "Column of ids; by default 'id', else the first, where classify writes them.",
         names=("--id",),
@@ -36,13 +41,13 @@ class _Given:
         "Column of the classes that were found; by default 'class', of .h5ad 'diffclass_class'."
     )
     truth_variable: str | None = option("Column of the true classes.", hidden=True)
-    report: Path | None = option("Report as JSON.")
+    report: Path | None = report_option()
     overwrite: bool = overwrite_option()
 
 
 @command(epilog="Example: diffclass evaluate classes.csv truth.csv")
 @click.argument("classes", type=FILE)
-@click.argument("truth", type=str, required=False)
+@click.argument("truth", type=FILE_OR_WORD, required=False)
 @options(_Given, "given")
 @common_options
 def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Console) -> None:
@@ -59,7 +64,7 @@ def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Consol
     if source is None or (truth is not None and given.labels is not None):
         raise click.UsageError("give the truth once: after the classes, as TRUTH, or with --labels")
     outputs = [require_writable(path, overwrite=given.overwrite) for path in present(given.report)]
-    check_apart(outputs, [classes, Path(source), *([Path(given.fitted)] if given.fitted else [])])
+    check_apart(outputs, files_read())
     table = _opened(classes, given)
     variable = given.class_variable or _column_of(table, "class")
     probability = _column_of(table, "probability")
@@ -70,7 +75,8 @@ def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Consol
         fitted=None if given.fitted is None else read_row_labels(given.fitted, table),
         probability=table.column(probability) if probability in table.column_names else None,
     )
-    give_report(console, report, given.report, overwrite=given.overwrite)
+    found, again = report.to_dict(), given.overwrite
+    give_report(console, report, given.report, result=found, overwrite=again)
 
 
 def _opened(path: Path, given: _Given) -> Table:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from diffclass.command_line import (
     BOUND_MISSED,
+    FILE_OR_WORD,
     Console,
     RunOptions,
     SuggestOptions,
     WalkOptions,
     command,
     common_options,
-    costs_of,
     forecast_printer,
     give_report,
     names_of,
     option,
     options,
+    output_option,
     present,
     refuse_without_effect,
 )
@@ -29,15 +30,16 @@ from diffclass_tables.commands._rows import (
     SMALLER,
     RowOptions,
     check_outputs,
-    label_files,
     table_argument,
 )
 
 
 @dataclass(frozen=True)
 class _Given(SuggestOptions):
-    labels: str | None = option(f"{LABELS} Without labels: rows that stand for most others.")
-    output: Path = option(
+    labels: str | None = option(
+        f"{LABELS} Without labels: rows that stand for most others.", type=FILE_OR_WORD
+    )
+    output: Path = output_option(
         "Ids of the rows, with an empty column to fill in: .csv, .tsv, .parquet, .feather.",
         short="-o",
         required=True,
@@ -80,9 +82,7 @@ def suggest(
         refuse_without_effect([*names_of(WalkOptions), "rule"], "without --labels")
     if given.output.suffix.lower() not in (".csv", ".tsv", ".parquet", ".feather"):
         raise click.UsageError("suggestions are written as .csv, .tsv, .parquet or .feather")
-    labels = label_files(given.labels)
-    inputs = [table, *labels, *part.files]
-    check_outputs([given.output], present(given.report), inputs, overwrite=running.overwrite)
+    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.labels, random_state=running.random_state)
@@ -103,6 +103,5 @@ def suggest(
         with stage("writing"):
             found, again = report.suggestions, running.overwrite
             write_suggestions(given.output, rows.table, found, overwrite=again)
-    report = replace(report, costs=costs_of(console))
-    give_report(console, report, given.report, overwrite=again)
+    give_report(console, report, given.report, result=found, overwrite=again)
     return 0 if report.is_covered else BOUND_MISSED

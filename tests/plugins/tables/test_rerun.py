@@ -34,10 +34,10 @@ def test_labels_in_a_column_are_no_file(report, capsys):
     words = "classify c.csv --labels class -o n.csv --report n.json --apart name -q"
     assert run(words.split()) == 0
     assert run(["rerun", "n.json", "--into", "again"]) == 0
-    assert "the same classes, point for point" in capsys.readouterr().out
+    assert "the same result, point for point" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["command", "arguments", "inputs", "map_sha256", "versions"])
+@pytest.mark.parametrize("name", ["command", "arguments", "inputs", "result_sha256", "versions"])
 def test_a_recipe_of_another_shape_is_refused(report, name, capsys):
     for value in (None, 3, {}, ["a", 1], [{}], [[]], ["--report"], ["--help", "--report", "x"]):
         odd = copy.deepcopy(report)

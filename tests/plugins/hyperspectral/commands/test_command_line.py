@@ -331,12 +331,12 @@ def test_a_classification_is_run_again(call, folder, tissue):
     assert call(*words)[0] == 0
     code, out, _ = call("rerun", "report.json", "--into", "again")
     assert code == 0
-    assert "the same classes, point for point" in out
+    assert "the same result, point for point" in out
     again = read_labels(folder / "again" / "map.tif").ids
     np.testing.assert_array_equal(again, read_labels(folder / "map.tif").ids)
     assert call("rerun", "report.json")[0] == 2  # the map is there already
     code, out, _ = call("rerun", "report.json", "--overwrite", "--json")
-    assert (code, json.loads(out)["same_map"], json.loads(out)["changed"]) == (0, True, [])
+    assert (code, json.loads(out)["same_result"], json.loads(out)["changed"]) == (0, True, [])
 
 
 def test_changed_inputs_are_said(call, folder, tissue):
@@ -344,7 +344,7 @@ def test_changed_inputs_are_said(call, folder, tissue):
     write_class_map("truth.img", np.roll(tissue.truth, 9, axis=1), overwrite=True, map_info=PLACE)
     code, out, err = call("rerun", "report.json", "--into", "again")
     assert code == 4
-    assert "other classes" in out
+    assert "another result" in out
     assert "truth.img: has changed" in err
     (folder / "truth.img").unlink()
     assert call("rerun", "report.json", "--into", "third")[0] == 3

@@ -178,7 +178,7 @@ def test_a_command_reads_and_writes_nothing_there(server, tmp_path):
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
-    assert "the same classes, point for point" in again.stdout
+    assert "the same result, point for point" in again.stdout
     refused = subprocess.run(
         [*run, *words, "-o", f"{server.address}/map.tif"],
         cwd=tmp_path, capture_output=True, text=True, check=False,

@@ -328,7 +328,7 @@ def test_by_the_command(tmp_path, monkeypatch, capsys):
     scaled = ("classify", "counts.npy", *kept, "--scale", "0.0001", "--report", "r.json")
     assert call(*scaled)["beyond_reach"] == 0
     assert (np.load("map.npy") == np.load("a.npy")).mean() > 0.97
-    assert call("rerun", "r.json", "--into", "again")["same_map"]
+    assert call("rerun", "r.json", "--into", "again")["same_result"]
     first = call("classify", "far.npy", *kept, "--novelty", "n.npy", "--report", "s.json")
     n_far = np.count_nonzero(np.load("n.npy") > 5)
     assert first["beyond_reach"] == first["unclassified"] == n_far > 100
@@ -337,7 +337,7 @@ def test_by_the_command(tmp_path, monkeypatch, capsys):
     second = call("classify", "far.npy", *kept, "--classify-all")
     assert (second["beyond_reach"], second["unclassified"]) == (n_far, 0)
     assert second["beyond_classified"]
-    assert call("rerun", "s.json", "--into", "third")["same_map"]
+    assert call("rerun", "s.json", "--into", "third")["same_result"]
     assert (tmp_path / "third" / "n.npy").exists()
     words = ("classify", "scene.npy", "--labels", "labels.npy", "-o", "b.npy")
     assert "no effect" in call(*words, "--novelty", "x.npy", code=2)

@@ -256,7 +256,7 @@ def test_another_seed_and_nothing_else():
 
 def test_a_run_again_writes_it_again(call, seeded):
     report = call(*STABLE, "--seed", "4", "--report", "r.json")
-    assert call("rerun", "r.json", "--into", "again")["same_map"]
+    assert call("rerun", "r.json", "--into", "again")["same_result"]
     np.testing.assert_array_equal(np.load("again/stability.npy"), np.load("stability.npy"))
     again = json.loads(Path("again/r.json").read_text())
     assert again["stability"] == report["stability"]
