@@ -89,7 +89,7 @@ class PartlyLabelledKFold:
 
 
 def draw_per_class(
-    codes: ArrayLike, n_per_class: int, *, random_state: RandomState = None
+    codes: ArrayLike, n_per_class: int | None, *, random_state: RandomState = None
 ) -> np.ndarray:
     """Draw some labelled points of each class.
 
@@ -97,9 +97,9 @@ def draw_per_class(
     ----------
     codes : array-like of int of shape (n,)
         Class of each point, negative or masked where unlabelled.
-    n_per_class : int
+    n_per_class : int or None
         Points drawn per class; half of the points (at least one) of a class that has fewer than
-        twice as many, so that some are left to be held out.
+        twice as many, so that some are left to be held out. None: half of each class.
     random_state : int, RandomState or None, default=None
         Seeds the draw.
 
@@ -119,12 +119,14 @@ def draw_per_class(
     array([0, 0, 1, 1])
     >>> y = np.full(len(truth), -1); y[drawn] = truth[drawn]
     """
-    check_positive(n_per_class, "n_per_class", integer=True)
+    if n_per_class is not None:
+        check_positive(n_per_class, "n_per_class", integer=True)
     random = check_seed(random_state)
     codes = np.ma.filled(np.ma.asarray(codes), UNLABELLED)
     drawn = []
     for code in np.unique(codes[codes >= 0]):
         members = np.flatnonzero(codes == code)
-        size = min(n_per_class, max(1, len(members) // 2))
+        half = max(1, len(members) // 2)
+        size = half if n_per_class is None else min(n_per_class, half)
         drawn.append(random.choice(members, size, replace=False))
     return np.sort(np.concatenate(drawn)) if drawn else np.empty(0, dtype=np.intp)

@@ -10,16 +10,22 @@ from diffclass.jobs.anomaly import (
     find_anomalies,
     report_anomalies,
 )
-from diffclass.jobs.classification import (
-    UNSURE,
+from diffclass.jobs.classification.forecasts import forecast_classification
+from diffclass.jobs.classification.holdout import (
+    AT_RANDOM,
+    IN_BLOCKS,
+    Holdout,
+    check_two_classes,
+    none_left,
+    warn_of_lost_labels,
+)
+from diffclass.jobs.classification.places import MEMORY, InBlocks, InMemory
+from diffclass.jobs.classification.report import (
     ClassesReport,
     ClassFacts,
+    Classifier,
     FitFacts,
     HoldoutFacts,
-    classification_costs,
-    fit_facts,
-    met_sizes,
-    parameters_of,
     share,
 )
 from diffclass.jobs.clustering import (
@@ -47,7 +53,6 @@ from diffclass.jobs.reports import (
     PointsReport,
     RunCosts,
     RunReport,
-    hints_worth,
     n_kept_loops,
     plain,
     size_lines,
@@ -59,7 +64,6 @@ from diffclass.jobs.suggestion import (
     forecast_suggestions,
     suggest_next,
     suggest_points,
-    suggestion_costs,
 )
 from diffclass.jobs.written_sizes import (
     Measures,
@@ -71,15 +75,18 @@ from diffclass.jobs.written_sizes import (
 )
 
 __all__ = [
+    "AT_RANDOM",
     "HIDDEN",
     "IF_KNOWN",
+    "IN_BLOCKS",
+    "MEMORY",
     "MERGED",
     "METHODS",
-    "UNSURE",
     "Anomalies",
     "AnomalyReport",
     "ClassFacts",
     "ClassesReport",
+    "Classifier",
     "ClusterReport",
     "Clusters",
     "Embedding",
@@ -87,7 +94,10 @@ __all__ = [
     "EvaluationReport",
     "Facts",
     "FitFacts",
+    "Holdout",
     "HoldoutFacts",
+    "InBlocks",
+    "InMemory",
     "MadePoints",
     "Measures",
     "PointSet",
@@ -101,18 +111,16 @@ __all__ = [
     "check_classifier",
     "check_map",
     "check_neighbors",
-    "classification_costs",
+    "check_two_classes",
     "cluster",
     "detection_of",
     "draw_map",
     "embed",
     "find_anomalies",
-    "fit_facts",
+    "forecast_classification",
     "forecast_suggestions",
-    "hints_worth",
-    "met_sizes",
     "n_kept_loops",
-    "parameters_of",
+    "none_left",
     "plain",
     "report_anomalies",
     "report_clusters",
@@ -124,7 +132,7 @@ __all__ = [
     "sizes_of",
     "suggest_next",
     "suggest_points",
-    "suggestion_costs",
+    "warn_of_lost_labels",
     "written_as",
     "written_prior",
 ]

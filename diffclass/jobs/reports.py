@@ -63,14 +63,6 @@ def plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def hints_worth(classifier: Any) -> float | None:
-    """Return as how many labels of each class all hints count; None without scores."""
-    weight = getattr(classifier, "hint_weight_", None)
-    if weight is None:
-        return None
-    return float(weight * len(classifier.operator_) / len(classifier.classes_))
-
-
 def size_lines(class_sizes: Sequence[str] | None) -> list[str]:
     """Return `diffclass.label_diffusion.sizes_in_words` as lines to read, those of many cut off."""
     said = list(class_sizes or ())

@@ -11,12 +11,12 @@ import numpy as np
 from diffclass.acquisition import MEDOID_BYTES, RULES, by_coverage, suggest, well_apart
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.jobs.classification import classification_costs
+from diffclass.jobs.classification.forecasts import classification_costs
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import HIDDEN, MERGED, Facts, PointsReport
 from diffclass.operators import MarkovOperator
 from diffclass.options import COUNT, SEED, Number, OneOf, check_options
-from diffclass.system.costs import Cost, Forecast, Size
+from diffclass.system.costs import Cost, Forecast
 from diffclass.system.progress import stage
 from diffclass.targets import decode_labels, encode_labels
 
@@ -201,20 +201,16 @@ def suggest_next(
     )
 
 
-def suggestion_costs(size: Size) -> dict[str, Cost]:
-    """Return what choosing among classified points costs."""
-    # the posteriors once more, the doubts, and the distances
-    values = 8 * size.points * size.classes
-    return {"suggestions": Cost(values + 16 * size.points + MEDOID_BYTES)}
-
-
 def forecast_suggestions(
     points: PointSet, classifier: DiffusionClassifier, n_classes: int
 ) -> Forecast:
     """Say what `suggest_points` will need with labels."""
     costs = classification_costs(points, classifier, n_classes)
-    costs |= suggestion_costs(points.size(classifier.n_neighbors, n_classes))
-    return Forecast.of(costs | {"writing": Cost()})
+    size = points.size()
+    # the posteriors once more, the doubts, and the distances
+    values = 8 * size.points * n_classes
+    choosing = Cost(values + 16 * size.points + MEDOID_BYTES)
+    return Forecast.of(costs | {"suggestions": choosing, "writing": Cost()})
 
 
 def _check(points: PointSet, **given: Any) -> None:

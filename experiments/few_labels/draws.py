@@ -29,6 +29,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffclass.evaluation import draw_per_class
+from diffclass.jobs import Holdout
 from diffclass_hyperspectral.jobs.evaluation import hold_out
 from experiments.problems import Problem
 
@@ -153,7 +154,7 @@ def _stroke(
 
 def blocks(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -> Drawn:
     ids = truth.astype(np.intp).reshape(shape)  # see draw_labels
-    split = hold_out(ids, kind="blocks", labels_per_class=n_per_class, random_state=seed, gap=GAP)
+    split = hold_out(ids, Holdout("blocks", n_per_class, seed), gap=GAP)
     y, _ = labelled_at(truth, split.fit.ravel())
     return y, split.test.ravel()
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from diffclass.jobs import Holdout
 from diffclass_hyperspectral import LabelImage, Scene, read_labels
 from diffclass_hyperspectral.io.georeference import georeference_of
 from diffclass_hyperspectral.jobs.evaluation import hold_out
@@ -66,7 +67,7 @@ def write_squares(scene: Scene, labels: LabelImage, path: Path) -> None:
     import shapely
     from rasterio.warp import transform_geom
 
-    split = hold_out(labels.ids, kind="blocks", labels_per_class=LABELS_PER_CLASS, random_state=0)
+    split = hold_out(labels.ids, Holdout("blocks", LABELS_PER_CLASS))
     place = georeference_of(scene.map_info)
     a, _, left, _, e, top = place.transform
     squares = []

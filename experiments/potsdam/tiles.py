@@ -28,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from diffclass.jobs import Holdout
 from diffclass.plots import stretch_contrast
 from diffclass_hyperspectral import (
     ClassificationRun,
@@ -67,15 +68,13 @@ def classified(
         scene,
         labels,
         features=SceneFeatures(metric=metric),
-        holdout=holdout,
-        labels_per_class=LABELS_PER_CLASS,
-        random_state=draw,
+        holdout=Holdout(holdout, LABELS_PER_CLASS, draw),
     )
 
 
 def svm_accuracy(scene: Scene, labels: LabelImage, holdout: str, draw: int) -> float:
     """Return the overall accuracy of a support vector machine on the same pixels."""
-    split = hold_out(labels.ids, kind=holdout, labels_per_class=LABELS_PER_CLASS, random_state=draw)
+    split = hold_out(labels.ids, Holdout(holdout, LABELS_PER_CLASS, draw))
     spectra = scene.spectra().reshape(*scene.shape[:2], -1)
     model = make_pipeline(StandardScaler(), SVC(C=10.0))
     model.fit(spectra[split.fit], labels.ids[split.fit])

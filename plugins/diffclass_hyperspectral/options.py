@@ -24,8 +24,6 @@ OPTIONS = {
     "features": OneOf(("spectral", "spatial")),
     "field_power": Number(0),
     "gap": COUNT,
-    "holdout": OneOf(("random", "blocks", "both"), or_none=True),
-    "labels_per_class": Whole(1, or_none=True),
     "legend": YES_NO,
     "level": Number(0, 1, is_open=True),
     "majority": Whole(1, is_odd=True),

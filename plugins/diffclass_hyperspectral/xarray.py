@@ -3,8 +3,9 @@
 Importing this module registers it, as ``import rioxarray`` registers ``cube.rio``:
 
     import diffclass_hyperspectral.xarray
+    from diffclass.jobs import Holdout
 
-    maps = cube.diffclass.classify("labels.gpkg", labels_per_class=5, holdout="blocks")
+    maps = cube.diffclass.classify("labels.gpkg", holdout=Holdout("blocks", labels_per_class=5))
     maps.diffclass.write_map("map.tif")
 
 ``maps.class_map.rio.to_raster`` writes ids and names too, but rioxarray writes no palette.

@@ -10,16 +10,18 @@ import click
 import numpy as np
 import pytest
 
+import diffclass.jobs
 import diffclass_hyperspectral
 import diffclass_tables
 from diffclass.exceptions import ParameterError
 from diffclass.options import Number, OneOf, Text, Texts, Whole, YesNo
 
 PACKAGES = (diffclass_hyperspectral, diffclass_tables)
+Holdout = diffclass.jobs.Holdout  # the job of all classifications
 JOBS = {  # of each command, with options that have another name in Python
     "diffclass_hyperspectral": {
         "anomaly": ("scene_anomalies",),
-        "classify": ("Cleanup", "SceneFeatures", "classify_with_holdout", "write_maps"),
+        "classify": ("Cleanup", "Holdout", "SceneFeatures", "classify_with_holdout", "write_maps"),
         "cluster": ("SceneFeatures",),
         "embed": ("SceneFeatures",),
         "evaluate": ("evaluate_map",),
@@ -34,8 +36,8 @@ JOBS = {  # of each command, with options that have another name in Python
     },
 }
 OTHER_NAMES = {
-    "number": "n_points", "for_validation": "n_points", "components": "n_components",
-    "dimensions": "n_components",
+    "holdout": "kind", "number": "n_points", "for_validation": "n_points",
+    "components": "n_components", "dimensions": "n_components",
 }  # fmt: skip
 WORDS = (
     *("", "a", "-1", "0", "1", "2", "3", "0.5", "1.5", "nan", "inf", "-inf", "1e400", "True"),
@@ -55,14 +57,15 @@ class Untouched:
 
 def jobs(package):
     """Return the public functions of a package, and the classes that hold options of jobs."""
-    found = {name: getattr(package, name) for name in package.__all__}
-    classes = {"Cleanup", "Rows", "SceneFeatures"}
+    found = {name: getattr(package, name) for name in package.__all__} | {"Holdout": Holdout}
+    classes = {"Cleanup", "Holdout", "Rows", "SceneFeatures"}
     return {n: job for n, job in found.items() if inspect.isfunction(job) or n in classes}
 
 
 def domains(job):
     """Return the domain of each option of a job."""
-    home = importlib.import_module(f"{job.__module__.partition('.')[0]}.options")
+    package = job.__module__.partition(".")[0]
+    home = importlib.import_module(job.__module__ if job is Holdout else f"{package}.options")
     return {p.name: home.OPTIONS[p.name] for p in plain_parameters(job)}
 
 
@@ -154,7 +157,7 @@ def options_of_commands():
             home = importlib.import_module(f"{package.__name__}.commands.{name}")
             for option in getattr(home, name).params:
                 in_python = OTHER_NAMES.get(option.name, option.name)
-                for job in (getattr(package, one) for one in its_jobs):
+                for job in (jobs(package)[one] for one in its_jobs):
                     if in_python in domains(job) and not isinstance(option.type, click.Path):
                         yield pytest.param(
                             job, in_python, option,

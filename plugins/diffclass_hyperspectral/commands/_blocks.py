@@ -16,9 +16,10 @@ from diffclass.system.memory import available_memory_bytes
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.command_line import Console
+    from diffclass.jobs import InMemory
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.jobs.classification import BlockRun, InMemory
+    from diffclass_hyperspectral.jobs.classification import BlockRun
 
 _SHARE_OF_FREE = 0.6  # of the free memory, for workers without a budget
 
@@ -91,7 +92,8 @@ def opened_blocks(
     n_classes: int,
 ) -> Iterator[InMemory | BlockRun]:
     """Open the place where a scene is worked on: in memory, or in blocks if that does not do."""
-    from diffclass_hyperspectral.jobs.classification import MEMORY, BlockRun
+    from diffclass.jobs import MEMORY
+    from diffclass_hyperspectral.jobs.classification import BlockRun
 
     chosen.check()
     if not chosen.is_in_blocks:
@@ -138,6 +140,7 @@ def needed_memory(
     scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier, n_classes: int
 ) -> int:
     """Return the bytes that classifying a scene in memory takes."""
-    from diffclass_hyperspectral.jobs.classification.forecasts import forecast_classification
+    from diffclass.jobs import forecast_classification
+    from diffclass_hyperspectral import Pixels
 
-    return int(forecast_classification(scene, features, classifier, n_classes).peak)
+    return forecast_classification(Pixels(scene, features), classifier, n_classes).peak

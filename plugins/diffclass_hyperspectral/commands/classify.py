@@ -309,7 +309,7 @@ def classify(
 
     said, again = replace(run.report, **parts), running.overwrite
     give_report(console, said, files.report, result=found, overwrite=again, lines=lines)
-    return 0 if run.is_covered and run.is_joined else BOUND_MISSED
+    return BOUND_MISSED if run.report.misses_bound else 0
 
 
 def _write(
@@ -421,10 +421,11 @@ def _by_labels(
     before: Callable[[Forecast], None],
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
+    from diffclass.jobs import Holdout
     from diffclass_hyperspectral import classify_with_holdout, read_tile_labels
     from diffclass_hyperspectral.jobs.library_labels import read_scene_labels
 
-    cube, given = tiles.scene, fitting.labels
+    cube, given, held = tiles.scene, fitting.labels, fitting.held
     assert given.labels is not None
     features = fitting.diffusion.features_of(cube)
     labels = read_scene_labels(tiles, given.labels, variable=given.label_variable)
@@ -443,9 +444,7 @@ def _by_labels(
             labels,
             features=features,
             classifier=classifier,
-            holdout=fitting.held.holdout,
-            labels_per_class=fitting.held.labels_per_class,
-            random_state=fitting.random_state,
+            holdout=Holdout(held.holdout, held.labels_per_class, fitting.random_state),
             cleanup=cleanup,
             before=before,
             place=place,

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.jobs import SuggestionReport, suggest_next
+from diffclass.jobs import SuggestionReport, forecast_suggestions, suggest_next
 from diffclass.options import check_options
 from diffclass.system.costs import Forecast
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.jobs.classification import checked_labels, classify_scene
-from diffclass_hyperspectral.jobs.classification.forecasts import forecast_classification
 from diffclass_hyperspectral.options import OPTIONS
 from diffclass_hyperspectral.pixels import Pixels
 
@@ -77,8 +76,7 @@ def suggest_for_scene(
         DiffusionClassifier(random_state=random_state) if classifier is None else classifier
     )
     labels = checked_labels(scene, labels, features, classifier)
-    n_classes = labels.n_classes
-    memory = forecast_classification(scene, features, classifier, n_classes, suggesting=True)
+    memory = forecast_suggestions(Pixels(scene, features), classifier, labels.n_classes)
     if before is not None:
         before(memory)
     result = classify_scene(scene, labels, features=features, classifier=classifier)

@@ -40,8 +40,8 @@ from diffclass_tables.commands._rows import (
 from diffclass_tables.options import OPTIONS
 
 if TYPE_CHECKING:
-    from diffclass.blocks import BlockClassifier
     from diffclass.classifier import DiffusionClassifier
+    from diffclass.jobs import InBlocks, InMemory
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,14 @@ class _Given:
 @contextmanager
 def _in_memory_or_blocks(
     given: _Given, classifier: DiffusionClassifier, peak: int, console: Console
-) -> Iterator[DiffusionClassifier | BlockClassifier]:
-    """Yield the classifier, or one that works on files for as long as the block lasts."""
+) -> Iterator[InMemory | InBlocks]:
+    """Yield where rows are classified, on files for as long as the block lasts."""
+    from diffclass.jobs import MEMORY, InBlocks
+
     if given.memory is None or peak <= given.memory:
-        yield classifier
+        yield MEMORY
         return
-    from diffclass.blocks import BlockClassifier
+    from diffclass.blocks import Scratch
     from diffclass.system.temporary_folders import TemporaryFolder
 
     console.say(
@@ -93,7 +95,7 @@ def _in_memory_or_blocks(
     classifier.set_params(kept_classes=None)
     name = f".{given.output.name}.scratch"
     with TemporaryFolder(name, parent=given.output.parent) as folder:
-        yield BlockClassifier.like(classifier, memory=given.memory, scratch=folder.path)
+        yield InBlocks(Scratch(folder.path), given.memory)
 
 
 @command(epilog="Example: diffclass classify embeddings.npy --labels labels.csv -o classes.csv")
@@ -117,17 +119,17 @@ def classify(
     """Classify every row of TABLE from a few labels, or scores from elsewhere, or both.
 
     Rows with missing values, and rows that no label reaches, get no class. Exit code 4: the classes
-    are there, but the labels did not cover the graph by --max-time. Formats of TABLE: diffclass
-    info table.csv --help.
+    are there, but the labels did not cover the graph by --max-time, or blocks lack edges between
+    them. Formats of TABLE: diffclass info table.csv --help.
     """
     import numpy as np
 
+    from diffclass.jobs import Holdout, forecast_classification
     from diffclass.system.progress import stage
     from diffclass.targets import encode_labels
     from diffclass_tables.io import read_row_labels, read_row_scores, write_rows
     from diffclass_tables.jobs.classification import (
         classify_rows,
-        forecast_classification,
         kept_classes_of,
         row_prior,
     )
@@ -160,8 +162,8 @@ def classify(
                 f"{classifier.kept_classes} likeliest classes"
             )
         memory = forecast_classification(rows, classifier, n_classes)
-        with _in_memory_or_blocks(given, classifier, memory.peak, console) as used:
-            if used is classifier:
+        with _in_memory_or_blocks(given, classifier, memory.peak, console) as place:
+            if place.has_graph:
                 before(memory)
             elif scores is not None or rows.graph is not None:
                 raise click.UsageError(
@@ -171,11 +173,10 @@ def classify(
                 rows,
                 y,
                 scores=scores,
-                classifier=used,
-                labels_per_class=held.labels_per_class,
-                holdout=held.holdout,
-                random_state=running.random_state,
+                classifier=classifier,
+                holdout=Holdout(held.holdout, held.labels_per_class, running.random_state),
                 level=given.level,
+                place=place,
             )
             with stage("writing"):
                 write_rows(given.output, opened, run.columns, overwrite=running.overwrite)
@@ -183,4 +184,4 @@ def classify(
     said = replace(run.report, memory=memory, files=files)
     found, again = [repr(name) for name in run.columns["class"].tolist()], running.overwrite
     give_report(console, said, given.report, result=found, overwrite=again)
-    return 0 if run.is_covered else BOUND_MISSED
+    return BOUND_MISSED if run.report.misses_bound else 0

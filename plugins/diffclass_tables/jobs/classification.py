@@ -11,42 +11,41 @@ A script that does what ``diffclass classify`` does with a table:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.evaluation import classification_scores, draw_per_class
-from diffclass.exceptions import DataError, warn_user
+from diffclass.evaluation import classification_scores
 from diffclass.jobs import (
+    AT_RANDOM,
     HIDDEN,
     IF_KNOWN,
-    UNSURE,
+    MEMORY,
     ClassesReport,
     ClassFacts,
+    Classifier,
     FitFacts,
+    Holdout,
     HoldoutFacts,
+    InBlocks,
+    InMemory,
     Measures,
     Prior,
-    classification_costs,
-    fit_facts,
-    met_sizes,
-    parameters_of,
+    check_two_classes,
+    warn_of_lost_labels,
     written_prior,
 )
 from diffclass.label_diffusion import LABEL_MODES, ScorePrior
 from diffclass.options import check_options
-from diffclass.system.costs import Cost, Forecast, seconds_of
 from diffclass.targets import decode_labels, encode_labels
 from diffclass_tables.io import RowScores
 from diffclass_tables.options import OPTIONS
 from diffclass_tables.rows import Rows
 
-Classifier = DiffusionClassifier | BlockClassifier
 _CHUNK = 2**22  # posteriors that are calibrated at once
 _NO_ACCURACY = "unknown: no labels were held out; --labels-per-class N holds some out"
 # Of so many rows times classes, each row keeps its largest classes: all would take gigabytes
@@ -106,11 +105,6 @@ class ClassifiedRows:
     classifier: Classifier
     report: RowReport
 
-    @property
-    def is_covered(self) -> bool:
-        """Whether the labels covered the graph by the last time looked at."""
-        return bool(self.classifier.margin_curve_.is_covered)
-
 
 def row_prior(text: str, y: np.ndarray, n_rows: int, scores: RowScores | None = None) -> Prior:
     """Return the ``class_prior`` for a text such as "cat=20-30%,dog=500rows"."""
@@ -126,11 +120,10 @@ def classify_rows(
     y: np.ndarray,
     *,
     scores: RowScores | None = None,
-    classifier: Classifier | None = None,
-    labels_per_class: int | None = None,
-    holdout: str | None = None,
-    random_state: int = 0,
+    classifier: DiffusionClassifier | None = None,
+    holdout: Holdout | None = None,
     level: float | None = None,
+    place: InMemory | InBlocks = MEMORY,
 ) -> ClassifiedRows:
     """Classify rows from the labels of some, and score the classes on labels held out.
 
@@ -141,16 +134,14 @@ def classify_rows(
         Classes; None for none.
     scores : RowScores, optional
         From elsewhere, as the ``score_prior`` of `DiffusionClassifier`; see `read_row_scores`.
-    classifier : DiffusionClassifier or BlockClassifier, optional
-        Fitted here; the second without scores.
-    labels_per_class : int, optional
-        Labels of each class to fit on, drawn at random; the others are held out.
-    holdout : {"random"}, optional
-        Whether half of the labels of each class are held out.
-    random_state : int, default=0
-        Draws them.
+    classifier : DiffusionClassifier, optional
+        Fitted here.
+    holdout : diffclass.jobs.Holdout, optional
+        Which labels are held out, at random; none by default.
     level : float, optional
         Share of the sets that are to hold the true class, between 0 and 1; None: no sets.
+    place : InMemory or InBlocks, optional
+        Where the work is done; the second, of `diffclass.jobs`, for what is too large for memory.
 
     Returns
     -------
@@ -182,70 +173,41 @@ def classify_rows(
     >>> found.columns["class"][[5, 45]].tolist(), found.columns["probability"][[5, 45]].round(2)
     (['cat', 'dog'], array([1., 1.], dtype=float32))
     """
-    given_options = {
-        "labels_per_class": labels_per_class,
-        "holdout": holdout,
-        "random_state": random_state,
-    }
-    check_options(OPTIONS, **given_options, level=level)
+    check_options(OPTIONS, level=level)
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
-    if isinstance(classifier, DiffusionClassifier):
-        classifier.set_params(affinity=rows.affinity)
-    n_lost = _warn_of_labels(y, rows)
+    holdout, path = holdout or Holdout(), rows.path
+    place.check_hints(scores)
+    n_lost = sum(value is not None for value in y[~rows.valid])
+    warn_of_lost_labels(n_lost, path, rows.noun)
     given = y[rows.valid]
     classes, codes = encode_labels(given)
-    if len(classes) < 2 and scores is None:
-        raise DataError(
-            f"{rows.table.path}: {'only one' if len(classes) else 'no'} class is labelled "
-            "among its rows; label rows of at least two"
-        )
-    fit = _fitted_on(codes, labels_per_class, holdout=holdout, random_state=random_state)
-    prior = None if scores is None else scores.of(rows.valid)
-    hints = {} if prior is None else {"score_prior": prior}
-    classifier.fit(rows.points, np.where(fit, given, None), **hints)
-    codes_found = np.asarray(classifier.diffusion_.codes)
-    found = decode_labels(classifier.classes_, codes_found).astype(object)
-    reached = codes_found >= 0
+    if scores is None:
+        check_two_classes(len(classes), path, rows.noun)
+    is_fitted = holdout.fitted_on(rows, codes)
+    holdout.warn_of_few(rows.noun, classes.tolist(), np.bincount(codes[codes >= 0]).tolist())
+    hints = None if scores is None else scores.of(rows.valid)
+    given[~is_fitted] = None
+    fitted = place.fit(classifier, rows, given, hints=hints)
+    places = np.append(np.searchsorted(fitted.classes_, classes), -1)
+    fit = FitFacts.of(fitted, seed=holdout.random_state, labels_without_data=n_lost)
+    report = _report(rows, fitted, places[codes], is_fitted, fit)
+    return ClassifiedRows(_columns(rows, fitted, level), fitted, report)
+
+
+def _columns(rows: Rows, classifier: Classifier, level: float | None) -> dict[str, np.ndarray]:
+    """Return what is found of all rows; see `ClassifiedRows`."""
+    codes = np.asarray(classifier.diffusion_.codes)
+    found = decode_labels(classifier.classes_, codes).astype(object)
+    reached = codes >= 0
     found[~reached] = None
-    best, sets = _probabilities(classifier, codes_found, level)
-    columns = {
-        "class": rows.placed(found, None),
-        "probability": rows.placed(np.where(reached, best, np.nan).astype(np.float32), np.nan),
-        "margin": rows.placed(
-            np.where(reached, classifier.margin_, np.nan).astype(np.float32), np.nan
-        ),
-    }
+    best, sets = _probabilities(classifier, codes, level)
+    columns = {"class": rows.placed(found, None)}
+    for name, values in (("probability", best), ("margin", classifier.margin_)):
+        single = np.where(reached, values, np.nan).astype(np.float32)
+        columns[name] = rows.placed(single, np.nan)
     if level is not None:
         columns["set"] = rows.placed(sets, None)
-    places = np.searchsorted(classifier.classes_, classes)
-    fitted = fit_facts(classifier, random_state=random_state, labels_without_data=n_lost)
-    report = _report(rows, classifier, columns, np.append(places, -1)[codes], fit)
-    report = replace(report, fit=FitFacts(**fitted))
-    return ClassifiedRows(columns, classifier, report)
-
-
-def _fitted_on(
-    codes: np.ndarray, labels_per_class: int | None, *, holdout: str | None, random_state: int
-) -> np.ndarray:
-    """Return which rows are fitted on, bool (n,)."""
-    if labels_per_class is None and holdout is None:
-        return codes >= 0
-    fit = np.zeros(len(codes), dtype=bool)
-    fit[draw_per_class(codes, labels_per_class or len(codes), random_state=random_state)] = True
-    if not ((codes >= 0) & ~fit).any():
-        raise DataError("no label is left to be held out; give more labels, or fit on fewer")
-    return fit
-
-
-def _warn_of_labels(y: np.ndarray, rows: Rows) -> int:
-    """Warn of labels that cannot be used, and return how many there are."""
-    lost = sum(value is not None for value in y[~rows.valid])
-    if lost:
-        warn_user(
-            f"{rows.table.path}: {lost} labelled rows have missing values and are not used",
-            UserWarning,
-        )
-    return lost
+    return columns
 
 
 def _probabilities(
@@ -270,19 +232,6 @@ def _probabilities(
     return best, sets
 
 
-def forecast_classification(
-    rows: Rows, classifier: DiffusionClassifier, n_classes: int
-) -> Forecast:
-    """Say what `classify_rows` will need."""
-    costs = classification_costs(rows, classifier, n_classes)
-    forecast = Forecast.of(costs | {"writing": Cost()})
-    is_known = classifier.kernel is None and classifier.warp is None and classifier.device == "cpu"
-    if not is_known or classifier.join_features:
-        return forecast
-    once = ["features", "neighbors", "affinities"]
-    return replace(forecast, seconds=seconds_of(costs, n_fits=1, once=once))
-
-
 def kept_classes_of(classifier: DiffusionClassifier, n_rows: int, n_classes: int) -> int | None:
     """Return how many classes each row should keep; None for all, as of few rows or classes."""
     can_keep = LABEL_MODES[classifier.label_mode].largest_walk is not None
@@ -294,31 +243,31 @@ def kept_classes_of(classifier: DiffusionClassifier, n_rows: int, n_classes: int
 def _report(
     rows: Rows,
     classifier: Classifier,
-    columns: dict[str, np.ndarray],
     codes: np.ndarray,
-    fit: np.ndarray,
+    is_fitted: np.ndarray,
+    fit: FitFacts,
 ) -> RowReport:
+    """Describe classes; ``codes`` are those of the labels, of which some were fitted on."""
     names = [str(name) for name in classifier.classes_.tolist()]
-    found = np.asarray(classifier.diffusion_.codes)
+    found, is_labelled = np.asarray(classifier.diffusion_.codes), codes >= 0
     n_rows = np.bincount(found[found >= 0], minlength=len(names))
-    n_labels = np.bincount(codes[fit & (codes >= 0)], minlength=len(names))
-    held = (codes >= 0) & ~fit
-    scored = None
+    n_labels = np.bincount(codes[is_fitted & is_labelled], minlength=len(names))
+    held, scored = is_labelled & ~is_fitted, None
     if held.any():
         scores = classification_scores(codes[held], found[held])
-        scored = HoldoutFacts(kind="random", n_fit=int(n_labels.sum()), scores=scores)
-    return RowReport(
-        facts=rows.facts,
-        path=str(rows.table.path),
-        parameters=parameters_of(classifier),
-        classes=tuple(
+        scored = HoldoutFacts(kind=AT_RANDOM, n_fit=int(n_labels.sum()), scores=scores)
+    n_unreached = int(np.count_nonzero(found < 0))
+    return RowReport.of(
+        classifier,
+        rows.facts,
+        [
             ClassFacts(name=name, n_points=int(n), labels=int(labels))
             for name, n, labels in zip(names, n_rows, n_labels, strict=True)
-        ),
-        unclassified=int(sum(value is None for value in columns["class"])),
-        unreached=int(np.count_nonzero(found < 0)),
-        unsure=int((columns["margin"] < UNSURE).sum()),
-        mean_margin=float(classifier.margin_.mean()),
-        class_sizes=met_sizes(classifier, names, (n_rows / max(len(found), 1)).tolist()),
+        ],
+        np.asarray(classifier.margin_),
+        fit=fit,
+        path=str(rows.path),
+        unclassified=rows.facts["n_without_data"] + n_unreached,
+        unreached=n_unreached,
         holdout=scored,
     )

@@ -232,7 +232,7 @@ def test_wrong_sources(table, folder):
 
 def test_too_few_classes(rows, fails):
     for text, says in (
-        ("row,class\n0,a\n1,a\n", "only one class is labelled"),
+        ("row,class\n0,a\n1,a\n", "only one class is labelled among the rows"),
         ("row,class\n0,\n1,-1\n", "no class is labelled"),
         ("row,class\n", "no class is labelled"),
         ("row,class\n0,a\n1,b\n", "left to be held out"),

@@ -6,7 +6,6 @@ from diffclass_hyperspectral.jobs.classification.classifying import (
     classify_scene,
 )
 from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup
-from diffclass_hyperspectral.jobs.classification.in_memory import MEMORY, InMemory
 from diffclass_hyperspectral.jobs.classification.lines import area_texts
 from diffclass_hyperspectral.jobs.classification.models import (
     SceneModel,

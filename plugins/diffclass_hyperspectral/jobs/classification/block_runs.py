@@ -17,14 +17,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from diffclass import __version__
 from diffclass.blocks import (
     BlockClassifier,
-    BlockPlan,
     Engine,
     Scratch,
     cluster_at,
@@ -33,37 +32,28 @@ from diffclass.blocks import (
     room_in,
 )
 from diffclass.classifier import DiffusionClassifier
+from diffclass.jobs import InBlocks, MadePoints
 from diffclass.model_files import read_model, write_model
-from diffclass.system.costs import Forecast, Size
+from diffclass.system.costs import Cost
 from diffclass.system.identity import sources
 from diffclass.system.progress import stage
 from diffclass.system.temporary_folders import TemporaryFolder
+from diffclass_hyperspectral.features.feature_costs import feature_cost
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
-from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene, scene_identity
-from diffclass_hyperspectral.jobs.classification.classifying import LabelledPoints
-from diffclass_hyperspectral.jobs.classification.forecasts import forecast_blocks
 from diffclass_hyperspectral.jobs.classification.models import FEATURES
+from diffclass_hyperspectral.pixels import Pixels, feature_facts
 
 _FEATURES = "diffclass scene features"
-_SECOND = "second_seed"  # folder of another graph in the scratch folder
 _WINDOW_SHARE = 0.25  # of the memory, for windows of a picture that is smoothed
 
 
 @dataclass(frozen=True)
-class BlockRun:
+class BlockRun(InBlocks):
     """Where a scene beyond memory is worked on: a scratch folder, on this machine or by an engine.
 
-    ``memory`` is in bytes, of this process and those it starts, or of each worker of a scheduler;
-    ``n_workers`` processes of this machine build the graph.
+    Its fields are those of `InBlocks`.
     """
-
-    has_graph: ClassVar = False
-
-    scratch: Scratch
-    memory: float
-    engine: Engine | None = None
-    n_workers: int | None = None
 
     @classmethod
     @contextmanager
@@ -91,7 +81,7 @@ class BlockRun:
             Removed at the end, also after Ctrl-C; after an error complete stages stay. Of a link,
             both it and the folder are removed.
         memory, n_workers
-            As of `BlockRun`.
+            As of `InBlocks`.
         scheduler : str, optional
             Address of a dask scheduler, such as "tcp://host:8786".
         resume : bool, default=False
@@ -122,70 +112,42 @@ class BlockRun:
                 require_distributed()  # before features are made
             yield cls(scratch, memory, engine, n_workers)
 
-    def forecast(
-        self,
-        scene: Scene,
-        features: SceneFeatures,
-        classifier: DiffusionClassifier,
-        n_classes: int,
-        **repeated: Any,
-    ) -> Forecast:
-        """Say what a classification will need; see `forecast_blocks`."""
-        job = scene, features, classifier, n_classes
-        return forecast_blocks(*job, self.plan, n_machines=self.n_machines, **repeated)
+    def points(self, pixels: Pixels) -> Pixels:
+        """Return the pixels with features that are made on files."""
+        return _PixelsOnFiles(pixels.scene, pixels.features, place=self)
 
-    def points(self, scene: Scene, labels: LabelImage, features: SceneFeatures) -> LabelledPoints:
-        """Fit features to a scene and write them; those of a resumed run are taken over."""
-        model = self.scratch.folder / "features" / "features.model"
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _PixelsOnFiles(Pixels):
+    """Pixels whose features lie in a scratch folder; those of a resumed run are taken over."""
+
+    place: InBlocks
+
+    def costs(self) -> dict[str, Cost]:
+        """Return the costs of making the features, which are not kept in memory."""
+        n_bands = int(self.scene.band_mask.sum())
+        making = feature_cost(self.features, self.scene.shape, n_bands, on_disk=True)
+        return {"features": making}
+
+    def make(self) -> MadePoints:
+        """Fit features to the scene and write them, or read what is written."""
+        scratch, features = self.place.scratch, self.features
+        model = scratch.folder / "features" / "features.model"
 
         def work() -> dict[str, Any]:
             _, valid = features.fit_transform_points(
-                scene,
-                lambda shape: self.scratch.create("features/points", shape, np.float32),
-                window_bytes=int(self.memory * _WINDOW_SHARE),
+                self.scene,
+                lambda shape: scratch.create("features/points", shape, np.float32),
+                window_bytes=int(self.place.memory * _WINDOW_SHARE),
             )
-            self.scratch.save("features/valid", valid)
+            scratch.save("features/valid", valid)
             _save_features(model, features)
             return {}
 
-        self.scratch.completed("features", work)
-        valid, points = (self.scratch.load(f"features/{name}") for name in ("valid", "points"))
-        fitted = read_model(model, FEATURES, kind=_FEATURES)
-        return LabelledPoints(scene, labels, points, np.array(valid), fitted)
-
-    def classifier(self, model: DiffusionClassifier) -> BlockClassifier:
-        """Return the classifier in blocks with the parameters of one in memory."""
-        return self._classifier(model, self.scratch)
-
-    def second_classifier(self, model: DiffusionClassifier) -> BlockClassifier:
-        """Return one whose graph is another, which lies beside the first."""
-        return self._classifier(model, self.scratch.folder / _SECOND)
-
-    def kept(self, class_map: np.ndarray) -> np.ndarray:
-        """Return the map of the second classifier on a file, so that it takes no memory."""
-        self.scratch.save(f"{_SECOND}/class_map", class_map)
-        return self.scratch.load(f"{_SECOND}/class_map")
-
-    def graph_of(self, classifier: BlockClassifier) -> None:
-        """Return nothing: the graph lies in the scratch folder, where the next fit finds it."""
-
-    def _classifier(self, model: DiffusionClassifier, scratch: Scratch | Path) -> BlockClassifier:
-        return BlockClassifier.like(
-            model,
-            memory=self.memory,
-            engine=self.engine,
-            n_workers=self.n_workers,
-            scratch=scratch,
-        )
-
-    def plan(self, size: Size) -> BlockPlan:
-        """Return how the points will be cut into blocks, and what that will take."""
-        return self.classifier(DiffusionClassifier()).plan(size)
-
-    @property
-    def n_machines(self) -> int:
-        """How many share the work; each worker of a scheduler counts as one."""
-        return 1 if self.engine is None else self.engine.n_workers
+        scratch.completed("features", work)
+        valid, points = (scratch.load(f"features/{name}") for name in ("valid", "points"))
+        features.__dict__.update(vars(read_model(model, FEATURES, kind=_FEATURES)))
+        return MadePoints(points, np.array(valid), feature_facts(features))
 
 
 def _save_features(path: Path, features: SceneFeatures) -> None:

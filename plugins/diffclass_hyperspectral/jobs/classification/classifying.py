@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,67 +12,66 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import match_classes
 from diffclass.exceptions import DataError, ParameterError, ScaleWarning, warn_user
 from diffclass.graph import PointGraph
-from diffclass.jobs import check_classifier
+from diffclass.jobs import MEMORY, InBlocks, InMemory, check_classifier, check_two_classes
 from diffclass.label_diffusion import decide
 from diffclass.system.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.jobs.classification.models import Classifier, SceneModel
+from diffclass_hyperspectral.jobs.classification.models import SceneModel
 from diffclass_hyperspectral.jobs.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
 )
+from diffclass_hyperspectral.pixels import Pixels
 
 _EXPECTED_BEYOND = 0.01  # of a scene like the one that the model was fitted to
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledPoints:
-    """The pixels of a scene that have data, as points, and its labels."""
+class LabelledPixels:
+    """Pixels of a scene and its labels, to be classified in memory or in blocks."""
 
-    scene: Scene
+    pixels: Pixels
     labels: LabelImage  # of the scene's rows and columns
-    points: np.ndarray  # float32 (n, p)
-    valid: np.ndarray  # bool (rows, columns): which pixels these are
-    features: SceneFeatures  # fitted to the scene
     hints: np.ndarray | None = None  # class ids of another map (rows, columns), 0 for none
+    place: InMemory | InBlocks = MEMORY
 
     def classified(
         self,
-        classifier: Classifier,
+        classifier: DiffusionClassifier,
         *,
         fit_on: np.ndarray | None = None,
         grouping: Callable[[np.ndarray], np.ndarray] = label_regions,
         graph: PointGraph | None = None,
+        second: bool = False,
     ) -> SceneClassification:
-        """Diffuse the labels over the points; of those in ``fit_on`` alone, if given.
+        """Diffuse the labels over the pixels; of those in ``fit_on`` alone, if given.
 
         ``grouping`` takes the ids of the labels and returns the group that each belongs to.
-        ``graph`` is that of an earlier fit.
+        ``graph`` is that of an earlier fit, ``second`` as for `InMemory.fit`.
         """
-        ids = _chosen_ids(self.labels, fit_on)
-        _check_two_classes(ids[self.valid], self.labels)
-        _check_classifier(classifier, len(self.points))
-        y = np.where(ids > 0, ids, -1)[self.valid]
-        groups = grouping(ids)[self.valid]
-        more: dict[str, Any] = {}
-        if isinstance(classifier, DiffusionClassifier):  # in blocks the graph lies on files
-            more = {"graph": graph, "score_prior": self._scores(y)}
+        pixels, labels = self.pixels, self.labels
+        valid = pixels.valid
+        ids = _chosen_ids(labels, fit_on)
+        check_two_classes(_n_classes(ids[valid]), labels.path, pixels.noun)
+        y = np.where(ids > 0, ids, -1)[valid]
+        groups, hints = grouping(ids)[valid], self._scores(y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ScaleWarning)  # the scales of components are meant
-            classifier.fit(self.points, y, groups=groups, **more)
-        table, wavelengths = self.labels.table, self.scene.wavelengths
-        model = SceneModel(self.features, classifier, wavelengths, table)
-        posteriors = classifier.raw_label_distributions_
-        return SceneClassification.of_points(posteriors, classifier.diffusion_, self.valid, model)
+            fitted = self.place.fit(
+                classifier, pixels, y, groups=groups, hints=hints, graph=graph, second=second
+            )
+        model = SceneModel(pixels.features, fitted, pixels.scene.wavelengths, labels.table)
+        posteriors = fitted.raw_label_distributions_
+        return SceneClassification.of_points(posteriors, fitted.diffusion_, valid, model)
 
     def _scores(self, y: np.ndarray) -> np.ndarray | None:
         """Return the scores that the hints are: 1 for the class of each pixel, of those of y."""
         if self.hints is None:
             return None
         classes = np.unique(y[y >= 0])
-        scores = (self.hints[self.valid][:, None] == classes).astype(np.float32)
+        scores = (self.hints[self.pixels.valid][:, None] == classes).astype(np.float32)
         scores[~scores.any(axis=1)] = np.nan
         return None if np.isnan(scores).all() else scores
 
@@ -97,24 +95,13 @@ def hints_of(known: LabelImage, labels: LabelImage) -> np.ndarray:
     return found
 
 
-def labelled_points(
-    scene: Scene, labels: LabelImage, features: SceneFeatures, *, fit_on: np.ndarray | None = None
-) -> LabelledPoints:
-    """Fit features to a scene whose labels are checked first; they do not depend on them."""
-    with stage("features"):
-        if scene.valid.any():  # else the features say what is wrong
-            _check_two_classes(_chosen_ids(labels, fit_on)[scene.valid], labels)
-        points, valid = features.fit_transform_points(scene)
-        return LabelledPoints(scene, labels, points, valid, features)
-
-
 def classify_scene(
     scene: Scene,
     labels: LabelImage,
     *,
     fit_on: np.ndarray | None = None,
     features: SceneFeatures | None = None,
-    classifier: Classifier | None = None,
+    classifier: DiffusionClassifier | None = None,
 ) -> SceneClassification:
     """Diffuse the labels of some pixels over all pixels of a scene.
 
@@ -129,7 +116,7 @@ def classify_scene(
         Which labelled pixels to use; all by default.
     features : SceneFeatures, optional
         Fitted here; spectral components by default.
-    classifier : DiffusionClassifier or BlockClassifier, optional
+    classifier : DiffusionClassifier, optional
         Fitted here.
 
     Returns
@@ -162,8 +149,8 @@ def classify_scene(
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     labels = checked_labels(scene, labels, features, classifier)
-    points = labelled_points(scene, labels, features, fit_on=fit_on)
-    return points.classified(classifier, fit_on=fit_on)
+    check_labels_with_data(scene, labels, fit_on)
+    return LabelledPixels(Pixels(scene, features), labels).classified(classifier, fit_on=fit_on)
 
 
 def apply_model(
@@ -199,30 +186,33 @@ def apply_model(
 
 
 def checked_labels(
-    scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: Classifier
+    scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: DiffusionClassifier
 ) -> LabelImage:
     """Return the labels of the scene's pixels, or raise what `classify_scene` would."""
     labels = labels.on(scene)
     labels.check_trainable()
     features.check_parameters()
-    _check_classifier(classifier, scene.shape[0] * scene.shape[1])
-    return labels
-
-
-def _check_classifier(classifier: Classifier, n_points: int) -> None:
-    check_classifier(classifier, n_points)
-    if getattr(classifier, "kept_classes", None) is not None:
+    check_classifier(classifier, scene.shape[0] * scene.shape[1])
+    if classifier.kept_classes is not None:
         raise ParameterError(
             "kept_classes is for rows of hundreds of classes; a scene keeps all: leave it out"
         )
+    return labels
+
+
+def check_labels_with_data(scene: Scene, labels: LabelImage, fit_on: np.ndarray | None) -> None:
+    """Raise `DataError` before features are made where labels on data are of too few classes."""
+    with stage("features"):
+        if scene.valid.any():  # else the features say what is wrong
+            n = _n_classes(_chosen_ids(labels, fit_on)[scene.valid])
+            check_two_classes(n, labels.path, Pixels.noun)
 
 
 def _chosen_ids(labels: LabelImage, fit_on: np.ndarray | None) -> np.ndarray:
+    """Return the ids of the labels to fit on, 0 elsewhere."""
     return labels.ids if fit_on is None else np.where(fit_on, labels.ids, 0)
 
 
-def _check_two_classes(ids: np.ndarray, labels: LabelImage) -> None:
-    if len(np.unique(ids[ids > 0])) < 2:
-        raise DataError(
-            f"{labels.path}: fewer than two classes lie on pixels with data; label more pixels"
-        )
+def _n_classes(ids: np.ndarray) -> int:
+    """Return how many classes have ids."""
+    return len(np.unique(ids[ids > 0]))

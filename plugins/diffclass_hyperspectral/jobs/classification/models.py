@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
-from diffclass.blocks import BlockClassifier
-from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, warn_user
+from diffclass.jobs import Classifier
+from diffclass.label_diffusion import RESULT_BYTES
 from diffclass.model_files import CLASSIFIER, read_model, write_model
 from diffclass.options import check_options
-from diffclass.system.costs import Cost
+from diffclass.system.costs import Cost, Forecast
 from diffclass.system.forms import (
     Array,
     Choice,
@@ -29,6 +29,7 @@ from diffclass.system.forms import (
     Whole,
 )
 from diffclass.system.mapped_files import release_pages
+from diffclass_hyperspectral.features.feature_costs import feature_costs, scene_size
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
 from diffclass_hyperspectral.io.labels import ClassEntry, ClassTable
@@ -95,9 +96,6 @@ FEATURES = Record(SceneFeatures, _PARAMETERS | _FOUND, _features)
 _ENTRY = Record(ClassEntry, {"color": Listed(Whole(0, 255), 3, make=tuple)})
 
 TABLE = Record(ClassTable, {"entries": Listed(_ENTRY, make=tuple)})
-
-
-Classifier = DiffusionClassifier | BlockClassifier
 
 
 @dataclass(frozen=True)
@@ -188,11 +186,14 @@ class SceneModel:
             )
         warn_user(said, UserWarning)
 
-    def cost(self, n_pixels: int, n_features: int) -> Cost:
-        """Return what `answers` costs besides the model: features, result, a block."""
-        edges = min(n_pixels, _BLOCK_PIXELS) * self.classifier.n_neighbors
-        held = 4 * n_pixels * (n_features + len(self.classifier.classes_) + 1)
-        return Cost(held + 60 * edges)
+    def forecast(self, scene: Scene) -> Forecast:
+        """Say what classifying a scene will need besides the loaded model."""
+        size, n_classes = scene_size(scene, self.features), len(self.classifier.classes_)
+        edges = min(size.points, _BLOCK_PIXELS) * self.classifier.n_neighbors
+        held = 4 * size.points * (size.features + n_classes + 1)  # features, result, a block
+        answering = {"prediction": Cost(held + 60 * edges)}
+        writing = {"writing": Cost(RESULT_BYTES * size.points * n_classes)}
+        return Forecast.of(feature_costs(scene, self.features, 0) | answering | writing)
 
 
 def _scene_model(**parts: Any) -> SceneModel:

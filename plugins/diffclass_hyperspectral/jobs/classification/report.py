@@ -14,15 +14,11 @@ from diffclass.jobs import (
     HIDDEN,
     IF_KNOWN,
     MERGED,
-    UNSURE,
     ClassesReport,
     ClassFacts,
     Facts,
     FitFacts,
     HoldoutFacts,
-    fit_facts,
-    met_sizes,
-    parameters_of,
     share,
 )
 from diffclass.label_diffusion import Calibration
@@ -41,7 +37,7 @@ from diffclass_hyperspectral.jobs.classification.scene_classification import (
 from diffclass_hyperspectral.jobs.classification.stability import Stability
 from diffclass_hyperspectral.jobs.evaluation import (
     Certainty,
-    Holdout,
+    Split,
     certainty_lines,
     describe_blocks,
     full_gap,
@@ -113,7 +109,7 @@ class FailedHoldout(Facts):
 def report_holdout(
     result: SceneClassification,
     labels: LabelImage,
-    split: Holdout,
+    split: Split,
     *,
     cleanup: Cleanup,
     weight_beyond: np.ndarray,
@@ -309,15 +305,17 @@ class ClassificationReport(ClassesReport):
 
 
 def report_fit(
-    result: SceneClassification, labels: LabelImage, split: Holdout | None, random_state: int
+    result: SceneClassification, labels: LabelImage, split: Split | None, random_state: int
 ) -> FitReport:
     """Describe the fit of a classification to labels, or to those of a split."""
     fit = labels.ids > 0 if split is None else split.fit
     has_data = np.isfinite(result.margin)
     used = np.bincount(labels.ids[fit & has_data])
     lost = int(np.count_nonzero((labels.ids > 0) & ~has_data))
-    return FitReport(
-        **fit_facts(result.model.classifier, random_state=random_state, labels_without_data=lost),
+    return FitReport.of(
+        result.model.classifier,
+        seed=random_state,
+        labels_without_data=lost,
         labels_used={i: int(n) for i, n in enumerate(used) if n},
     )
 
@@ -328,17 +326,12 @@ def report_classification(
     """Describe a classification, without accuracy, cleaning, costs; ``fit`` is None for a model."""
     ids, counts = np.unique(result.class_map, return_counts=True)
     pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
-    margins = result.margin[np.isfinite(result.margin)]
-    n_data = max(result.class_map.size - result.n_missing, 1)
-    ids, names = result.class_ids.tolist(), result.names
-    shares = [pixels.get(i, 0) / n_data for i in ids]
-    classifier = result.model.classifier
-    n_points = result.class_map.size - result.n_missing
-    called = {"points": ScenePoints.noun}
-    counted = {"n_points": n_points, "n_without_data": result.n_missing}
-    return ClassificationReport(
-        facts=called | counted | feature_facts(result.model.features),
-        classes=tuple(
+    n_missing, class_ids = result.n_missing, set(result.class_ids.tolist())
+    counted = {"n_points": result.class_map.size - n_missing, "n_without_data": n_missing}
+    return ClassificationReport.of(
+        result.model.classifier,
+        {"points": ScenePoints.noun, **counted, **feature_facts(result.model.features)},
+        [
             ClassFacts(
                 id=entry.id,
                 name=entry.name,
@@ -346,15 +339,10 @@ def report_classification(
                 labels=None if fit is None else fit.labels_used.get(entry.id, 0),
             )
             for entry in result.table
-            if entry.id in ids
-        ),
+            if entry.id in class_ids
+        ],
+        result.margin[np.isfinite(result.margin)],
+        fit=fit,
         unclassified=pixels.get(UNCLASSIFIED, 0),
         unreached=result.n_unreached,
-        unsure=int(np.count_nonzero(margins < UNSURE)),
-        mean_margin=float(margins.mean()) if len(margins) else None,
-        parameters=parameters_of(classifier),
-        class_sizes=None
-        if fit is None
-        else met_sizes(classifier, [names.get(i, str(i)) for i in ids], shares),
-        fit=fit,
     )

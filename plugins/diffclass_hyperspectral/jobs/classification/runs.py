@@ -4,7 +4,7 @@ A script that does what the command does:
 
     scene = open_scene("scene.hdr")
     labels = read_labels("labels.tif", grid=scene)
-    run = classify_with_holdout(scene, labels, holdout="blocks")
+    run = classify_with_holdout(scene, labels, holdout=Holdout("blocks"))
     write_maps("map.tif", run.result, scene)
     print(*run.report.lines(), sep="; ")
 """
@@ -19,10 +19,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import clone
 
-from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.exceptions import DataError, ParameterError, warn_user
+from diffclass.exceptions import DataError, warn_user
 from diffclass.graph import PointGraph
+from diffclass.jobs import (
+    AT_RANDOM,
+    IN_BLOCKS,
+    MEMORY,
+    Holdout,
+    InMemory,
+    warn_of_lost_labels,
+)
 from diffclass.kernels import check_kernel
 from diffclass.options import check_options
 from diffclass.system.costs import Forecast
@@ -32,17 +39,14 @@ from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.jobs.classification.block_runs import BlockRun
 from diffclass_hyperspectral.jobs.classification.classifying import (
-    LabelledPoints,
+    LabelledPixels,
     apply_model,
+    check_labels_with_data,
     checked_labels,
     hints_of,
 )
 from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup, CleanupReport
-from diffclass_hyperspectral.jobs.classification.forecasts import (
-    forecast_prediction,
-)
-from diffclass_hyperspectral.jobs.classification.in_memory import MEMORY, InMemory
-from diffclass_hyperspectral.jobs.classification.models import Classifier, load_model
+from diffclass_hyperspectral.jobs.classification.models import load_model
 from diffclass_hyperspectral.jobs.classification.report import (
     AppliedModel,
     ClassificationReport,
@@ -56,14 +60,9 @@ from diffclass_hyperspectral.jobs.classification.scene_classification import (
     SceneClassification,
 )
 from diffclass_hyperspectral.jobs.classification.stability import SecondMap, reseeded
-from diffclass_hyperspectral.jobs.evaluation import (
-    Holdout,
-    full_gap,
-    groups_in_squares,
-    halved_classes,
-    hold_out,
-)
+from diffclass_hyperspectral.jobs.evaluation import Split, full_gap, groups_in_squares, hold_out
 from diffclass_hyperspectral.options import OPTIONS
+from diffclass_hyperspectral.pixels import Pixels
 
 
 @dataclass(frozen=True)
@@ -73,19 +72,6 @@ class ClassificationRun:
     result: SceneClassification
     report: ClassificationReport
 
-    @property
-    def is_covered(self) -> bool:
-        """Whether the labels covered the graph by the last time looked at; true for a model."""
-        if self.report.fit is None:
-            return True
-        return bool(self.result.model.classifier.margin_curve_.is_covered)
-
-    @property
-    def is_joined(self) -> bool:
-        """Whether blocks have the edges between them that are aimed at; true in memory."""
-        classifier = self.result.model.classifier
-        return not isinstance(classifier, BlockClassifier) or classifier.is_joined_
-
 
 def classify_with_holdout(
     scene: Scene,
@@ -93,14 +79,12 @@ def classify_with_holdout(
     *,
     features: SceneFeatures | None = None,
     classifier: DiffusionClassifier | None = None,
-    holdout: str | None = None,
-    labels_per_class: int | None = None,
-    random_state: int = 0,
-    cleanup: Cleanup | None = None,
-    before: Callable[[Forecast], object] | None = None,
-    place: InMemory | BlockRun = MEMORY,
-    stability: bool = False,
     hints: LabelImage | None = None,
+    holdout: Holdout | None = None,
+    cleanup: Cleanup | None = None,
+    stability: bool = False,
+    place: InMemory | BlockRun = MEMORY,
+    before: Callable[[Forecast], object] | None = None,
 ) -> ClassificationRun:
     """Classify a scene from labels, score it on those held out, and clean the map.
 
@@ -113,26 +97,21 @@ def classify_with_holdout(
         Spectral components by default; left unfitted, the fitted ones are ``result.model``'s.
     classifier : DiffusionClassifier, optional
         Left unfitted too.
-    holdout : {"random", "blocks", "both"}, optional
-        How labels are held out; the map is fitted on the others, for "both" on those of blocks.
-        By default at random if ``labels_per_class`` is given, else not at all. Methods that use a
-        pixel's surroundings (spatial features, filters) are always scored both ways.
-    labels_per_class : int, optional
-        Pixels of each class to fit on; half of them all by default.
-    random_state : int, default=0
-        Draws the labels that are held out.
-    cleanup : Cleanup, optional
-        Nothing by default.
-    before : callable, optional
-        Called with the forecast of memory before the scene is read.
-    place : InMemory or BlockRun, optional
-        Where the work is done; the second for a scene that is too large for memory.
-    stability : bool, default=False
-        Whether the scene is classified once more with another seed of the neighbour search, for
-        ``result.stability``; it takes one more graph and its diffusion.
     hints : LabelImage, optional
         A map of the same classes from elsewhere, such as last year's, of the scene's rows and
         columns; see ``score_prior`` of `diffclass.DiffusionClassifier`. Not in blocks.
+    holdout : diffclass.jobs.Holdout, optional
+        Which labels are held out; none by default. Methods that use a pixel's surroundings (spatial
+        features, filters) are always scored both at random and in blocks.
+    cleanup : Cleanup, optional
+        Nothing by default.
+    stability : bool, default=False
+        Whether the scene is classified once more with another seed of the neighbour search, for
+        ``result.stability``; it takes one more graph and its diffusion.
+    place : InMemory or BlockRun, optional
+        Where the work is done; the second for a scene that is too large for memory.
+    before : callable, optional
+        Called with the forecast of memory before the scene is read.
 
     Returns
     -------
@@ -143,7 +122,7 @@ def classify_with_holdout(
     DataError
         As `classify_scene`, and where nothing is left to be held out.
     ParameterError
-        As `classify_scene`, and for an unknown ``holdout``.
+        As `classify_scene`, and for hints in blocks.
 
     See Also
     --------
@@ -155,45 +134,40 @@ def classify_with_holdout(
     Five labels of each class, drawn from the truth; the others are held out:
 
     >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass.jobs import Holdout
     >>> from diffclass_hyperspectral import LabelImage, Scene, classify_with_holdout
     >>> tissue = make_tissue_scene(48, 48)
     >>> scene, labels = Scene.from_array(tissue.cube), LabelImage.from_array(tissue.truth)
-    >>> run = classify_with_holdout(scene, labels, labels_per_class=5)
+    >>> run = classify_with_holdout(scene, labels, holdout=Holdout(labels_per_class=5))
     >>> f"{run.report.holdout.scores.overall_accuracy:.0%} right"
     '97% right'
     """
-    given = {"holdout": holdout, "labels_per_class": labels_per_class, "random_state": random_state}
-    check_options(OPTIONS, **given, stability=stability)
+    check_options(OPTIONS, stability=stability)
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
-    cleanup = Cleanup() if cleanup is None else cleanup
+    cleanup, holdout = cleanup or Cleanup(), holdout or Holdout()
     labels = checked_labels(scene, labels, features, classifier)
-    if hints is not None and not place.has_graph:
-        raise ParameterError("hints need the graph in memory; leave them out, or the blocks")
+    place.check_hints(hints)
     others = None if hints is None else hints_of(hints.on(scene), labels)
-    spatial = features.spatial or cleanup.is_spatial
-    kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
-    memory = place.forecast(
-        scene,
-        features,
-        classifier,
-        labels.n_classes,
-        n_fits=max(1, len(kinds)),
-        second_seed=stability,
-    )
+    kinds = _kinds(holdout, spatial=features.spatial or cleanup.is_spatial)
+    pixels = place.points(Pixels(scene, clone(features)))
+    n_fits, n_classes = max(1, len(kinds)), labels.n_classes
+    memory = place.forecast(pixels, classifier, n_classes, n_fits=n_fits, second_seed=stability)
     if before is not None:
         before(memory)
     # The draw is tried with the least gap before the scene is read: reading takes minutes, and what
     # the least gap does not allow, no wider one does.
     if kinds:
-        hold_out(
-            labels.ids, kind=kinds[0], labels_per_class=labels_per_class, random_state=random_state
-        )
-    points = replace(place.points(scene, labels, clone(features)), hints=others)
-    _warn_of_labels(labels, points.valid, labels_per_class)
+        hold_out(labels.ids, holdout, kind=kinds[0])
+    if place.has_graph:  # in blocks the scene is read once
+        check_labels_with_data(scene, labels, None)
+    n_lost = int(np.count_nonzero((labels.ids > 0) & ~pixels.valid))
+    warn_of_lost_labels(n_lost, labels.path, pixels.noun)
+    holdout.warn_of_few(pixels.noun, [e.name for e in labels.table], [*labels.counts().values()])
     # Only now is known how far a pixel's features reach, which is the gap between the blocks.
-    reach = _weight_beyond(scene, points.features, cleanup) if "blocks" in kinds else np.zeros(1)
-    job = _Job(points, classifier, labels_per_class, random_state, cleanup, place, reach)
+    reach = _weight_beyond(scene, pixels.features, cleanup) if IN_BLOCKS in kinds else np.zeros(1)
+    labelled = LabelledPixels(pixels, labels, others, place)
+    job = _Job(labelled, classifier, holdout, cleanup, reach)
     split = job.split(kinds[0]) if kinds else None
     # What is only scored or compared comes first, so that memory never holds two results.
     second = job.second_map(split) if stability else None
@@ -203,7 +177,7 @@ def classify_with_holdout(
     if second is not None:
         result, stable = second.compared_with(result)
     scored = None if split is None else job.report(result, split)
-    fit = report_fit(result, labels, split, random_state)
+    fit = report_fit(result, labels, split, holdout.random_state)
     result, changes = _cleaned(result, cleanup)
     report = replace(
         report_classification(result, fit),
@@ -274,10 +248,10 @@ def classify_with_model(
     """
     check_options(OPTIONS, check_units=check_units, classify_all=classify_all)
     model = load_model(path)
-    memory = forecast_prediction(scene, model)
+    memory = model.forecast(scene)
     if before is not None:
         before(memory)
-    cleanup = Cleanup() if cleanup is None else cleanup
+    cleanup = cleanup or Cleanup()
     result = apply_model(scene, model, check_units=check_units, classify_all=classify_all)
     beyond = int(np.count_nonzero(result.beyond_reach))
     applied = AppliedModel(str(path), beyond, beyond_classified=classify_all)
@@ -291,47 +265,44 @@ def classify_with_model(
 class _Job:
     """What the fits of one run have in common."""
 
-    points: LabelledPoints
+    points: LabelledPixels
     classifier: DiffusionClassifier
-    labels_per_class: int | None
-    random_state: int
+    holdout: Holdout
     cleanup: Cleanup
-    place: InMemory | BlockRun
     weight_beyond: np.ndarray
 
-    def split(self, kind: str) -> Holdout:
-        split = hold_out(
-            self.points.labels.ids,
-            kind=kind,
-            labels_per_class=self.labels_per_class,
-            random_state=self.random_state,
-            gap=full_gap(self.weight_beyond),
-        )
+    def split(self, kind: str) -> Split:
+        gap = full_gap(self.weight_beyond)
+        split = hold_out(self.points.labels.ids, self.holdout, kind=kind, gap=gap)
         segments = self.cleanup.segments
-        return split if segments is None or kind == "random" else split.outside(segments)
+        return split if segments is None or kind == AT_RANDOM else split.outside(segments)
 
-    def fitted(self, split: Holdout | None, graph: PointGraph | None = None) -> SceneClassification:
-        return self._fitted_by(self.place.classifier(clone(self.classifier)), split, graph)
-
-    def second_map(self, split: Holdout | None) -> SecondMap:
-        classifier = reseeded(self.classifier)
-        with warnings.catch_warnings():  # those of the map itself are said
-            warnings.simplefilter("ignore")
-            found = self._fitted_by(self.place.second_classifier(classifier), split)
-        return SecondMap(self.place.kept(found.class_map), classifier.get_params()["random_state"])
-
-    def _fitted_by(
-        self, classifier: Classifier, split: Holdout | None, graph: PointGraph | None = None
+    def fitted(
+        self,
+        split: Split | None,
+        graph: PointGraph | None = None,
+        *,
+        classifier: DiffusionClassifier | None = None,
+        second: bool = False,
     ) -> SceneClassification:
-        in_blocks = split is not None and split.kind == "blocks"
+        in_blocks = split is not None and split.kind == IN_BLOCKS
         return self.points.classified(
-            classifier,
+            classifier or clone(self.classifier),
             fit_on=None if split is None else split.fit,
             grouping=groups_in_squares if in_blocks else label_regions,
             graph=graph,
+            second=second,
         )
 
-    def report(self, result: SceneClassification, split: Holdout) -> HoldoutReport:
+    def second_map(self, split: Split | None) -> SecondMap:
+        classifier = reseeded(self.classifier)
+        with warnings.catch_warnings():  # those of the map itself are said
+            warnings.simplefilter("ignore")
+            found = self.fitted(split, classifier=classifier, second=True)
+        kept = self.points.place.kept(found.class_map)
+        return SecondMap(kept, classifier.get_params()["random_state"])
+
+    def report(self, result: SceneClassification, split: Split) -> HoldoutReport:
         labels, cleanup, weights = self.points.labels, self.cleanup, self.weight_beyond
         return report_holdout(result, labels, split, cleanup=cleanup, weight_beyond=weights)
 
@@ -341,29 +312,12 @@ class _Job:
             split = self.split(kind)
             result = self.fitted(split)
             kernel = check_kernel(self.classifier.kernel or "shared")
-            graph = None if kernel.uses_scores else self.place.graph_of(result.model.classifier)
+            graph = (
+                None if kernel.uses_scores else self.points.place.graph_of(result.model.classifier)
+            )
             return self.report(result, split), graph
         except DataError as error:
             return FailedHoldout(kind, str(error)), None
-
-
-def _warn_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int | None) -> None:
-    """Warn of labels that cannot be used, and of classes with too few to draw as many as asked."""
-    lost = int(np.count_nonzero((labels.ids > 0) & ~valid))
-    if lost:
-        warn_user(
-            f"{labels.path}: {lost} labelled pixels have no data in the scene and are not used",
-            UserWarning,
-        )
-    few = [] if labels_per_class is None else halved_classes(labels.ids, labels_per_class)
-    if few:
-        names = ", ".join(f"{labels.table[i].name} ({labels.counts()[i]})" for i in few[:5])
-        more = f" and {len(few) - 5} more" if len(few) > 5 else ""
-        warn_user(
-            f"fewer than twice {labels_per_class} pixels are labelled in {names}{more}: half of "
-            "them are fitted on, the others held out",
-            UserWarning,
-        )
 
 
 def _weight_beyond(scene: Scene, features: SceneFeatures, cleanup: Cleanup) -> np.ndarray:
@@ -373,17 +327,13 @@ def _weight_beyond(scene: Scene, features: SceneFeatures, cleanup: Cleanup) -> n
     return np.concatenate([np.ones(cleanup.majority // 2), by_features])
 
 
-def _holdout_kinds(
-    holdout: str | None, labels_per_class: int | None, *, spatial: bool
-) -> list[str]:
-    """Kinds of holdout to score; the map is that of the first."""
-    if holdout is None and labels_per_class is None:
-        return []
-    if holdout == "both":
-        return ["blocks", "random"]
-    first = holdout or "random"
+def _kinds(holdout: Holdout, *, spatial: bool) -> tuple[str, ...]:
+    """Return the ways of holding labels out; the map is that of the first."""
+    kinds = holdout.kinds
+    if not kinds or not spatial:
+        return kinds
     # a random split flatters methods that use a pixel's surroundings: never one without the other
-    return [first, *({"random", "blocks"} - {first})] if spatial else [first]
+    return (kinds[0], *({AT_RANDOM, IN_BLOCKS} - {kinds[0]}))
 
 
 def _cleaned(

@@ -19,8 +19,7 @@ from sklearn.utils import check_random_state
 
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.jobs import Facts
-from diffclass_hyperspectral.jobs.classification.models import Classifier
+from diffclass.jobs import Classifier, Facts
 from diffclass_hyperspectral.jobs.classification.scene_classification import (
     SceneClassification,
 )

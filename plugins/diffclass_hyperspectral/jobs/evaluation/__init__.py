@@ -10,10 +10,9 @@ from diffclass_hyperspectral.jobs.evaluation.certainty import (
     with_span,
 )
 from diffclass_hyperspectral.jobs.evaluation.holdout import (
-    Holdout,
+    Split,
     full_gap,
     groups_in_squares,
-    halved_classes,
     hold_out,
 )
 from diffclass_hyperspectral.jobs.evaluation.map_evaluation import (

@@ -4,7 +4,7 @@ Neighbouring pixels are alike, so that a random split is optimistic. With *block
 cut into squares; of each class, half of the squares it lies in are for fitting, the others for
 testing, and test pixels nearer to a fitted one than a gap are left out. Where one half has less
 than a quarter of the class, as for a single field, its own extent is cut in two across its longer
-side. A field too small for the gap leaves nothing to test its class on: `Holdout.untested`.
+side. A field too small for the gap leaves nothing to test its class on: `Split.untested`.
 
 The *gap* follows the features: the mixture at a tested pixel should hold next to nothing of a
 fitted one. `full_gap` is where 99 % of the weight ends; it is cut to what leaves enough to test,
@@ -25,8 +25,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from diffclass.evaluation import draw_per_class
 from diffclass.exceptions import DataError
+from diffclass.jobs import AT_RANDOM, Holdout, none_left
 from diffclass_hyperspectral.io.labels import label_regions
 
 LEAST_GAP = 6  # pixels, also for features of a pixel's own spectrum
@@ -36,7 +36,7 @@ _BLOCKS_ACROSS = 8
 
 
 @dataclass(frozen=True)
-class Holdout:
+class Split:
     """A split of the labelled pixels, bool (rows, columns), at random or in blocks.
 
     From each tested pixel to the nearest fitted one there are at least ``gap`` rows or columns.
@@ -52,7 +52,7 @@ class Holdout:
         classes = np.unique(ids[ids > 0])
         return classes[~np.isin(classes, ids[self.test])].tolist()
 
-    def outside(self, segments: np.ndarray) -> Holdout:
+    def outside(self, segments: np.ndarray) -> Split:
         """Return the split without tested pixels in segments (0: none) that hold a fitted one."""
         test = self.test & ((segments == 0) | ~np.isin(segments, segments[self.fit]))
         if not test.any():
@@ -73,24 +73,19 @@ def full_gap(weight_beyond: np.ndarray) -> int:
 
 
 def hold_out(
-    ids: np.ndarray,
-    *,
-    kind: str = "random",
-    labels_per_class: int | None = None,
-    random_state: int = 0,
-    gap: int = LEAST_GAP,
-) -> Holdout:
+    ids: np.ndarray, holdout: Holdout, *, kind: str | None = None, gap: int = LEAST_GAP
+) -> Split:
     """Split labelled pixels into those to fit on and those to test on.
 
     Parameters
     ----------
     ids : ndarray of int of shape (rows, columns)
         Class of each pixel, 0 for unlabelled.
-    kind : {"random", "blocks"}, default="random"
-    labels_per_class : int, optional
-        Pixels of each class to fit on (half of its pixels, for a class with fewer than twice as
-        many); by default half of all.
-    random_state : int, default=0
+    holdout : Holdout
+        Labels per class are pixels to fit on (half of the pixels of a class with fewer than twice
+        as many); by default half at random, and in blocks all of those for fitting.
+    kind : {"random", "blocks"}, optional
+        By default the first of the holdout's.
     gap : int, default=6
         Between blocks, in pixels. Where one above 6 leaves too little to test (less than a tenth of
         the pixels outside the blocks for fitting, or than three quarters of their classes), the
@@ -98,7 +93,7 @@ def hold_out(
 
     Returns
     -------
-    Holdout
+    Split
         Both parts hold every class that has enough pixels.
 
     Raises
@@ -106,26 +101,24 @@ def hold_out(
     DataError
         Where nothing is left to test on.
     """
-    random = check_random_state(random_state)
-    candidates = ids if kind == "random" else np.where(_fitting_blocks(ids, random), ids, 0)
-    fit = _drawn(candidates, labels_per_class, random, halve=kind == "random")
-    test = (ids > 0) & ~fit
-    if kind == "blocks":
-        test &= candidates == 0
+    kind = kind or holdout.kinds[0]
+    codes = ids.ravel().astype(np.int64) - 1  # with unsigned ids, 0 - 1 would become a class
+    if kind == AT_RANDOM:
+        fit = holdout.drawn(codes).reshape(ids.shape)
+        test, gap = (ids > 0) & ~fit, 0
+    else:
+        random = check_random_state(holdout.random_state)
+        fit = _fitting_blocks(ids, random)
+        test = (ids > 0) & ~fit
+        if holdout.labels_per_class is not None:
+            codes[~fit.ravel()] = -1
+            fit = holdout.drawn(codes, random).reshape(ids.shape)
         distances = pixels_from(fit)
         gap = _possible_gap(np.where(test, ids, 0), distances, gap)
         test &= distances >= gap
     if not test.any():
-        raise DataError(
-            f"no labelled pixel is left to be held out ({kind}); give more labels or fit on fewer"
-        )
-    return Holdout(fit, test, kind, gap if kind == "blocks" else 0)
-
-
-def halved_classes(ids: np.ndarray, labels_per_class: int) -> list[int]:
-    """Return the classes too small to fit on so many pixels; of these half are held out."""
-    classes, counts = np.unique(ids[ids > 0], return_counts=True)
-    return classes[counts < 2 * labels_per_class].tolist()
+        raise none_left("pixels", kind)
+    return Split(fit, test, kind, gap)
 
 
 def squares(shape: tuple[int, int]) -> np.ndarray:
@@ -162,19 +155,6 @@ def pixels_from(member: np.ndarray) -> np.ndarray:
     if not member.any():
         return np.full(member.shape, sum(member.shape))
     return distance_transform_cdt(~member, metric="chessboard")
-
-
-def _drawn(
-    ids: np.ndarray, labels_per_class: int | None, random: np.random.RandomState, *, halve: bool
-) -> np.ndarray:
-    if labels_per_class is None and not halve:
-        return ids > 0
-    # a size beyond every class draws half of each
-    size = ids.size if labels_per_class is None else labels_per_class
-    chosen = np.zeros(ids.size, dtype=bool)
-    codes = ids.ravel().astype(np.int64) - 1  # with unsigned ids, 0 - 1 would become a class
-    chosen[draw_per_class(codes, size, random_state=random)] = True
-    return chosen.reshape(ids.shape)
 
 
 def _fitting_blocks(ids: np.ndarray, random: np.random.RandomState) -> np.ndarray:

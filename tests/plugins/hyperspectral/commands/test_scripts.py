@@ -11,7 +11,7 @@ from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.command_line.main import run as run_command
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import ParameterError
-from diffclass.jobs import embed, report_embedding
+from diffclass.jobs import Holdout, embed, report_embedding
 from diffclass_hyperspectral import (
     Cleanup,
     Pixels,
@@ -56,10 +56,13 @@ def lasting(report):
     ("words", "options"),
     [
         ([], {}),
-        (["--labels-per-class", "5", "--seed", "3"], {"labels_per_class": 5, "random_state": 3}),
+        (
+            ["--labels-per-class", "5", "--seed", "3"],
+            {"holdout": Holdout(labels_per_class=5, random_state=3)},
+        ),
         (
             ["--holdout", "blocks", "--majority", "3", "--min-margin", "0.1"],
-            {"holdout": "blocks", "cleanup": Cleanup(min_margin=0.1, majority=3)},
+            {"holdout": Holdout("blocks"), "cleanup": Cleanup(min_margin=0.1, majority=3)},
         ),
     ],
 )
@@ -70,14 +73,15 @@ def test_classify(command, words, options):
 
     scene = open_scene("cube.npy")
     labels = read_labels("truth.npy", grid=scene)
-    classifier = DiffusionClassifier(random_state=options.get("random_state", 0))
+    seed = options.get("holdout", Holdout()).random_state
+    classifier = DiffusionClassifier(random_state=seed)
     run = classify_with_holdout(scene, labels, classifier=classifier, **options)
     write_maps("script.npy", run.result, scene, margin="m2.npy")
 
     np.testing.assert_array_equal(np.load("script.npy"), np.load("command.npy"))
     np.testing.assert_array_equal(np.load("m2.npy"), np.load("m.npy"))
     assert lasting(json.loads(json.dumps(run.report.to_dict()))) == lasting(report)
-    assert run.is_covered
+    assert not run.report.misses_bound
     assert ("held out" in run.report.lines()[-1]) == (not options)
     assert not hasattr(classifier, "operator_")  # what is given stays unfitted
 
@@ -91,7 +95,7 @@ def test_a_model(command, folder):
     np.testing.assert_array_equal(again.result.class_map, np.load("command.npy"))
     assert lasting(again.report.to_dict()) == lasting(report)
     assert again.report.fit is None
-    assert again.is_covered
+    assert not again.report.misses_bound
 
 
 def test_suggest(command):
@@ -120,9 +124,6 @@ def test_evaluate(command, folder):
     assert any("user's accuracy" in line for line in found.lines())
 
 
-def test_an_unknown_way_of_holding_out(folder):
-    scene, labels = open_scene("cube.npy"), read_labels("labels.npy")
-    with pytest.raises(
-        ParameterError, match="holdout = 'odd'; possible: 'random', 'blocks', 'both'"
-    ):
-        classify_with_holdout(scene, labels, holdout="odd")
+def test_an_unknown_way_of_holding_out():
+    with pytest.raises(ParameterError, match="kind = 'odd'; possible: 'random', 'blocks', 'both'"):
+        Holdout("odd")

@@ -13,6 +13,7 @@ import rasterio
 
 from diffclass.command_line import main as cli
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.jobs import Holdout
 from diffclass_hyperspectral import (
     classify_with_holdout,
     open_scene,
@@ -470,8 +471,9 @@ def test_bands_are_classified_like_one_file(tmp_path):
     write_bands(tmp_path / "folder", cube=cube)
     one = write_tiff(tmp_path / "one.tif", cube, tags=[{"wavelength": str(v)} for v in NM])
     labels = read_labels(write_tiff(tmp_path / "labels.tif", truth[..., None]))
+    five = Holdout(labels_per_class=5)
     maps = [
-        classify_with_holdout(open_scene(path), labels, labels_per_class=5).result.class_map
+        classify_with_holdout(open_scene(path), labels, holdout=five).result.class_map
         for path in (one, tmp_path / "folder")
     ]
     np.testing.assert_array_equal(*maps)

@@ -18,10 +18,11 @@ from diffclass.command_line import BYTES
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.graph import find_neighbors
-from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
+from diffclass.jobs import Holdout
+from diffclass_hyperspectral import Pixels, classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.features import components
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
-from diffclass_hyperspectral.jobs.classification import block_runs, in_memory
+from diffclass_hyperspectral.jobs.classification import block_runs
 from experiments.datasets import make_hyperspectral_scene
 
 BUDGET = "580MB"
@@ -121,7 +122,7 @@ def test_labels_held_out_are_scored(works, features):
 
 def test_the_time_is_estimated_before_the_start(truth, monkeypatch, capsys):
     monkeypatch.setattr("diffclass.system.costs._WORTH_TELLING", 0)
-    monkeypatch.setattr(block_runs.BlockRun, "points", None)
+    monkeypatch.setattr(block_runs._PixelsOnFiles, "make", None)
     assert run([*LABELLED, "--memory", BUDGET]) == 1
     said = capsys.readouterr().err
     assert re.search(ESTIMATE, said)
@@ -133,7 +134,7 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
     truth, monkeypatch, capsys, least, kernel
 ):
     monkeypatch.setattr("diffclass.system.costs._WORTH_TELLING", least)
-    monkeypatch.setattr(in_memory, "labelled_points", None)
+    monkeypatch.setattr(Pixels, "make", None)
     assert run([*LABELLED, "--kernel", kernel]) == 1
     said = capsys.readouterr().err
     is_said = least == 0 and kernel == "shared"
@@ -141,11 +142,11 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
 
 
 def test_two_ways_of_holding_out_take_longer(truth, monkeypatch):
-    monkeypatch.setattr(in_memory, "labelled_points", None)
+    monkeypatch.setattr(Pixels, "make", None)
     scene, labels, said = open_scene("scene.npy"), read_labels("labels.npy"), []
     for holdout in ("random", "both"):
         with pytest.raises(TypeError):
-            classify_with_holdout(scene, labels, holdout=holdout, before=said.append)
+            classify_with_holdout(scene, labels, holdout=Holdout(holdout), before=said.append)
     one, two = (forecast.seconds for forecast in said)
     assert two["diffusion"] == pytest.approx(2 * one["diffusion"])
     for stage in ("features", "neighbors", "affinities"):
@@ -162,9 +163,9 @@ def test_two_ways_of_holding_out_share_one_graph(truth, monkeypatch):
 
     monkeypatch.setattr("diffclass.classifier.find_neighbors", counted)
     scene, labels = open_scene("scene.npy"), read_labels("labels.npy")
-    both = classify_with_holdout(scene, labels, holdout="both", labels_per_class=4)
+    both = classify_with_holdout(scene, labels, holdout=Holdout("both", 4))
     assert len(searches) == 1
-    alone = classify_with_holdout(scene, labels, holdout="blocks", labels_per_class=4)
+    alone = classify_with_holdout(scene, labels, holdout=Holdout("blocks", 4))
     np.testing.assert_array_equal(both.result.posteriors, alone.result.posteriors)
 
 
@@ -368,7 +369,7 @@ def test_workers_are_not_started_for_a_graph_that_fits_into_memory(truth, monkey
 
 def test_workers_need_the_extra_before_anything_is_made(fails, monkeypatch, too_large):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.setattr(block_runs.BlockRun, "points", None)
+    monkeypatch.setattr(block_runs._PixelsOnFiles, "make", None)
     fails("--memory", "2GB", "--workers", "2", code=2, says="diffclass[distributed]")
     assert folders() == []
 

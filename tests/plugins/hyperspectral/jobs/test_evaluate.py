@@ -277,7 +277,7 @@ def test_a_holdout_that_the_labels_do_not_allow_is_said(classify, call, files):
     words = ["--features", "spatial", "--holdout", "random"]
     failed = classify(*words, labels="few.npy")["other_holdout"]
     assert failed["kind"] == "blocks"
-    assert "no labelled pixel is left" in failed["failed"]
+    assert "no label is left to be held out of the pixels (blocks)" in failed["failed"]
     given = ["classify", "scene.hdr", "--labels", "few.npy", "-o", "m2.npy", "--components", "8"]
     text = call(*given, "-v", *words).out
     assert "held out (blocks): not possible" in text

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
+from diffclass.jobs import Holdout
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.jobs.evaluation import full_gap, groups_in_squares, hold_out
 from diffclass_hyperspectral.jobs.evaluation.holdout import LEAST_GAP, squares
@@ -23,20 +24,20 @@ def fields():
 @pytest.mark.parametrize("kind", ["random", "blocks"])
 @pytest.mark.parametrize("n", [None, 5])
 def test_the_two_parts_are_apart(fields, kind, n):
-    split = hold_out(fields, kind=kind, labels_per_class=n, random_state=3)
+    split = hold_out(fields, Holdout(kind, n, 3))
     assert not (split.fit & split.test).any()
     assert not ((split.fit | split.test) & (fields == 0)).any()
     assert set(np.unique(fields[split.fit])) == {1, 2, 3}
     if n is not None:
         np.testing.assert_array_equal(np.bincount(fields[split.fit])[1:], [5, 5, 5])
-    again = hold_out(fields, kind=kind, labels_per_class=n, random_state=3)
+    again = hold_out(fields, Holdout(kind, n, 3))
     np.testing.assert_array_equal(again.fit, split.fit)
-    other = hold_out(fields, kind=kind, labels_per_class=n, random_state=4)
+    other = hold_out(fields, Holdout(kind, n, 4))
     assert (other.fit != split.fit).any()
 
 
 def test_random_halves_hold_out_all_the_rest(fields):
-    split = hold_out(fields)
+    split = hold_out(fields, Holdout("random"))
     np.testing.assert_array_equal(split.fit | split.test, fields > 0)
     counts = np.bincount(fields[split.fit])[1:]
     np.testing.assert_array_equal(counts, np.bincount(fields.ravel())[1:] // 2)
@@ -44,7 +45,7 @@ def test_random_halves_hold_out_all_the_rest(fields):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gap_holds(fields, seed):
-    split = hold_out(fields, kind="blocks", labels_per_class=8, random_state=seed)
+    split = hold_out(fields, Holdout("blocks", 8, seed))
     assert split.gap == LEAST_GAP
     fit, test = np.argwhere(split.fit), np.argwhere(split.test)
     apart = np.abs(fit[:, None] - test[None]).max(axis=2)
@@ -56,7 +57,7 @@ def test_a_class_within_one_square_is_cut_across_its_longer_side(across):
     ids = np.zeros((160, 160), dtype=np.int32)  # squares of 20 pixels
     ids[41:45, 41:59] = 1
     ids[100:160, 100:160] = 2
-    split = hold_out(ids.T if across else ids, kind="blocks")
+    split = hold_out(ids.T if across else ids, Holdout("blocks"))
     fit, test = (part.T if across else part for part in (split.fit, split.test))
     np.testing.assert_array_equal(np.argwhere(fit & (ids == 1)), np.argwhere(ids[:, :50] == 1))
     np.testing.assert_array_equal(np.unique(np.argwhere(test & (ids == 1))[:, 1]), [55, 56, 57, 58])
@@ -67,7 +68,7 @@ def test_a_field_mostly_in_one_square_is_cut_in_two(seed):
     ids = np.zeros((160, 160), dtype=np.int32)  # squares of 20 pixels
     ids[42:56, 58:80] = 1  # two of its columns lie in the next square
     ids[100:160, 100:160] = 2
-    split = hold_out(ids, kind="blocks", random_state=seed)
+    split = hold_out(ids, Holdout("blocks", random_state=seed))
     assert np.unique(np.argwhere(split.fit & (ids == 1))[:, 1]).tolist() == list(range(58, 69))
     assert split.untested(ids) == []
 
@@ -75,14 +76,14 @@ def test_a_field_mostly_in_one_square_is_cut_in_two(seed):
 def test_classes_that_cannot_be_tested_are_named(fields):
     fields[0, 0] = 9
     # the field of class 3 is 8 pixels long: both halves are nearer than the gap
-    assert hold_out(fields, kind="blocks").untested(fields) == [3, 9]
-    assert hold_out(fields).untested(fields) == [9]
+    assert hold_out(fields, Holdout("blocks")).untested(fields) == [3, 9]
+    assert hold_out(fields, Holdout("random")).untested(fields) == [9]
 
 
 @pytest.mark.parametrize("kind", ["random", "blocks"])
 def test_a_class_of_one_pixel_is_fitted_on(fields, kind):
     fields[0, 0] = 4
-    assert hold_out(fields, kind=kind).fit[0, 0]
+    assert hold_out(fields, Holdout(kind)).fit[0, 0]
 
 
 def test_the_gap_ends_where_the_weight_does():
@@ -96,7 +97,7 @@ def test_a_gap_is_cut_to_what_the_fields_allow(fields, seed):
     fields = np.where(fields == 3, 0, fields)
 
     def split_at(gap, n=None):
-        return hold_out(fields, kind="blocks", labels_per_class=n, random_state=seed, gap=gap)
+        return hold_out(fields, Holdout("blocks", n, seed), gap=gap)
 
     assert split_at(40).gap < 12  # with all pixels of the blocks
     few = split_at(40, 2)
@@ -112,13 +113,13 @@ def test_a_gap_is_cut_to_what_the_fields_allow(fields, seed):
 
 def test_nothing_left():
     with pytest.raises(DataError, match="no labelled pixel is left"):
-        hold_out(np.array([[1, 2]], dtype=np.int32))
+        hold_out(np.array([[1, 2]], dtype=np.int32), Holdout("random"))
 
 
 @pytest.mark.parametrize("kind", ["random", "blocks"])
 def test_unsigned_ids_are_split_like_signed_ones(fields, kind):
-    signed = hold_out(fields, kind=kind, labels_per_class=5, random_state=1)
-    unsigned = hold_out(fields.astype(np.uint8), kind=kind, labels_per_class=5, random_state=1)
+    signed = hold_out(fields, Holdout(kind, 5, 1))
+    unsigned = hold_out(fields.astype(np.uint8), Holdout(kind, 5, 1))
     np.testing.assert_array_equal(signed.fit, unsigned.fit)
     np.testing.assert_array_equal(signed.test, unsigned.test)
 
@@ -154,7 +155,7 @@ def test_no_label_has_no_group():
 
 
 def test_segments_with_a_fitted_label_are_not_tested(fields):
-    split = hold_out(fields, kind="blocks", labels_per_class=5, random_state=1)
+    split = hold_out(fields, Holdout("blocks", 5, 1))
     row, column = np.indices(fields.shape)
     segments = np.where(column < 12, 0, 100 * (row // 5) + column // 5)
     outside = split.outside(segments)

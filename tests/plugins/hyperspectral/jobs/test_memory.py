@@ -10,7 +10,7 @@ import pytest
 
 from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.command_line.main import run
-from diffclass.jobs import embed
+from diffclass.jobs import embed, forecast_classification, forecast_suggestions
 from diffclass.jobs.embedding import forecast_embedding
 from diffclass.system import costs, memory
 from diffclass.system.costs import Forecast
@@ -20,10 +20,6 @@ from diffclass_hyperspectral import LabelImage, Pixels, Scene, SceneFeatures, op
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.jobs.classification import classify_scene
 from diffclass_hyperspectral.jobs.classification.classifying import apply_model
-from diffclass_hyperspectral.jobs.classification.forecasts import (
-    forecast_classification,
-    forecast_prediction,
-)
 
 from ..commands.test_classify import in_a_process
 
@@ -73,17 +69,19 @@ def forecast(
     data = BlockArray((rows, columns, bands), np.int16, read_rows=None, path="scene")
     features = SceneFeatures(options.pop("n_components", None), **options)
     classifier = DiffusionClassifier(n_neighbors=k)
-    scene = Scene.from_array(data)
-    return forecast_classification(scene, features, classifier, n_classes, suggesting=suggesting)
+    pixels = Pixels(Scene.from_array(data), features)
+    forecast_of = forecast_suggestions if suggesting else forecast_classification
+    return forecast_of(pixels, classifier, n_classes)
 
 
 # What is forecast
 
 
 def test_nothing_is_read_for_it(reader):
-    scene, features = reader.scene, SceneFeatures(spatial=True)
-    forecast_classification(scene, features, DiffusionClassifier(), 2)
-    forecast_embedding(Pixels(scene, features), DiffusionMap())
+    pixels = Pixels(reader.scene, SceneFeatures(spatial=True))
+    forecast_classification(pixels, DiffusionClassifier(), 2)
+    forecast_suggestions(pixels, DiffusionClassifier(), 2)
+    forecast_embedding(pixels, DiffusionMap())
     assert reader.n_reads == 0
 
 
@@ -101,8 +99,8 @@ def test_it_grows_with_the_pixels_and_not_with_the_scene(spatial):
 def test_pieces_that_are_decompressed_together_count():
     def said(step, rows=4000):
         data = BlockArray((rows, 500, 100), np.int16, read_rows=None, path="scene", step=step)
-        scene = Scene.from_array(data)
-        return forecast_classification(scene, SceneFeatures(), DiffusionClassifier(), 2).stages
+        pixels = Pixels(Scene.from_array(data))
+        return forecast_classification(pixels, DiffusionClassifier(), 2).stages
 
     kept = said(512)["features"] - said(1)["features"]
     assert kept == pytest.approx(512 * 500 * 100 * 2, rel=0.05)
@@ -278,7 +276,7 @@ def test_a_scene_opened_lazily_is_never_read_whole(reader, labels, monkeypatch, 
     again = apply_model(reader.scene, result.model)
     assert again.class_map.shape == (120, 20)
     assert reader.largest <= values
-    said = forecast_prediction(reader.scene, result.model)
+    said = result.model.forecast(reader.scene)
     assert set(said.stages) == {"features", "prediction", "writing"}
 
 

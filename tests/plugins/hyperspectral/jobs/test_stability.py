@@ -13,17 +13,18 @@ from diffclass import DiffusionClassifier
 from diffclass.blocks import Scratch, block_classifier, build
 from diffclass.command_line.main import run
 from diffclass.exceptions import ParameterError
+from diffclass.jobs import MEMORY, Holdout, forecast_classification
 from diffclass.neighbors import ExactSearch, NNDescentSearch
 from diffclass_hyperspectral import (
     Cleanup,
+    Pixels,
     SceneFeatures,
     classify_with_holdout,
     open_scene,
     read_labels,
     write_maps,
 )
-from diffclass_hyperspectral.jobs.classification import MEMORY, BlockRun, outputs
-from diffclass_hyperspectral.jobs.classification.forecasts import forecast_classification
+from diffclass_hyperspectral.jobs.classification import BlockRun, outputs
 from diffclass_hyperspectral.jobs.classification.stability import reseeded
 from experiments.datasets import make_hyperspectral_scene
 
@@ -92,13 +93,13 @@ def call(truth, capsys):
     return called
 
 
-def by_hand(seed, blocks=None, tau="auto", **options):
+def by_hand(seed, blocks=None, tau="auto", kind=None, per_class=None, **options):
     """Return the map, not cleaned, of a classifier with this seed; labels are drawn by seed 4."""
     return classify_with_holdout(
         open_scene("scene.npy"),
         read_labels("labels.npy"),
         classifier=DiffusionClassifier(random_state=seed, tau=tau),
-        random_state=4,
+        holdout=Holdout(kind, per_class, 4),
         place=MEMORY if blocks is None else blocks,
         **options,
     ).result
@@ -111,8 +112,8 @@ def by_hand(seed, blocks=None, tau="auto", **options):
     ("words", "options"),
     [
         ([], {}),
-        (["--labels-per-class", "4"], {"labels_per_class": 4}),
-        (["--holdout", "blocks"], {"holdout": "blocks"}),
+        (["--labels-per-class", "4"], {"per_class": 4}),
+        (["--holdout", "blocks"], {"kind": "blocks"}),
     ],
     ids=["all labels", "at random", "blocks"],
 )
@@ -229,10 +230,9 @@ def test_a_second_graph_that_is_complete_is_taken_over(call, in_blocks, monkeypa
 
 
 def test_the_forecast_counts_it(truth):
-    scene, features, model = open_scene("scene.npy"), SceneFeatures(), DiffusionClassifier()
+    pixels, model = Pixels(open_scene("scene.npy")), DiffusionClassifier()
     one, two = (
-        forecast_classification(scene, features, model, 4, second_seed=second)
-        for second in (False, True)
+        forecast_classification(pixels, model, 4, second_seed=second) for second in (False, True)
     )
     assert two.peak - one.peak == pytest.approx(4 * truth.size, abs=2)
     for name, seconds in one.seconds.items():

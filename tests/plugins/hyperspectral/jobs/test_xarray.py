@@ -16,7 +16,7 @@ import diffclass_hyperspectral.xarray  # noqa: F401
 from diffclass import DiffusionClustering
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError
-from diffclass.jobs import cluster
+from diffclass.jobs import Holdout, cluster
 from diffclass_hyperspectral import (
     ClassTable,
     LabelImage,
@@ -438,8 +438,8 @@ def test_labels_of_any_kind(tmp_path):
 def test_a_dataset_is_classified_as_its_cube():
     cube = make_cube(dims=("band", "y", "x"))
     several = xr.Dataset({"mask": cube[0].drop_vars("wavelength"), "reflectance": cube})
-    found = several.diffclass.classify(TISSUE.truth, labels_per_class=4, random_state=3)
-    alone = cube.diffclass.classify(TISSUE.truth, labels_per_class=4, random_state=3)
+    found = several.diffclass.classify(TISSUE.truth, holdout=Holdout("random", 4, 3))
+    alone = cube.diffclass.classify(TISSUE.truth, holdout=Holdout("random", 4, 3))
     xr.testing.assert_identical(found.drop_attrs(deep=False), alone.drop_attrs(deep=False))
     assert json.loads(found.attrs["report"])["holdout"]
 

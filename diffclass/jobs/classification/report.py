@@ -7,19 +7,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores
-from diffclass.graph import graph_costs
-from diffclass.jobs.point_set import PointSet
-from diffclass.jobs.reports import IF_KNOWN, MERGED, Facts, RunReport, hints_worth, size_lines
+from diffclass.jobs.reports import HIDDEN, IF_KNOWN, MERGED, Facts, RunReport, size_lines
 from diffclass.jobs.written_sizes import sizes_in_words
-from diffclass.kernels import check_kernel
-from diffclass.label_diffusion import StoppingRule, diffusion_costs
+from diffclass.label_diffusion import StoppingRule
 from diffclass.operators import Warp
-from diffclass.system.costs import Cost
 
 Classifier = DiffusionClassifier | BlockClassifier
 Texts = Callable[[Sequence[int]], Sequence[str]]  # of sizes that are numbers of points
@@ -61,6 +59,33 @@ class FitFacts(Facts):
     dropped: float | None = field(default=None, metadata=IF_KNOWN)
     # labels of each class that all hints from elsewhere count as; None without any
     hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
+    misses_bound: bool = field(default=False, metadata=HIDDEN)
+
+    @classmethod
+    def of(
+        cls, classifier: Classifier, *, seed: int, labels_without_data: int, **more: Any
+    ) -> Self:
+        """Return what is known of a fitted classifier."""
+        diffusion, curve = classifier.diffusion_, classifier.margin_curve_
+        is_joined = not isinstance(classifier, BlockClassifier) or classifier.is_joined_
+        dropped = getattr(diffusion, "dropped", None)
+        return cls(
+            label_mode=diffusion.label_mode,
+            tau=int(classifier.tau_),
+            margin_curve={
+                "times": curve.times.tolist(),
+                "margin": curve.margin.tolist(),
+                "coverage": curve.coverage.tolist(),
+            },
+            seed=seed,
+            labels_without_data=labels_without_data,
+            **_recalls(classifier),
+            kept_classes=getattr(diffusion, "kept_classes", None),
+            dropped=None if dropped is None else float(dropped.mean()),
+            hints_worth=_hints_worth(classifier),
+            misses_bound=not (curve.is_covered and is_joined),
+            **more,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +131,39 @@ class ClassesReport(RunReport):
     parameters: Mapping[str, Any]  # of the classifier
     class_sizes: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
     fit: FitFacts | None = field(default=None, metadata=MERGED)  # None where a model was applied
+
+    @classmethod
+    def of(
+        cls,
+        classifier: Classifier,
+        facts: Mapping[str, Any],
+        classes: Sequence[ClassFacts],
+        margins: np.ndarray,
+        *,
+        fit: FitFacts | None,
+        **more: Any,
+    ) -> Self:
+        """Return the report of classes, in the classifier's order, and the points' margins."""
+        n_points, prior = max(facts["n_points"], 1), classifier.class_prior
+        sizes = None
+        if fit is not None and prior is not None:
+            names, shares = [c.name for c in classes], [c.n_points / n_points for c in classes]
+            sizes = sizes_in_words(prior, names, shares, classifier.diffusion_.weighting)
+        return cls(
+            facts=facts,
+            classes=tuple(classes),
+            unsure=int(np.count_nonzero(margins < UNSURE)),
+            mean_margin=float(margins.mean()) if len(margins) else None,
+            parameters=_parameters_of(classifier),
+            class_sizes=sizes,
+            fit=fit,
+            **more,
+        )
+
+    @property
+    def misses_bound(self) -> bool:
+        """Whether labels did not cover the graph in time, or blocks lack edges between them."""
+        return self.fit is not None and self.fit.misses_bound
 
     @property
     def noun(self) -> str:
@@ -203,27 +261,11 @@ def share(count: int, whole: int) -> str:
     return f"{count / whole:.1%}" if whole else "-"
 
 
-def fit_facts(
-    classifier: Classifier, *, random_state: int, labels_without_data: int = 0
-) -> dict[str, Any]:
-    """Return the fields of `FitFacts` of a fitted classifier."""
-    diffusion, curve = classifier.diffusion_, classifier.margin_curve_
-    dropped = getattr(diffusion, "dropped", None)
-    return {
-        "label_mode": diffusion.label_mode,
-        "tau": int(classifier.tau_),
-        "margin_curve": {
-            "times": curve.times.tolist(),
-            "margin": curve.margin.tolist(),
-            "coverage": curve.coverage.tolist(),
-        },
-        "seed": random_state,
-        "labels_without_data": labels_without_data,
-        **_recalls(classifier),
-        "kept_classes": getattr(diffusion, "kept_classes", None),
-        "dropped": None if dropped is None else float(dropped.mean()),
-        "hints_worth": hints_worth(classifier),
-    }
+def _hints_worth(classifier: Classifier) -> float | None:
+    weight = getattr(classifier, "hint_weight_", None)
+    if weight is None:
+        return None
+    return float(weight * len(classifier.operator_) / len(classifier.classes_))
 
 
 def _recalls(classifier: Classifier) -> dict[str, Any]:
@@ -233,31 +275,7 @@ def _recalls(classifier: Classifier) -> dict[str, Any]:
     return {"neighbor_recall": classifier.recall_} | crossing
 
 
-def classification_costs(
-    points: PointSet, classifier: DiffusionClassifier, n_classes: int
-) -> dict[str, Cost]:
-    """Return what making points, their graph and the diffusion of labels cost, by stage."""
-    size = points.size(classifier.n_neighbors, n_classes)
-    return (
-        points.costs()
-        | graph_costs(size, check_kernel(classifier.kernel or "shared"))
-        | diffusion_costs(
-            size, warped=classifier.warp is not None, kept_classes=classifier.kept_classes
-        )
-    )
-
-
-def met_sizes(
-    classifier: Classifier, names: Sequence[str], shares: Sequence[float]
-) -> tuple[str, ...] | None:
-    """Return what was asked of the classes' sizes, and what they have; None if nothing was."""
-    prior = classifier.class_prior
-    if prior is None:
-        return None
-    return sizes_in_words(prior, names, shares, classifier.diffusion_.weighting)
-
-
-def parameters_of(classifier: Classifier) -> dict[str, Any]:
+def _parameters_of(classifier: Classifier) -> dict[str, Any]:
     """Return the parameters of a classifier in values that JSON can hold."""
     values = classifier.get_params(deep=False)
     return {
