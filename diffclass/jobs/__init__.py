@@ -42,7 +42,14 @@ from diffclass.jobs.embedding import (
     embed,
     report_embedding,
 )
-from diffclass.jobs.evaluation import EvaluationReport
+from diffclass.jobs.evaluation import (
+    Certainty,
+    EvaluationReport,
+    measure_certainty,
+    other_accuracies,
+    span_text,
+    with_span,
+)
 from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors
 from diffclass.jobs.point_set import MadePoints, PointSet
 from diffclass.jobs.reports import (
@@ -84,6 +91,7 @@ __all__ = [
     "METHODS",
     "Anomalies",
     "AnomalyReport",
+    "Certainty",
     "ClassFacts",
     "ClassesReport",
     "Classifier",
@@ -119,8 +127,10 @@ __all__ = [
     "find_anomalies",
     "forecast_classification",
     "forecast_suggestions",
+    "measure_certainty",
     "n_kept_loops",
     "none_left",
+    "other_accuracies",
     "plain",
     "report_anomalies",
     "report_clusters",
@@ -130,9 +140,11 @@ __all__ = [
     "sizes_as_text",
     "sizes_in_words",
     "sizes_of",
+    "span_text",
     "suggest_next",
     "suggest_points",
     "warn_of_lost_labels",
+    "with_span",
     "written_as",
     "written_prior",
 ]

@@ -24,6 +24,8 @@ from diffclass.command_line import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from diffclass_tables.io import Table
 
 
@@ -67,13 +69,13 @@ def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Consol
     check_apart(outputs, files_read())
     table = _opened(classes, given)
     variable = given.class_variable or _column_of(table, "class")
-    probability = _column_of(table, "probability")
     facts: dict[str, Any] = {"variable": given.truth_variable}
     report = evaluate_rows(
         found=column_labels(table, variable),
         truth=read_row_labels(source, table, **facts),
         fitted=None if given.fitted is None else read_row_labels(given.fitted, table),
-        probability=table.column(probability) if probability in table.column_names else None,
+        margin=_numbers(table, "margin"),
+        probability=_numbers(table, "probability"),
     )
     found, again = report.to_dict(), given.overwrite
     give_report(console, report, given.report, result=found, overwrite=again)
@@ -88,6 +90,12 @@ def _opened(path: Path, given: _Given) -> Table:
     if table.id_name == ROW and names[1:2] == (found,):
         return open_table(path, id_column=names[0], has_features=False)
     return table
+
+
+def _numbers(table: Table, name: str) -> np.ndarray | None:
+    """Return a column of results; None where there is none."""
+    column = _column_of(table, name)
+    return table.column(column) if column in table.column_names else None
 
 
 def _column_of(table: Table, name: str) -> str:

@@ -2,56 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from diffclass.evaluation import ReliabilityCurve, classification_scores, reliability_curve
+from diffclass.evaluation import classification_scores
 from diffclass.exceptions import DataError
-from diffclass.jobs import IF_KNOWN, EvaluationReport
+from diffclass.jobs import EvaluationReport, measure_certainty
 from diffclass.names import same_names
 from diffclass.targets import encode_labels
-
-_MOST = 30  # classes in lines
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RowEvaluation(EvaluationReport):
-    """How far classes of rows agree with the truth."""
-
-    calibration: ReliabilityCurve | None = field(default=None, metadata=IF_KNOWN)
-
-    def lines(self) -> list[str]:
-        """Return scores and classes as lines to read."""
-        spans = self.scores.intervals()
-        low, high = spans["overall_accuracy"]
-        lines = [
-            f"overall accuracy {self.scores.overall_accuracy:.2%} [{100 * low:.1f}, "
-            f"{100 * high:.1f}], average accuracy {self.scores.average_accuracy:.2%}, kappa "
-            f"{self.scores.kappa:.3f} over {int(self.scores.confusion.sum()):,} rows"
-            + (f", of which {self.unclassified:,} have no class" if self.unclassified else "")
-        ]
-        if self.calibration is not None:
-            error = self.calibration.expected_calibration_error
-            lines.append(f"expected calibration error of the probabilities {error:.3f}")
-        found = {name: one for name, one in self.scores.per_class.items() if one.n_true}
-        width = max([5, *(len(str(name)) for name in found)])
-        lines.append(
-            f"{'class':{width}}  {'recall':>7}  {'precision':>9}  {'true':>7}  {'found':>7}"
-        )
-        lines += [
-            f"{name!s:{width}}  {_share(one.recall):>7}  {_share(one.precision):>9}  "
-            f"{one.n_true:>7,}  {one.n_predicted:>7,}"
-            for name, one in list(found.items())[:_MOST]
-        ]
-        if len(found) > _MOST:
-            lines.append(f"and {len(found) - _MOST} more classes; --report FILE has them all")
-        return lines
-
-
-def _share(value: float) -> str:
-    return "-" if value != value else f"{value:.1%}"
+from diffclass_tables.rows import Rows
 
 
 def evaluate_rows(
@@ -59,8 +19,9 @@ def evaluate_rows(
     truth: np.ndarray,
     *,
     fitted: np.ndarray | None = None,
+    margin: np.ndarray | None = None,
     probability: np.ndarray | None = None,
-) -> RowEvaluation:
+) -> EvaluationReport:
     """Compare classes with the truth, where that is known.
 
     Parameters
@@ -69,8 +30,8 @@ def evaluate_rows(
         None for no class. Classes of both that are one by `diffclass.names.same_names` are equal.
     fitted : ndarray of object of shape (n_rows,), optional
         Labels, None for none, whose rows are left out.
-    probability : ndarray of shape (n_rows,), optional
-        Of the classes that were found.
+    margin, probability : ndarray of shape (n_rows,), optional
+        Of the classes that were found; NaN for none.
 
     Raises
     ------
@@ -97,17 +58,19 @@ def evaluate_rows(
     if not known.any():
         raise DataError("no row of known class is left to compare; check the ids of the truth")
     is_own = _common_names(found, truth)
-    names = [str(name) for name in truth[known]]
-    others = ["" if name is None else str(is_own.get(name, name)) for name in found[known]]
-    scores = classification_scores(np.array(names), np.array(others))
-    curve = None
-    if probability is not None:
-        values = probability[known].astype(float)
-        counted = np.isfinite(values) & _has_class(found[known])
-        right = np.array(names) == np.array(others)
-        curve = reliability_curve(right[counted], values[counted]) if counted.any() else None
-    return RowEvaluation(
-        scores=scores, unclassified=sum(value == "" for value in others), calibration=curve
+    names = np.array([str(name) if k else "" for name, k in zip(truth, known, strict=True)])
+    others = np.array(["" if name is None else str(is_own.get(name, name)) for name in found])
+    given = []
+    for values in (margin, probability):
+        single = None if values is None else np.asarray(values, dtype=float)
+        given.append(single if single is not None and np.isfinite(single[known]).any() else None)
+    return EvaluationReport(
+        scores=classification_scores(names[known], others[known]),
+        unclassified=int(np.count_nonzero(others[known] == "")),
+        certainty=measure_certainty(
+            names == others, known, others != "", given[0], probability=given[1]
+        ),
+        noun=Rows.noun,
     )
 
 

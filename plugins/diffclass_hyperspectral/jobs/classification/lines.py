@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diffclass_hyperspectral.jobs.evaluation import accuracy_lines, with_span
+from diffclass.jobs import with_span
+from diffclass_hyperspectral.jobs.evaluation import accuracy_lines
 
 _AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below
 

@@ -14,11 +14,13 @@ from diffclass.jobs import (
     HIDDEN,
     IF_KNOWN,
     MERGED,
+    Certainty,
     ClassesReport,
     ClassFacts,
     Facts,
     FitFacts,
     HoldoutFacts,
+    measure_certainty,
     share,
 )
 from diffclass.label_diffusion import Calibration
@@ -36,12 +38,9 @@ from diffclass_hyperspectral.jobs.classification.scene_classification import (
 )
 from diffclass_hyperspectral.jobs.classification.stability import Stability
 from diffclass_hyperspectral.jobs.evaluation import (
-    Certainty,
     Split,
-    certainty_lines,
     describe_blocks,
     full_gap,
-    measure_certainty,
     probability_of_class,
 )
 from diffclass_hyperspectral.pixels import ScenePoints, feature_facts
@@ -86,7 +85,7 @@ class HoldoutReport(HoldoutFacts):
 
     def certainty_lines(self) -> list[str]:
         """Return what margins and probabilities say as lines to read."""
-        return certainty_lines(self.certainty.to_dict())
+        return self.certainty.lines(ScenePoints.noun)
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def report_holdout(
     ``weight_beyond`` is the share of the weight of a pixel's features from farther than r = 0, 1,
     ... pixels. `DataError`: no held-out pixel has data.
     """
-    has_data = np.isfinite(result.margin)
+    class_map, has_data = result.class_map, np.isfinite(result.margin)
     tested = split.test & has_data
     if not tested.any():
         raise DataError("no held-out pixel has data; nothing can be scored")
@@ -135,12 +134,11 @@ def report_holdout(
         scores=classification_scores(labels.ids[tested], final.class_map[tested]),
         by_blocks=describe_blocks(labels.ids, final.class_map, tested),
         certainty=measure_certainty(
-            np.where(split.test, labels.ids, 0),
-            result.class_map,
+            labels.ids == class_map,
+            split.test,
+            class_map > 0,
             result.margin,
-            probability=probability_of_class(
-                result.class_map, result.probabilities, result.class_ids
-            ),
+            probability=probability_of_class(class_map, result.probabilities, result.class_ids),
             min_margin=cleanup.min_margin,
         ),
         names=result.names,

@@ -21,18 +21,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import distance_transform_cdt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from diffclass.exceptions import DataError
 from diffclass.jobs import AT_RANDOM, Holdout, none_left
-from diffclass_hyperspectral.io.labels import label_regions
+from diffclass_hyperspectral.jobs.evaluation.squares import squares
 
 LEAST_GAP = 6  # pixels, also for features of a pixel's own spectrum
 _FULL_SHARE = 0.99  # of the weight of a pixel's features, within the full gap
 _TESTED_PIXELS, _TESTED_CLASSES = 0.1, 0.75  # least shares that a gap above the least has to leave
-_BLOCKS_ACROSS = 8
 
 
 @dataclass(frozen=True)
@@ -119,35 +116,6 @@ def hold_out(
     if not test.any():
         raise none_left("pixels", kind)
     return Split(fit, test, kind, gap)
-
-
-def squares(shape: tuple[int, int]) -> np.ndarray:
-    """Return the number of each pixel's square, (rows, columns); eight on the longer side."""
-    side = max(2, -(-max(shape) // _BLOCKS_ACROSS))
-    rows, columns = np.indices(shape)
-    return (rows // side) * (shape[1] // side + 1) + columns // side
-
-
-def groups_in_squares(ids: np.ndarray) -> np.ndarray:
-    """Return the group, from 0, of each labelled pixel: regions of a class that share a square.
-
-    >>> import numpy as np
-    >>> from diffclass_hyperspectral.jobs.evaluation import groups_in_squares
-    >>> groups_in_squares(np.array([[1, 0, 0, 0, 1, 1], [0, 1, 0, 2, 0, 0]]))
-    array([[ 0, -1, -1, -1,  1,  1],
-           [-1,  0, -1,  2, -1, -1]])
-    """
-    regions = label_regions(ids)
-    inside = regions >= 0
-    region, n_regions = regions[inside], int(regions.max(initial=-1)) + 1
-    place = np.stack([squares(ids.shape)[inside], ids[inside]])
-    shared, place = np.unique(place, axis=1, return_inverse=True)
-    n_nodes = n_regions + shared.shape[1]
-    ties = coo_array(
-        (np.ones(len(region)), (region, n_regions + place.ravel())), shape=(n_nodes, n_nodes)
-    )
-    regions[inside] = connected_components(ties, directed=False)[1][region]
-    return regions
 
 
 def pixels_from(member: np.ndarray) -> np.ndarray:

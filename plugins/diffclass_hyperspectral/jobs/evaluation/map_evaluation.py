@@ -6,14 +6,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from diffclass.evaluation import (
     AreaEstimates,
     ClassMatch,
-    Scores,
     classification_scores,
     match_classes,
     stratified_areas,
@@ -21,28 +20,22 @@ from diffclass.evaluation import (
 from diffclass.exceptions import DataError
 from diffclass.jobs import (
     HIDDEN,
-    MERGED,
     EvaluationReport,
+    measure_certainty,
+    with_span,
     written_as,
 )
 from diffclass.options import check_options
 from diffclass.plots import plot_evaluation
 from diffclass.system.output import replacing
 from diffclass_hyperspectral.io.labels import UNCLASSIFIED, LabelImage, default_name
-from diffclass_hyperspectral.jobs.evaluation.certainty import (
-    Certainty,
-    accuracy_lines,
-    certainty_lines,
-    describe_blocks,
-    measure_certainty,
-    with_span,
-)
 from diffclass_hyperspectral.jobs.evaluation.holdout import pixels_from
 from diffclass_hyperspectral.jobs.evaluation.maps_on_disk import (
     MapRaster,
     check_size,
     read_map_raster,
 )
+from diffclass_hyperspectral.jobs.evaluation.squares import accuracy_lines, describe_blocks
 from diffclass_hyperspectral.options import OPTIONS
 
 
@@ -52,29 +45,25 @@ def _with_warning(match: ClassMatch) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MapEvaluation(EvaluationReport):
-    """What is known about a class map.
+    """What is known about a class map, besides what every evaluation tells.
 
     Attributes
     ----------
-    scores : Scores
-    unclassified : int
-        Of the pixels compared, which count as wrong.
     names : dict of int to str
         Names of the classes by the map's ids; classes of the truth alone have ids of their own.
     match : ClassMatch
         Which class of the truth is which of the map.
     by_blocks : dict
         Interval of the overall accuracy with squares of the picture as independent.
-    certainty : Certainty
-        Accuracy against margins and probabilities, where they were given.
     areas : AreaEstimates or None
         None if they were not asked for.
     """
 
+    head: ClassVar[str] = "class  name"
+
     names: dict[int, str] = field(metadata=HIDDEN)
     match: ClassMatch = field(metadata=written_as(_with_warning))
     by_blocks: dict[str, Any]
-    certainty: Certainty = field(metadata=MERGED)
     areas: AreaEstimates | None = None
 
     @property
@@ -84,11 +73,17 @@ class MapEvaluation(EvaluationReport):
 
     def lines(self) -> list[str]:
         """Return the scores as lines to read."""
-        facts = self.to_dict()
-        lines = match_lines(self.match, self.names)
-        lines += score_lines(self.scores, self.by_blocks, self.names)
-        lines += certainty_lines(facts)
-        return lines if self.areas is None else lines + area_lines(facts["areas"], self.names)
+        lines = [*match_lines(self.match, self.names), *super().lines()]
+        areas = self.areas
+        return lines if areas is None else lines + area_lines(areas.to_dict(), self.names)
+
+    def title(self, value: Any) -> str:
+        """Return the id and the name of a class."""
+        return f"{value:>5}  {self.names.get(value, '')}"
+
+    def accuracy_lines(self) -> list[str]:
+        """Return how many are right, by squares of the picture first."""
+        return accuracy_lines(self.scores.to_dict(), self.by_blocks)
 
 
 def evaluate_map(
@@ -180,7 +175,10 @@ def evaluate_map(
         names=_names(matched, apart),
         match=matched,
         by_blocks=describe_blocks(ids, found.ids, known),
-        certainty=measure_certainty(ids, found.ids, margins, probability=given),
+        certainty=measure_certainty(
+            ids == found.ids, ids > 0, found.ids > 0, margins, probability=given
+        ),
+        noun="pixels",
         areas=_areas(ids, found.ids, margins) if areas else None,
     )
 
@@ -230,41 +228,6 @@ def _raster_of(given: Path | MapRaster, truth: LabelImage) -> MapRaster:
     raster = given if isinstance(given, MapRaster) else read_map_raster(given)
     check_size(raster.bands, truth.shape, str(raster.path), of=str(truth.path))
     return raster
-
-
-def score_lines(
-    scores: Scores, by_blocks: Mapping[str, Any], names: Mapping[int, str]
-) -> list[str]:
-    """Return scores with their intervals and the confusion matrix as lines to read."""
-    width = max([5, *(len(str(names.get(c, c))) for c in scores.per_class)])
-    facts = scores.to_dict()
-    spans = facts["intervals"]
-    lines = [
-        *accuracy_lines(facts, by_blocks),
-        f"class  {'name':{width}}  {'recall':>20}  {'precision':>20}     true    found",
-    ]
-    for class_id, score in scores.per_class.items():
-        span = spans["per_class"][str(class_id)]
-        lines.append(
-            f"{class_id:>5}  {names.get(class_id, ''):{width}}  "
-            f"{with_span(score.recall, span['recall']):>20}  "
-            f"{with_span(score.precision, span['precision']):>20}  "
-            f"{score.n_true:>7}  {score.n_predicted:>7}"
-        )
-    return lines + _confusion_lines(scores)
-
-
-def _confusion_lines(scores: Scores) -> list[str]:
-    cells = scores.confusion.astype(str).tolist()
-    ids = [str(value) for value in scores.classes.tolist()]
-    width = max(len(text) for row in [ids, *cells] for text in row) + 2
-    lines = ["confusion (rows: true classes, columns: classes of the map)"]
-    lines.append(" " * 7 + "".join(f"{text:>{width}}" for text in ids))
-    n_true = scores.confusion.sum(axis=1).tolist()
-    for name, row, n in zip(ids, cells, n_true, strict=True):
-        if n:
-            lines.append(f"{name:>7}" + "".join(f"{text:>{width}}" for text in row))
-    return lines
 
 
 def match_lines(match: ClassMatch, names: Mapping[int, str]) -> list[str]:

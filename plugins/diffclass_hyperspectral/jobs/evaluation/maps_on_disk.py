@@ -13,10 +13,10 @@ from diffclass.exceptions import DataError
 from diffclass.graph import BYTES_OF_A_POINT
 from diffclass.system.costs import Cost, Forecast
 from diffclass_hyperspectral.io.labels import LabelImage, is_pixel_list, is_vector, read_labels
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 from diffclass_hyperspectral.io.readers import is_ignored, read_image
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
-from diffclass_hyperspectral.jobs.evaluation.certainty import probability_of_class
 
 # of a map's pixel: classes found and known, and what they are compared through
 _BYTES_OF_A_LABEL, _BYTES_OF_A_CURVE = 60, 24
@@ -52,6 +52,18 @@ class MapRaster:
             f"{self.path} has {n_bands} bands that are not named like the map's classes, of which "
             f"there are {len(found.table)}; give the probabilities written with this map, as .img"
         )
+
+
+def probability_of_class(
+    class_map: np.ndarray, probabilities: Raster, class_ids: np.ndarray
+) -> np.ndarray:
+    """Return each pixel's probability (rows, columns, n_classes) of its class; NaN without one."""
+    out = np.full(class_map.shape, np.nan, dtype=np.float32)
+    for rows, block in blocks_of(probabilities):
+        for layer, class_id in enumerate(class_ids):
+            member = class_map[rows] == class_id
+            out[rows][member] = block[..., layer][member]
+    return out
 
 
 def read_map_raster(path: Path) -> MapRaster:

@@ -14,14 +14,12 @@ from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.evaluation import clustered_interval, reliability_curve, stratified_areas
 from diffclass.exceptions import DataError
+from diffclass.jobs import measure_certainty
 from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.jobs.classification import Cleanup
 from diffclass_hyperspectral.jobs.classification.classifying import hints_of
-from diffclass_hyperspectral.jobs.evaluation import (
-    measure_certainty,
-    probability_of_class,
-)
+from diffclass_hyperspectral.jobs.evaluation import probability_of_class
 
 from ..writers import save_envi
 
@@ -167,7 +165,7 @@ def test_the_text_and_the_picture(call, files):
         (["--margin", "posteriors.npy"], 3, "3 bands"),
         (["--margin", "small.npy"], 3, "8 x 8"),
         (["--margin", "picture.png"], 3, "no"),
-        (["--margin", "nan.npy"], 3, "no pixel of known truth"),
+        (["--margin", "nan.npy"], 3, "no point of known truth"),
         (["--probability", "margin.npy"], 3, "1 bands"),
         (["--fitted", "truth.hdr"], 3, "no pixel is labelled that is 1 or more pixels from"),
         (["--gap", "3"], 2, "give these too"),
@@ -183,14 +181,15 @@ def test_what_cannot_be_evaluated(call, files, words, code, says):
 
 
 def test_certainty_of_a_map_without_any_class():
-    truth, nothing = np.ones((3, 3), dtype=int), np.zeros((3, 3), dtype=int)
-    found = measure_certainty(truth, nothing, np.zeros((3, 3)), probability=np.ones((3, 3)))
+    known, nothing = np.ones((3, 3), dtype=bool), np.zeros((3, 3), dtype=bool)
+    margin, probability = np.zeros((3, 3)), np.ones((3, 3))
+    found = measure_certainty(nothing, known, nothing, margin, probability=probability)
     assert found.margin is None
     assert found.probability is None
     assert found.thresholds.n_kept.tolist() == [0]
     json.dumps(found.to_dict(), allow_nan=False)
     with pytest.raises(DataError, match="margin"):
-        measure_certainty(truth, nothing, np.full((3, 3), np.nan))
+        measure_certainty(nothing, known, nothing, np.full((3, 3), np.nan))
 
 
 def test_probability_is_that_of_the_class_given():

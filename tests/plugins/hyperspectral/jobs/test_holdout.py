@@ -9,7 +9,8 @@ from diffclass.exceptions import DataError
 from diffclass.jobs import Holdout
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.jobs.evaluation import full_gap, groups_in_squares, hold_out
-from diffclass_hyperspectral.jobs.evaluation.holdout import LEAST_GAP, squares
+from diffclass_hyperspectral.jobs.evaluation.holdout import LEAST_GAP
+from diffclass_hyperspectral.jobs.evaluation.squares import squares
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_a_gap_is_cut_to_what_the_fields_allow(fields, seed):
 
 
 def test_nothing_left():
-    with pytest.raises(DataError, match="no labelled pixel is left"):
+    with pytest.raises(DataError, match="no label is left to be held out of the pixels"):
         hold_out(np.array([[1, 2]], dtype=np.int32), Holdout("random"))
 
 
