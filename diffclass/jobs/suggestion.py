@@ -12,8 +12,10 @@ from diffclass.acquisition import MEDOID_BYTES, RULES, by_coverage, suggest, wel
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs.classification.forecasts import classification_costs
+from diffclass.jobs.classification.report import feature_lines, features_count
 from diffclass.jobs.point_set import PointSet
-from diffclass.jobs.reports import HIDDEN, MERGED, Facts, PointsReport
+from diffclass.jobs.reports import HIDDEN, IF_KNOWN, MERGED, Facts, PointsReport, size_lines
+from diffclass.jobs.written_sizes import sizes_in_words
 from diffclass.operators import MarkovOperator
 from diffclass.options import COUNT, SEED, Number, OneOf, check_options
 from diffclass.system.costs import Cost, Forecast
@@ -66,12 +68,15 @@ class SuggestionReport(PointsReport):
     min_distance: float  # between two of them on a grid
     tau: int | None  # in steps; None where there are no labels
     suggestions: tuple[Suggestion, ...]  # the best first
+    class_sizes: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
+    features_count: bool | None = field(default=None, metadata=IF_KNOWN)
     # whether the labels covered the graph by the last time looked at; true without any
     is_covered: bool = field(default=True, metadata=HIDDEN)
 
     def lines(self) -> list[str]:
         """Return the points as lines to read."""
-        lines = [f"{'':>4}  {'score':>10}  {'margin':>6}  {self.points.noun}, class now"]
+        lines = [*size_lines(self.class_sizes), *feature_lines(self.features_count)]
+        lines += [f"{'':>4}  {'score':>10}  {'margin':>6}  {self.points.noun}, class now"]
         for one in self.suggestions:
             margin = "-" if one.margin is None else f"{one.margin:.3f}"
             now = dict.fromkeys((str(one.current_class), one.current_name))  # ids and names
@@ -198,6 +203,8 @@ def suggest_next(
         _reported(points, found.points, found.scores, rule, min_distance, classifier, names),
         tau=int(classifier.tau_),
         is_covered=bool(classifier.margin_curve_.is_covered),
+        class_sizes=_sizes_of(classifier, names),
+        features_count=features_count(classifier),
     )
 
 
@@ -211,6 +218,19 @@ def forecast_suggestions(
     values = 8 * size.points * n_classes
     choosing = Cost(values + 16 * size.points + MEDOID_BYTES)
     return Forecast.of(costs | {"suggestions": choosing, "writing": Cost()})
+
+
+def _sizes_of(
+    classifier: DiffusionClassifier, names: Mapping[Any, str] | None
+) -> tuple[str, ...] | None:
+    """Return what became of sizes of the classes, None where none were stated."""
+    if classifier.class_prior is None:
+        return None
+    codes = classifier.diffusion_.codes
+    sizes = np.bincount(codes[codes >= 0], minlength=len(classifier.classes_))
+    called = [str(one) if names is None else names[one] for one in classifier.classes_.tolist()]
+    shares = (sizes / max(sizes.sum(), 1)).tolist()
+    return sizes_in_words(classifier.class_prior, called, shares, classifier.diffusion_.weighting)
 
 
 def _check(points: PointSet, **given: Any) -> None:

@@ -59,6 +59,7 @@ class FitFacts(Facts):
     dropped: float | None = field(default=None, metadata=IF_KNOWN)
     # labels of each class that all hints from elsewhere count as; None without any
     hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
+    features_count: bool | None = field(default=None, metadata=IF_KNOWN)  # with `join_features`
     misses_bound: bool = field(default=False, metadata=HIDDEN)
 
     @classmethod
@@ -83,6 +84,7 @@ class FitFacts(Facts):
             kept_classes=getattr(diffusion, "kept_classes", None),
             dropped=None if dropped is None else float(dropped.mean()),
             hints_worth=_hints_worth(classifier),
+            features_count=features_count(classifier),
             misses_bound=not (curve.is_covered and is_joined),
             **more,
         )
@@ -216,6 +218,8 @@ class ClassesReport(RunReport):
         if self.fit is not None and self.fit.hints_worth is not None:
             worth = f"{self.fit.hints_worth:.2g}"
             lines.append(f"scores        count as {worth} labels of each class")
+        if self.fit is not None:
+            lines += feature_lines(self.fit.features_count)
         if self.fit is not None and self.fit.kept_classes is not None:
             lines.append(
                 f"kept          the {self.fit.kept_classes} likeliest of {len(self.classes):,} "
@@ -259,6 +263,18 @@ def class_table(
 def share(count: int, whole: int) -> str:
     """Return a share in per cent, as lines say it."""
     return f"{count / whole:.1%}" if whole else "-"
+
+
+def feature_lines(count: bool | None) -> list[str]:
+    """Return whether the features count as a line to read, none where that was not asked for."""
+    said = {True: "count", False: "do not count: held-out labels do not support them"}
+    return [] if count is None else [f"features      {said[count]}"]
+
+
+def features_count(classifier: Classifier) -> bool | None:
+    """Return whether the features are joined with the graph; None where that was not asked for."""
+    opinion = getattr(classifier, "feature_opinion_", None)
+    return None if opinion is None else bool(opinion.counts)
 
 
 def _hints_worth(classifier: Classifier) -> float | None:

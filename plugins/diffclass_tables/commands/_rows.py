@@ -67,7 +67,15 @@ class RowOptions(FeatureOptions):
     def check(self) -> None:
         """Raise `UsageError` for options that have no effect."""
         if self.graph is not None:
-            of_points = ["metric", "dimensions", "neighbors", "kernel", "bandwidth"]
+            of_points = [
+                "columns",
+                "apart",
+                "metric",
+                "dimensions",
+                "neighbors",
+                "kernel",
+                "bandwidth",
+            ]
             refuse_without_effect(of_points, "with --graph")
 
     def opened(self, path: Path, *labels: str | None, random_state: int = 0) -> Rows:

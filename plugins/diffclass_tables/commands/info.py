@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diffclass.command_line import Console, command, common_options, options
+from diffclass.command_line import Console, command, common_options, options, refuse_without_effect
 from diffclass_tables.commands._rows import RowOptions, table_argument
 
 
@@ -20,6 +20,7 @@ def info(table: Path, *, part: RowOptions, console: Console) -> None:
     """
     from diffclass_tables.features import usual_metric
 
+    refuse_without_effect(["dimensions"], "on what is shown: it is of what is compared")
     rows = part.opened(table)
     opened, graph = rows.table, rows.graph
     values = opened.values

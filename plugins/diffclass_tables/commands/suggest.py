@@ -79,7 +79,9 @@ def suggest(
     part.check()
     walk.check()
     if given.labels is None:
-        refuse_without_effect([*names_of(WalkOptions), "rule"], "without --labels")
+        refuse_without_effect(
+            [*names_of(WalkOptions), "rule", "label_variable"], "without --labels"
+        )
     if given.output.suffix.lower() not in (".csv", ".tsv", ".parquet", ".feather"):
         raise click.UsageError("suggestions are written as .csv, .tsv, .parquet or .feather")
     check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)

@@ -70,6 +70,11 @@ def read_row_labels(
     """
     check_options(OPTIONS, variable=variable)
     if str(source) in table.column_names and not Path(source).is_file():
+        if variable is not None:
+            raise ParameterError(
+                f"{source} is a column of {table.path}, and {variable!r} would be one of a file of "
+                "labels; name one of them"
+            )
         return column_labels(table, str(source))
     place = Path(source)
     if not place.exists() and not place.suffix:
