@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from diffclass.command_line.holdout_options import HoldoutOptions, holdout_option
     from diffclass.command_line.inputs import Claim, InputKind, axes_of, is_of_kind, kind_of
     from diffclass.command_line.job_options import AnomalyOptions, ClusterOptions, SuggestOptions
-    from diffclass.command_line.map_options import MapOptions
+    from diffclass.command_line.map_options import EmbedOptions, MapOptions
     from diffclass.command_line.option_groups import (
         BYTES,
         FILE,
@@ -28,19 +28,22 @@ if TYPE_CHECKING:
         RunOptions,
         command,
         files_read,
+        files_written,
         force_option,
         names_of,
         option,
         options,
         output_option,
         overwrite_option,
+        picture_option,
         refuse_without_effect,
         report_option,
         seed_option,
         taken,
+        variable_option,
     )
     from diffclass.command_line.recipes import changed_files, read_recipe
-    from diffclass.command_line.results import check_picture, give_report, present
+    from diffclass.command_line.results import give_report, present
     from diffclass.command_line.verbs import Verb
     from diffclass.command_line.walk_options import WalkOptions
 
@@ -58,6 +61,7 @@ __all__ = [
     "Claim",
     "ClusterOptions",
     "Console",
+    "EmbedOptions",
     "HoldoutOptions",
     "InputKind",
     "MapOptions",
@@ -67,10 +71,10 @@ __all__ = [
     "WalkOptions",
     "axes_of",
     "changed_files",
-    "check_picture",
     "command",
     "common_options",
     "files_read",
+    "files_written",
     "force_option",
     "forecast_printer",
     "give_report",
@@ -82,12 +86,14 @@ __all__ = [
     "options",
     "output_option",
     "overwrite_option",
+    "picture_option",
     "present",
     "read_recipe",
     "refuse_without_effect",
     "report_option",
     "seed_option",
     "taken",
+    "variable_option",
     "version_line",
 ]
 

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diffclass.command_line.option_groups import option, report_option
+from diffclass.command_line.option_groups import (
+    FILE_OR_WORD,
+    option,
+    report_option,
+    variable_option,
+)
 from diffclass.options import COUNT, OneOf, Whole
 
 if TYPE_CHECKING:
@@ -28,6 +33,11 @@ class ClusterOptions:
         "dense points that are far from denser ones (LUND).",
         of=OneOf(("kmeans", "modes")),
         default="kmeans",
+    )
+    truth: str | None = option(
+        "Known classes, as classify's labels: prints how well the clusters agree with them, after "
+        "the best assignment of clusters to classes.",
+        type=FILE_OR_WORD,
     )
     report: Path | None = report_option()
 
@@ -54,6 +64,11 @@ class AnomalyOptions:
         of=COUNT,
         default=1,
     )
+    truth: str | None = option(
+        "Known anomalies, as classify's labels; 0 and empty are none: prints the area under the "
+        "ROC curve, of scenes also that of RX.",
+        type=FILE_OR_WORD,
+    )
     report: Path | None = report_option()
 
     def model(self, random_state: int) -> DiffusionAnomaly:
@@ -77,4 +92,5 @@ class SuggestOptions:
         of=OneOf("diffclass.acquisition:RULES"),
         default="coverage",
     )
+    label_variable: str | None = variable_option("label file")
     report: Path | None = report_option()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.option_groups import option
+from diffclass.command_line.option_groups import option, picture_option, report_option
 from diffclass.options import COUNT, OneOf
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ class _NumberOr(click.ParamType):
             return float(value)
         except (TypeError, ValueError):
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self.words)}")
+
+
+@dataclass(frozen=True)
+class EmbedOptions:
+    """What is written beside the coordinates."""
+
+    picture: Path | None = picture_option("Coordinates and spectrum as a .png.")
+    report: Path | None = report_option()
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,17 @@ class OutputFile(_File):
     """The name of a file that a command writes."""
 
 
+class _PictureFile(OutputFile):
+    """The name of a PNG that a command draws."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, unless it ends otherwise."""
+        if Path(value).suffix.lower() != ".png":
+            name = Path(value).name
+            raise click.UsageError(f"--picture is written as .png, not as {name}", ctx)
+        return super().convert(value, param, ctx)
+
+
 class FileOrWord(click.ParamType):
     """The name of a file that is read, or a word: a column, a box."""
 
@@ -241,6 +252,16 @@ def output_option(help: str, **settings: Any) -> Any:
     return option(help, type=OutputFile(path_type=Path), **settings)
 
 
+def picture_option(help: str) -> Any:
+    """Return the field for ``--picture``."""
+    return option(help, type=_PictureFile(path_type=Path))
+
+
+def variable_option(file: str) -> Any:
+    """Return the field for what is taken from a file of classes that holds several things."""
+    return option(f"Array or column of the classes in a {file} with several.", hidden=True)
+
+
 def report_option(**settings: Any) -> Any:
     """Return the field for ``--report``."""
     text = "Report as JSON: everything that is known, and what diffclass rerun needs."
@@ -369,18 +390,28 @@ def names_of(*kinds: type) -> tuple[str, ...]:
 def files_read() -> list[Path]:
     """Return the files that the running command is to read; no output may replace them."""
     context = click.get_current_context()
-    named = [
+    return [
+        Path(value) if isinstance(value, str) else value
+        for kind, value in _given(context)
+        if (isinstance(kind, _File) and not isinstance(kind, OutputFile))
+        or (isinstance(kind, FileOrWord) and Path(value).exists())
+    ]
+
+
+def files_written() -> list[Path]:
+    """Return the files that the running command is to write."""
+    given = _given(click.get_current_context())
+    return [value for kind, value in given if isinstance(kind, OutputFile)]
+
+
+def _given(context: click.Context) -> list[tuple[click.ParamType, Any]]:
+    """Return the values that a command was given, each with its type."""
+    return [
         (one.type, value)
         for one in context.command.params
         for given in [context.params.get(one.name or "")]
         for value in (given if isinstance(given, tuple) else (given,))
         if value is not None
-    ]
-    return [
-        Path(value) if isinstance(value, str) else value
-        for kind, value in named
-        if (isinstance(kind, _File) and not isinstance(kind, OutputFile))
-        or (isinstance(kind, FileOrWord) and Path(value).exists())
     ]
 
 

@@ -22,12 +22,6 @@ def present(*paths: Path | None) -> list[Path]:
     return [path for path in paths if path is not None]
 
 
-def check_picture(path: Path | None) -> None:
-    """Refuse a picture that is not a PNG."""
-    if path is not None and path.suffix.lower() != ".png":
-        raise click.UsageError(f"--picture is written as .png, not as {path.name}")
-
-
 def _costs_of(console: Console) -> RunCosts:
     from diffclass.jobs import RunCosts
 
@@ -41,13 +35,11 @@ def _costs_of(console: Console) -> RunCosts:
 def give_report(
     console: Console,
     report: Any,
-    path: Path | None,
-    *,
     result: Any,
-    overwrite: bool,
+    *,
     lines: Callable[[Any], list[str]] = lambda report: report.lines(),
 ) -> None:
-    """Print a report, with what the run took, and write it to a file if one is named.
+    """Print a report, with what the run took, and write it to the file of ``--report``, if any.
 
     ``result`` is what was found, by which a run is compared with another: see `recipe`. People
     read ``lines`` of the report.
@@ -56,7 +48,8 @@ def give_report(
     from diffclass.system.output import write_json
     from diffclass.system.progress import stage
 
-    again = {}
+    given, again = click.get_current_context().params, {}
+    path = given.get("report")
     if path is not None:
         with console.timing(), stage("hashing"):
             again = {"recipe": recipe(result)}
@@ -66,5 +59,5 @@ def give_report(
     if messages().warned:
         facts["warnings"] = list(messages().warned)
     if path is not None:
-        write_json(path, facts, overwrite=overwrite)
+        write_json(path, facts, overwrite=given["overwrite"])
     console.give(facts, "\n".join(lines(report)))

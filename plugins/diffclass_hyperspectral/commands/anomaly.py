@@ -10,7 +10,6 @@ from diffclass.command_line import (
     AnomalyOptions,
     Console,
     RunOptions,
-    check_picture,
     command,
     common_options,
     files_read,
@@ -19,8 +18,10 @@ from diffclass.command_line import (
     option,
     options,
     output_option,
+    picture_option,
     present,
     refuse_without_effect,
+    variable_option,
 )
 from diffclass_hyperspectral.commands._results import place_maps
 from diffclass_hyperspectral.commands._scenes import (
@@ -54,14 +55,8 @@ class _Given(AnomalyOptions):
         of=OPTIONS["method"],
         default="diffusion",
     )
-    truth: Path | None = option(
-        "Known anomalies, above 0 (formats and folders as classify's labels): prints the area "
-        "under the ROC curve, and that of RX.",
-    )
-    picture: Path | None = output_option("Scene, scores and, with --truth, ROC curves as a .png.")
-    truth_variable: str | None = option(
-        "Array to take from a .mat truth with several.", hidden=True
-    )
+    picture: Path | None = picture_option("Scene, scores and, with --truth, ROC curves as a .png.")
+    truth_variable: str | None = variable_option("truth file")
 
 
 @command(epilog="Example: diffclass anomaly scene.tif -o anomalies.tif")
@@ -90,7 +85,6 @@ def anomaly(
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
     from diffclass_hyperspectral.jobs.anomalies import draw_anomalies
 
-    check_picture(given.picture)
     if given.truth is None:
         refuse_without_effect(["truth_variable"], "without --truth")
     if given.method != "diffusion":
@@ -125,8 +119,7 @@ def anomaly(
                     overwrite=running.overwrite,
                 )
     said = report_anomalies(found, curves=curves)
-    again = running.overwrite
-    give_report(console, said, given.report, result=found.scores, overwrite=again)
+    give_report(console, said, found.scores)
 
 
 def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> Anomalies:
@@ -141,7 +134,7 @@ def _find(cube: Scene, given: _Given, running: RunOptions, console: Console) -> 
     )
 
 
-def _marked(tiles: TiledScene, truth: Path | None, variable: str | None) -> np.ndarray | None:
+def _marked(tiles: TiledScene, truth: str | None, variable: str | None) -> np.ndarray | None:
     from diffclass_hyperspectral import known_anomalies, read_tile_labels
 
     if truth is None:

@@ -28,6 +28,7 @@ from diffclass.command_line import (
     present,
     refuse_without_effect,
     report_option,
+    variable_option,
 )
 from diffclass.options import Number
 from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
@@ -80,9 +81,7 @@ class _Labels:
         "its classes are hints beside the labels, and count the more the better they agree.",
         hidden=True,
     )
-    label_variable: str | None = option(
-        "Array to take from a .mat label file with several.", hidden=True
-    )
+    label_variable: str | None = variable_option("label file")
 
 
 @dataclass(frozen=True)
@@ -307,8 +306,7 @@ def classify(
     def lines(said: ClassificationReport) -> list[str]:
         return said.lines() if running.verbose else _summary(said, tiles.scene, files)
 
-    said, again = replace(run.report, **parts), running.overwrite
-    give_report(console, said, files.report, result=found, overwrite=again, lines=lines)
+    give_report(console, replace(run.report, **parts), found, lines=lines)
     return BOUND_MISSED if run.report.misses_bound else 0
 
 

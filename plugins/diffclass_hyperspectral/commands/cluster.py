@@ -9,7 +9,6 @@ from diffclass.command_line import (
     ClusterOptions,
     Console,
     RunOptions,
-    check_picture,
     command,
     common_options,
     files_read,
@@ -18,8 +17,10 @@ from diffclass.command_line import (
     option,
     options,
     output_option,
+    picture_option,
     present,
     refuse_without_effect,
+    variable_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
     features_option,
@@ -59,15 +60,9 @@ class _Given(ClusterOptions):
     components: int | None = option(
         "Number of components of the spectra; by default as classify.", of=OPTIONS["n_components"]
     )
-    truth: Path | None = option(
-        "Known classes (formats and folders as classify's labels; 0 is unknown): prints "
-        "accuracies after the best assignment of clusters to classes.",
-    )
-    picture: Path | None = output_option("Map and mean spectra as a .png.")
+    picture: Path | None = picture_option("Map and mean spectra as a .png.")
     spectra: Path | None = spectra_option("clusters")
-    truth_variable: str | None = option(
-        "Array to take from a .mat truth with several.", hidden=True
-    )
+    truth_variable: str | None = variable_option("truth file")
 
 
 @command(epilog="Example: diffclass cluster scene.tif -o clusters.tif")
@@ -108,7 +103,6 @@ def cluster(
         table_of,
     )
 
-    check_picture(given.picture)
     if given.truth is None:
         refuse_without_effect(["truth_variable"], "without --truth")
     rasters = output_names((given.output,), scenes)
@@ -150,5 +144,4 @@ def cluster(
             if given.picture is not None:
                 draw_clusters(given.picture, found, spectra, overwrite=running.overwrite)
     said = report_scene_clusters(found, spectra, truth=labels, known=known)
-    again = running.overwrite
-    give_report(console, said, given.report, result=found.numbers, overwrite=again)
+    give_report(console, said, found.numbers)

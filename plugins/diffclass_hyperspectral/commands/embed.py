@@ -9,9 +9,9 @@ import click
 
 from diffclass.command_line import (
     Console,
+    EmbedOptions,
     MapOptions,
     RunOptions,
-    check_picture,
     command,
     common_options,
     files_read,
@@ -20,7 +20,6 @@ from diffclass.command_line import (
     options,
     output_option,
     present,
-    report_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
     features_option,
@@ -34,10 +33,8 @@ _SMALLER = "ask for fewer --neighbors or --components, or embed a part of the sc
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(EmbedOptions):
     output: Path = output_option("Coordinates: .npy, .csv, .img, .tif.", short="-o", required=True)
-    picture: Path | None = output_option("Coordinates and spectrum as a .png.")
-    report: Path | None = report_option()
     features: str = features_option()
     metric: str = metric_option()
 
@@ -84,8 +81,7 @@ def embed(
             write_coordinates(given.output, embedded, cube, overwrite=running.overwrite)
             if given.picture is not None:
                 draw_embedding(given.picture, embedded, overwrite=running.overwrite)
-    said, again = report_embedding(embedded), running.overwrite
-    give_report(console, said, given.report, result=embedded.coordinates, overwrite=again)
+    give_report(console, report_embedding(embedded), embedded.coordinates)
 
 
 def _check_outputs(given: _Given, *, overwrite: bool) -> None:
@@ -94,7 +90,6 @@ def _check_outputs(given: _Given, *, overwrite: bool) -> None:
     suffix = given.output.suffix.lower()
     if suffix == ".png":
         raise click.UsageError("-o takes numbers (.npy, .csv, .img, .tif); a picture is --picture")
-    check_picture(given.picture)
     rasters, others = [given.output], present(given.picture, given.report)
     if suffix == ".csv":
         rasters, others = [], [*others, given.output]

@@ -10,7 +10,6 @@ import click
 from diffclass.command_line import (
     FILE,
     Console,
-    check_picture,
     command,
     common_options,
     files_read,
@@ -19,10 +18,11 @@ from diffclass.command_line import (
     give_report,
     option,
     options,
-    output_option,
     overwrite_option,
+    picture_option,
     present,
     report_option,
+    variable_option,
 )
 from diffclass.exceptions import warn_user
 from diffclass_hyperspectral.commands._scenes import match_option
@@ -51,12 +51,10 @@ class _Given:
         "Leave out TRUTH nearer than this to --fitted too, in pixels: neighbours are alike.",
         of=OPTIONS["gap"],
     )
-    map_variable: str | None = option("Array to take from a .mat map with several.", hidden=True)
-    truth_variable: str | None = option(
-        "Array to take from a .mat truth with several.", hidden=True
-    )
+    map_variable: str | None = variable_option("map file")
+    truth_variable: str | None = variable_option("truth file")
     report: Path | None = report_option()
-    picture: Path | None = output_option("Draw confusion matrix and curves: .png.")
+    picture: Path | None = picture_option("Draw confusion matrix and curves: .png.")
     force: bool = force_option()
     overwrite: bool = overwrite_option()
 
@@ -93,7 +91,6 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
     posteriors = _one_for_each(maps, given.probability, "--probability")
     if given.gap is not None and given.fitted is None:
         raise click.UsageError("--gap is that to the labels of --fitted; give these too")
-    check_picture(given.picture)
     read = [*files_read(), *margins, *posteriors]  # of several maps a file for each
     check_outputs([], present(given.report, given.picture), read, overwrite=given.overwrite)
     before = forecast_printer(console, "evaluate a part of the map", force=given.force)
@@ -113,8 +110,7 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
         warn_user(evaluation.warning, UserWarning)
     if given.picture is not None:
         draw_evaluation(given.picture, evaluation, overwrite=given.overwrite)
-    found, again = evaluation.to_dict(), given.overwrite
-    give_report(console, evaluation, given.report, result=found, overwrite=again)
+    give_report(console, evaluation, evaluation.to_dict())
 
 
 def _maps_and_truth(files: tuple[Path, ...], labels: Path | None) -> tuple[list[Path], Path]:

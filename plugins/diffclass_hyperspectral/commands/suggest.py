@@ -58,9 +58,6 @@ class _Given(SuggestOptions):
         "With --for-validation: half of the points in equal parts for each class of the map, half "
         "in proportion to their areas; without it all pixels have the same chance.",
     )
-    label_variable: str | None = option(
-        "Array to take from a .mat label file with several.", hidden=True
-    )
 
 
 @command(epilog="Example: diffclass suggest scene.tif --labels labels.gpkg -o next.geojson")
@@ -138,8 +135,7 @@ def suggest(
         which = "" if given.labels is None else "unlabelled "
         apart = f"{given.min_distance:g} pixels apart"
         console.say(f"only {len(report.suggestions)} {which}pixels lie {apart}")
-    found, again = report.suggestions, running.overwrite
-    give_report(console, report, given.report, result=found, overwrite=again)
+    give_report(console, report, report.suggestions)
     return 0 if report.is_covered else BOUND_MISSED
 
 
@@ -168,5 +164,5 @@ def _design(
         )
         crs = None if place is None else place.crs
         write_points(given.output, pixels, crs=crs, overwrite=running.overwrite)
-    give_report(console, report, given.report, result=pixels, overwrite=running.overwrite)
+    give_report(console, report, pixels)
     return 0

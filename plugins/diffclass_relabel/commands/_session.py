@@ -31,11 +31,6 @@ def session_option() -> Any:
     )
 
 
-def label_variable_option() -> Any:
-    """Return the option of what is taken from a file of labels that holds several things."""
-    return option("Array or column of the classes in a label file with several.", hidden=True)
-
-
 @dataclass(frozen=True)
 class Address:
     """Where browsers find the page."""

@@ -16,11 +16,11 @@ from diffclass.command_line import (
     force_option,
     option,
     options,
+    variable_option,
 )
 from diffclass_hyperspectral.commands._scenes import ScenePart
 from diffclass_relabel.commands._session import (
     Address,
-    label_variable_option,
     reference_option,
     session_option,
 )
@@ -40,7 +40,7 @@ class _Given(Matching):
     )
     reference: Path | None = reference_option()
     session: Path | None = session_option()
-    label_variable: str | None = label_variable_option()
+    label_variable: str | None = variable_option("label file")
     force: bool = force_option()
 
 

@@ -15,10 +15,10 @@ from diffclass.command_line import (
     force_option,
     option,
     options,
+    variable_option,
 )
 from diffclass_relabel.commands._session import (
     Address,
-    label_variable_option,
     reference_option,
     session_option,
 )
@@ -36,7 +36,7 @@ class _Given(RowPictures):
     )
     reference: str | None = reference_option()
     session: Path | None = session_option()
-    label_variable: str | None = label_variable_option()
+    label_variable: str | None = variable_option("label file")
     force: bool = force_option()
 
     @property

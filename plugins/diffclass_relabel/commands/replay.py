@@ -79,13 +79,13 @@ class _Given:
         numbers = present(self.margin, self.probability)
         check_outputs(rasters, report, inputs, numbers=numbers, overwrite=self.overwrite)
 
-    def check_table(self, report: list[Path]) -> None:
+    def check_table(self) -> None:
         """Refuse outputs of a table that cannot be written or would replace an input."""
         from diffclass_tables.commands._rows import check_outputs
 
         if self.margin is not None or self.probability is not None:
             raise click.UsageError("--margin and --probability are columns of -o of a table")
-        check_outputs(self.scenes[0], [*self.images.values()], report, overwrite=self.overwrite)
+        check_outputs(self.scenes[0], [*self.images.values()], overwrite=self.overwrite)
 
 
 @command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
@@ -107,7 +107,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     inputs, report = files_read(), present(given.report)
     over_table = is_of_kind("table", given.scenes[0])
     if over_table:
-        given.check_table(report)
+        given.check_table()
     else:
         given.check_scenes(inputs, report)
 

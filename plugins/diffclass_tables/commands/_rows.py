@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line import FILE, FILE_OR_WORD, files_read, option, refuse_without_effect
+from diffclass.command_line import (
+    FILE,
+    FILE_OR_WORD,
+    files_read,
+    files_written,
+    option,
+    refuse_without_effect,
+)
 from diffclass_tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -107,15 +114,15 @@ def table_argument() -> Callable[..., Any]:
     )
 
 
-def check_outputs(table: Path, results: list[Path], others: list[Path], *, overwrite: bool) -> None:
+def check_outputs(table: Path, results: list[Path], *, overwrite: bool) -> None:
     """Refuse outputs that cannot be written, share a file or would replace an input.
 
-    - `results`: of rows
+    ``results`` are those that hold rows.
     """
     from diffclass.system.output import check_apart, require_writable
     from diffclass_tables.io import check_ending
 
     for path in results:
         check_ending(path, table)
-    files = [require_writable(path, overwrite=overwrite) for path in (*results, *others)]
+    files = [require_writable(path, overwrite=overwrite) for path in files_written()]
     check_apart(files, files_read())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from diffclass.command_line import (
-    FILE_OR_WORD,
     AnomalyOptions,
     Console,
     RunOptions,
@@ -17,10 +16,8 @@ from diffclass.command_line import (
     common_options,
     forecast_printer,
     give_report,
-    option,
     options,
     output_option,
-    present,
 )
 from diffclass_tables.commands._rows import (
     OUTPUT,
@@ -39,11 +36,6 @@ _UNMARKED = ("none", "0", "false")  # what is no anomaly
 @dataclass(frozen=True)
 class _Given(AnomalyOptions):
     output: Path = output_option(f"Id and score of each row: {OUTPUT}", short="-o", required=True)
-    truth: str | None = option(
-        "Known anomalies, as classify's labels; 0 and empty are none: prints the area under the "
-        "ROC curve.",
-        type=FILE_OR_WORD,
-    )
 
 
 @command(epilog="Example: diffclass anomaly measurements.csv -o scores.csv")
@@ -66,7 +58,7 @@ def anomaly(
     part.check()
     if part.graph is not None:
         raise click.UsageError("anomalies are found among features; leave --graph out")
-    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
+    check_outputs(table, [given.output], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.truth, random_state=running.random_state)
@@ -81,8 +73,7 @@ def anomaly(
             columns = {"score": found.scores}
             write_rows(given.output, rows.table, columns, overwrite=running.overwrite)
     said = report_anomalies(found, curves=curves)
-    again = running.overwrite
-    give_report(console, said, given.report, result=found.scores, overwrite=again)
+    give_report(console, said, found.scores)
 
 
 def _marked(known: np.ndarray) -> np.ndarray:

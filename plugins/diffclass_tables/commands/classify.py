@@ -28,6 +28,7 @@ from diffclass.command_line import (
     present,
     refuse_without_effect,
     report_option,
+    variable_option,
 )
 from diffclass_tables.commands._rows import (
     LABELS,
@@ -64,9 +65,7 @@ class _Given:
         "hold the true one.",
         of=OPTIONS["level"],
     )
-    label_variable: str | None = option(
-        "Column or array of the classes in the file of labels.", hidden=True
-    )
+    label_variable: str | None = variable_option("label file")
     memory: int | None = option(
         "Memory to use, as 8GB. Rows and classes that need more are worked on block by block, on "
         "files next to the output that are removed at the end.",
@@ -140,7 +139,7 @@ def classify(
         raise click.UsageError("give --labels, --scores or both")
     if given.labels is None:
         refuse_without_effect(["labels_per_class", "holdout", "label_variable"], "without --labels")
-    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
+    check_outputs(table, [given.output], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.labels, random_state=running.random_state)
@@ -182,6 +181,5 @@ def classify(
                 write_rows(given.output, opened, run.columns, overwrite=running.overwrite)
     files = (given.output, *present(given.report))
     said = replace(run.report, memory=memory, files=files)
-    found, again = [repr(name) for name in run.columns["class"].tolist()], running.overwrite
-    give_report(console, said, given.report, result=found, overwrite=again)
+    give_report(console, said, [repr(name) for name in run.columns["class"].tolist()])
     return BOUND_MISSED if run.report.misses_bound else 0

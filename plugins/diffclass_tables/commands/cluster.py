@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diffclass.command_line import (
-    FILE_OR_WORD,
     ClusterOptions,
     Console,
     RunOptions,
@@ -14,10 +13,8 @@ from diffclass.command_line import (
     common_options,
     forecast_printer,
     give_report,
-    option,
     options,
     output_option,
-    present,
 )
 from diffclass_tables.commands._rows import (
     OUTPUT,
@@ -31,10 +28,6 @@ from diffclass_tables.commands._rows import (
 @dataclass(frozen=True)
 class _Given(ClusterOptions):
     output: Path = output_option(f"Id and cluster of each row: {OUTPUT}", short="-o", required=True)
-    truth: str | None = option(
-        "Known classes, as classify's labels: prints how well clusters agree with them.",
-        type=FILE_OR_WORD,
-    )
 
 
 @command(epilog="Example: diffclass cluster embeddings.npy -o clusters.csv")
@@ -57,7 +50,7 @@ def cluster(
     from diffclass_tables.io import read_row_labels, write_rows
 
     part.check()
-    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
+    check_outputs(table, [given.output], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.truth, random_state=running.random_state)
@@ -74,5 +67,4 @@ def cluster(
             columns = {"cluster": found.numbers.astype("int64")}
             write_rows(given.output, rows.table, columns, overwrite=running.overwrite)
     said = report_clusters(found, truth=known, class_names=names)
-    again = running.overwrite
-    give_report(console, said, given.report, result=found.numbers, overwrite=again)
+    give_report(console, said, found.numbers)

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from diffclass.command_line import (
     Console,
+    EmbedOptions,
     MapOptions,
     RunOptions,
-    check_picture,
     command,
     common_options,
     forecast_printer,
     give_report,
     options,
     output_option,
-    present,
-    report_option,
 )
 from diffclass_tables.commands._rows import RowOptions, check_outputs, table_argument
 
@@ -29,14 +27,12 @@ _SMALLER = "ask for fewer --neighbors or --components"
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Given(EmbedOptions):
     output: Path = output_option(
         "Coordinates: .npy, .csv, .tsv, .parquet, .feather; of an .h5ad file also a copy of it.",
         short="-o",
         required=True,
     )
-    picture: Path | None = output_option("Coordinates and spectrum as a .png.")
-    report: Path | None = report_option()
 
 
 @command(epilog="Example: diffclass embed points.csv -o coordinates.csv --picture coordinates.png")
@@ -65,9 +61,7 @@ def embed(
     from diffclass_tables.io import write_rows
 
     part.check()
-    check_picture(given.picture)
-    others = present(given.picture, given.report)
-    check_outputs(table, [given.output], others, overwrite=running.overwrite)
+    check_outputs(table, [given.output], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, random_state=running.random_state)
@@ -84,8 +78,7 @@ def embed(
                 draw_map(
                     given.picture, found.model, lambda axes: _draw(axes, found), overwrite=again
                 )
-    said = report_embedding(found)
-    give_report(console, said, given.report, result=values, overwrite=again)
+    give_report(console, report_embedding(found), values)
 
 
 def _draw(axes: Any, found: Embedding) -> None:

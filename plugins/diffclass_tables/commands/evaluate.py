@@ -14,14 +14,14 @@ from diffclass.command_line import (
     Console,
     command,
     common_options,
-    files_read,
     give_report,
     option,
     options,
     overwrite_option,
-    present,
     report_option,
+    variable_option,
 )
+from diffclass_tables.commands._rows import check_outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ class _Given:
     class_variable: str | None = option(
         "Column of the classes that were found; by default 'class', of .h5ad 'diffclass_class'."
     )
-    truth_variable: str | None = option("Column of the true classes.", hidden=True)
+    truth_variable: str | None = variable_option("truth file")
     report: Path | None = report_option()
     overwrite: bool = overwrite_option()
 
@@ -58,15 +58,13 @@ def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Consol
     TRUTH is a file of ids and classes, as classify's labels. Rows without a class count as wrong;
     labels that the classes were found with count as right, unless they are left out (--fitted).
     """
-    from diffclass.system.output import check_apart, require_writable
     from diffclass_tables.io import column_labels, read_row_labels
     from diffclass_tables.jobs.evaluation import evaluate_rows
 
     source = given.labels if truth is None else truth
     if source is None or (truth is not None and given.labels is not None):
         raise click.UsageError("give the truth once: after the classes, as TRUTH, or with --labels")
-    outputs = [require_writable(path, overwrite=given.overwrite) for path in present(given.report)]
-    check_apart(outputs, files_read())
+    check_outputs(classes, [], overwrite=given.overwrite)
     table = _opened(classes, given)
     variable = given.class_variable or _column_of(table, "class")
     facts: dict[str, Any] = {"variable": given.truth_variable}
@@ -77,8 +75,7 @@ def evaluate(classes: Path, truth: str | None, *, given: _Given, console: Consol
         margin=_numbers(table, "margin"),
         probability=_numbers(table, "probability"),
     )
-    found, again = report.to_dict(), given.overwrite
-    give_report(console, report, given.report, result=found, overwrite=again)
+    give_report(console, report, report.to_dict())
 
 
 def _opened(path: Path, given: _Given) -> Table:

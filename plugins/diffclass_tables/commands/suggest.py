@@ -22,7 +22,6 @@ from diffclass.command_line import (
     option,
     options,
     output_option,
-    present,
     refuse_without_effect,
 )
 from diffclass_tables.commands._rows import (
@@ -43,9 +42,6 @@ class _Given(SuggestOptions):
         "Ids of the rows, with an empty column to fill in: .csv, .tsv, .parquet, .feather.",
         short="-o",
         required=True,
-    )
-    label_variable: str | None = option(
-        "Column or array of the classes in the file of labels.", hidden=True
     )
 
 
@@ -84,7 +80,7 @@ def suggest(
         )
     if given.output.suffix.lower() not in (".csv", ".tsv", ".parquet", ".feather"):
         raise click.UsageError("suggestions are written as .csv, .tsv, .parquet or .feather")
-    check_outputs(table, [given.output], present(given.report), overwrite=running.overwrite)
+    check_outputs(table, [given.output], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
             rows = part.opened(table, given.labels, random_state=running.random_state)
@@ -105,5 +101,5 @@ def suggest(
         with stage("writing"):
             found, again = report.suggestions, running.overwrite
             write_suggestions(given.output, rows.table, found, overwrite=again)
-    give_report(console, report, given.report, result=found, overwrite=again)
+    give_report(console, report, found)
     return 0 if report.is_covered else BOUND_MISSED
