@@ -243,19 +243,22 @@ def counting_compilations(hear: Callable[[int], None]) -> Iterator[None]:
 class CommonOptions:
     """Options of every command."""
 
-    as_json: bool = option("Print the result as JSON.", names=("--json",), hidden=True)
-    threads: int | None = option("Processor threads to use.", hidden=True, of=COUNT)
+    as_json: bool = option(
+        "Print the result as JSON.", names=("--json",), hidden=True, recorded=False
+    )
+    threads: int | None = option("Processor threads to use.", hidden=True, recorded=False, of=COUNT)
     progress: str = option(
         "How messages and progress are written to standard error; json: one object a line, "
         "for programs.",
         hidden=True,
+        recorded=False,
         of=OneOf(("text", "json")),
         default="text",
     )
     quiet: bool = option(
-        "Print nothing but errors, and JSON if asked for.", short="-q", hidden=True
+        "Print nothing but errors, and JSON if asked for.", short="-q", hidden=True, recorded=False
     )
-    traceback: bool = option("Show where an error arose.", hidden=True)
+    traceback: bool = option("Show where an error arose.", hidden=True, recorded=False)
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -160,11 +160,15 @@ _BY_TYPE: dict[str, dict[str, Any]] = {
 
 
 class Option(click.Option):
-    """An option of `click` with the title of its group in the help text."""
+    """An option of `click` with the title of its group in the help text.
 
-    def __init__(self, *args: Any, title: str, **settings: Any):
+    ``recorded``: whether a recipe holds it, as all options on which the result depends.
+    """
+
+    def __init__(self, *args: Any, title: str, recorded: bool = True, **settings: Any):
         super().__init__(*args, **settings)
         self.title = title
+        self.recorded = recorded
 
 
 class Command(click.Command):
@@ -233,7 +237,8 @@ def option(
     The field ``max_time`` is the option ``--max-time``, unless ``names`` gives others; ``short`` is
     a second name of one letter. Fields of type bool are flags, those of type Path files. Other
     values are those of the domain ``of``; ``settings`` are those of `click.Option`. A ``usual``
-    option is shown before all groups, a ``hidden`` one only by ``--help-all``.
+    option is shown before all groups, a ``hidden`` one only by ``--help-all``; ``recorded`` as for
+    `Option`.
     """
     if of is not None and not isinstance(of, YesNo):
         settings["type"] = _click_type(of)
@@ -270,7 +275,7 @@ def report_option(**settings: Any) -> Any:
 
 def overwrite_option() -> Any:
     """Return the field for ``--overwrite``."""
-    return option("Replace outputs that exist.")
+    return option("Replace outputs that exist.", recorded=False)
 
 
 def seed_option() -> Any:
@@ -286,7 +291,9 @@ def seed_option() -> Any:
 
 def force_option() -> Any:
     """Return the field for ``--force``."""
-    return option("Start also if far more memory will be needed than is free.", hidden=True)
+    return option(
+        "Start also if far more memory will be needed than is free.", hidden=True, recorded=False
+    )
 
 
 @dataclass(frozen=True)

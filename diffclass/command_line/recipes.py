@@ -18,12 +18,6 @@ from diffclass.command_line.inputs import InputKind
 from diffclass.command_line.option_groups import FileOrWord, files_read
 from diffclass.exceptions import DataError
 
-# Options that the result does not depend on.
-_OF_THE_RUN = {
-    "as_json", "quiet", "threads", "traceback", "progress", "overwrite", "force", "verbose",
-    "resume", "scratch", "workers",
-}  # fmt: skip
-
 
 def recipe(result: Any) -> dict[str, Any]:
     """Return everything that is needed to run this command again.
@@ -55,7 +49,7 @@ def arguments_of(context: click.Context) -> list[str]:
     words: list[str] = []
     for parameter in context.command.params:
         given = context.params.get(parameter.name or "")
-        if parameter.name in _OF_THE_RUN or given is None or given is False:
+        if not getattr(parameter, "recorded", True) or given is None or given is False:
             continue
         for value in given if isinstance(given, tuple) else (given,):
             if not isinstance(parameter, click.Argument):

@@ -57,15 +57,18 @@ class BlockOptions:
         "the extra [distributed]). These have to see the scratch folder under the same name; the "
         "scene is read here alone.",
         type=_WorkersType(),
+        recorded=False,
     )
     resume: bool = option(
         "Go on after the last complete stage of a run that was killed. A run that fitted into "
         "memory has kept nothing, and begins anew.",
         hidden=True,
+        recorded=False,
     )
     scratch: Path | None = option(
         "Scratch folder; by default a hidden one next to the output. Removed at the end.",
         hidden=True,
+        recorded=False,
         type=click.Path(path_type=Path, file_okay=False),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from diffclass.command_line import WalkOptions, option
 from diffclass_hyperspectral.options import OPTIONS
@@ -24,52 +24,43 @@ SMALLER = (
 )
 
 
-def features_option() -> Any:
-    """Return the field for ``--features``."""
-    return option(
+@dataclass(frozen=True)
+class FeatureOptions:
+    """What of spectra is compared, and how."""
+
+    features: str = option(
         "Components of the spectra, alone or together with smoothed ones: means within fields.",
         usual=True,
         of=OPTIONS["features"],
         default="spectral",
     )
-
-
-def metric_option() -> Any:
-    """Return the field for ``--metric``."""
-    return option(
+    metric: str = option(
         "How spectra are compared. euclidean: by noise-adjusted components; angle, correlation: by "
         "shape, regardless of brightness, in all good bands.",
         of=OPTIONS["metric"],
         default="euclidean",
     )
 
+    def features_of(self, scene: Scene, components: int | None = None) -> SceneFeatures:
+        """Return the features that were asked for, not yet fitted, if a scene can have them."""
+        from diffclass_hyperspectral import SceneFeatures
+        from diffclass_hyperspectral.features.scene_features import check_components
 
-def scene_features(features: str, metric: str, components: int | None = None) -> SceneFeatures:
-    """Return the features that were asked for, not yet fitted."""
-    from diffclass_hyperspectral import SceneFeatures
-
-    return SceneFeatures(components, metric=metric, spatial=features == "spatial")
+        check_components(components, scene)
+        spatial = self.features == "spatial"
+        return SceneFeatures(components, metric=self.metric, spatial=spatial)
 
 
 @dataclass(frozen=True)
-class DiffusionOptions(WalkOptions):
+class DiffusionOptions(FeatureOptions, WalkOptions):
     """The features, the graph, the walk and its time."""
 
-    features: str = features_option()
-    metric: str = metric_option()
     components: int | None = option(
         "Number of components; by default 20 noise-adjusted ones, for angle and correlation "
         "as many as keep the distances.",
         hidden=True,
         of=OPTIONS["n_components"],
     )
-
-    def features_of(self, scene: Scene) -> SceneFeatures:
-        """Return the features that were asked for, not yet fitted, if a scene can have them."""
-        from diffclass_hyperspectral.features.scene_features import check_components
-
-        check_components(self.components, scene)
-        return scene_features(self.features, self.metric, self.components)
 
     def classifier(
         self, random_state: int, labels: LabelImage, scene: Scene

@@ -213,7 +213,7 @@ class _Cleaning:
 class _Running(RunOptions):
     """How the command runs and what it prints."""
 
-    verbose: bool = option("Print the whole report, not its summary.", short="-v")
+    verbose: bool = option("Print the whole report, not its summary.", short="-v", recorded=False)
 
 
 @dataclass(frozen=True)
@@ -425,7 +425,7 @@ def _by_labels(
 
     cube, given, held = tiles.scene, fitting.labels, fitting.held
     assert given.labels is not None
-    features = fitting.diffusion.features_of(cube)
+    features = fitting.diffusion.features_of(cube, fitting.diffusion.components)
     labels = read_scene_labels(tiles, given.labels, variable=given.label_variable)
     classifier = fitting.diffusion.classifier(fitting.random_state, labels, cube)
     with opened_blocks(

@@ -23,9 +23,7 @@ from diffclass.command_line import (
     variable_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
-    features_option,
-    metric_option,
-    scene_features,
+    FeatureOptions,
 )
 from diffclass_hyperspectral.commands._results import (
     place_maps,
@@ -48,15 +46,13 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 
 
 @dataclass(frozen=True)
-class _Given(ClusterOptions):
+class _Given(FeatureOptions, ClusterOptions):
     output: Path = output_option(
         "Cluster map: .img, .tif, .png, .npy, or polygons, .gpkg or .geojson; of several scenes "
         "as classify's.",
         short="-o",
         required=True,
     )
-    features: str = features_option()
-    metric: str = metric_option()
     components: int | None = option(
         "Number of components of the spectra; by default as classify.", of=OPTIONS["n_components"]
     )
@@ -95,7 +91,6 @@ def cluster(
         read_tile_labels,
         write_class_map,
     )
-    from diffclass_hyperspectral.features.scene_features import check_components
     from diffclass_hyperspectral.io.maps import check_outputs, place_of
     from diffclass_hyperspectral.jobs.clustering import (
         draw_clusters,
@@ -114,14 +109,14 @@ def cluster(
             grid = grid if is_for_each(given.output) else ONE_MAP
             tiles = opened_scenes(scenes, one_grid_or=grid, **part.opening)
             cube = tiles.scene
-            check_components(given.components, cube)
+            features = given.features_of(cube, given.components)
             labels = known = None
             if given.truth is not None:
                 labels = read_tile_labels(given.truth, tiles, variable=given.truth_variable)
                 known = known_classes(labels, cube)
         place_maps(console, rasters, cube)
         found = find_clusters(
-            Pixels(cube, scene_features(given.features, given.metric, given.components)),
+            Pixels(cube, features),
             given.model(running.random_state),
             before=forecast_printer(console, _SMALLER, force=running.force),
         )

@@ -22,9 +22,7 @@ from diffclass.command_line import (
     present,
 )
 from diffclass_hyperspectral.commands._diffusion import (
-    features_option,
-    metric_option,
-    scene_features,
+    FeatureOptions,
 )
 from diffclass_hyperspectral.commands._results import place_maps
 from diffclass_hyperspectral.commands._scenes import ScenePart, only_one
@@ -33,10 +31,8 @@ _SMALLER = "ask for fewer --neighbors or --components, or embed a part of the sc
 
 
 @dataclass(frozen=True)
-class _Given(EmbedOptions):
+class _Given(FeatureOptions, EmbedOptions):
     output: Path = output_option("Coordinates: .npy, .csv, .img, .tif.", short="-o", required=True)
-    features: str = features_option()
-    metric: str = metric_option()
 
 
 @command(epilog="Example: diffclass embed scene.tif -o coordinates.tif --picture coordinates.png")
@@ -72,7 +68,7 @@ def embed(
         with stage("opening"):
             cube = open_scene(scene, **part.opening)
         embedded = find_coordinates(
-            Pixels(cube, scene_features(given.features, given.metric)),
+            Pixels(cube, given.features_of(cube)),
             coordinates.model(running.random_state, bandwidth="self-tuning"),
             before=forecast_printer(console, _SMALLER, force=running.force),
         )

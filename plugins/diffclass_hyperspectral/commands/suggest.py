@@ -111,7 +111,7 @@ def suggest(
         with stage("opening"):
             tiles = opened_scenes(scenes, one_grid_or=PLACES, **part.opening)
             cube = tiles.scene
-            features = diffusion.features_of(cube)
+            features = diffusion.features_of(cube, diffusion.components)
             check_places(given.output, has_places=cube.map_georeference is not None)
             if given.labels is not None:
                 labels = read_tile_labels(given.labels, tiles, variable=given.label_variable)
