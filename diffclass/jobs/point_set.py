@@ -66,6 +66,8 @@ class PointSet(ABC):
     """
 
     noun: ClassVar[str] = "points"  # what reports and messages call them
+    has_grid: ClassVar[bool] = False  # whether points have places, known before they are made
+    scales_are_meant: ClassVar[bool] = False  # of features, as those of components
 
     @property
     @abstractmethod

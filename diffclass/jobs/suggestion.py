@@ -12,6 +12,7 @@ from diffclass.acquisition import MEDOID_BYTES, RULES, by_coverage, suggest, wel
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs.classification.forecasts import classification_costs
+from diffclass.jobs.classification.places import MEMORY
 from diffclass.jobs.classification.report import feature_lines, features_count
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import HIDDEN, IF_KNOWN, MERGED, Facts, PointsReport, size_lines
@@ -94,6 +95,8 @@ def suggest_points(
     rule: str = "coverage",
     min_distance: float = 0.0,
     classifier: DiffusionClassifier | None = None,
+    groups: np.ndarray | None = None,
+    names: Mapping[Any, str] | None = None,
     random_state: int = 0,
     before: Callable[[Forecast], object] | None = None,
 ) -> SuggestionReport:
@@ -111,6 +114,10 @@ def suggest_points(
         As for `diffclass.suggest`; a distance needs places on a grid.
     classifier : DiffusionClassifier, optional
         Fitted here.
+    groups : ndarray, optional
+        Labels of a class with the same value are one observation; in the shape of y.
+    names : mapping, optional
+        Of classes that are ids.
     random_state : int, default=0
         Draws the points that are looked at, where there are more than 2,000.
     before : callable, optional
@@ -153,15 +160,16 @@ def suggest_points(
     memory = forecast_suggestions(points, classifier, len(encode_labels(y.ravel())[0]))
     if before is not None:
         before(memory)
-    classifier.set_params(affinity=points.affinity).fit(points.points, y[points.valid])
+    y, groups = y[points.valid], None if groups is None else groups[points.valid]
     report = suggest_next(
         points,
-        classifier,
-        encode_labels(y[points.valid])[1] >= 0,
+        MEMORY.fit(classifier, points, y, groups=groups),
+        encode_labels(y)[1] >= 0,
         n_points,
         rule=rule,
         min_distance=min_distance,
         random_state=random_state,
+        names=names,
     )
     return replace(report, memory=memory)
 
@@ -235,7 +243,7 @@ def _sizes_of(
 
 def _check(points: PointSet, **given: Any) -> None:
     check_options(OPTIONS, **given)
-    if given["min_distance"] and points.places is None:
+    if given["min_distance"] and not points.has_grid:
         raise ParameterError(
             f"{points.path}: min_distance = {given['min_distance']:g}; its {points.noun} lie on no "
             "grid, so that none has a distance to another; leave it out"

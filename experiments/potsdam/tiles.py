@@ -35,7 +35,7 @@ from diffclass_hyperspectral import (
     LabelImage,
     Scene,
     SceneFeatures,
-    classify_with_holdout,
+    classify_scene,
     open_tiles,
     read_tile_labels,
 )
@@ -64,7 +64,7 @@ def classified(
     scene: Scene, labels: LabelImage, metric: str, holdout: str, draw: int
 ) -> ClassificationRun:
     """Classify from five labels of each class."""
-    return classify_with_holdout(
+    return classify_scene(
         scene,
         labels,
         features=SceneFeatures(metric=metric),

@@ -61,8 +61,8 @@ def ours(
         classifier = DiffusionClassifier(random_state=0)
         if summed:
             classifier.set_params(label_mode="summed", tau="margin")
-        result = classify_scene(open_scene(scene), labels, features=features, classifier=classifier)
-    return result, seconds | {"total": time.perf_counter() - start}
+        run = classify_scene(open_scene(scene), labels, features=features, classifier=classifier)
+    return run.result, seconds | {"total": time.perf_counter() - start}
 
 
 def theirs(python: str, folder: Path) -> dict[str, float]:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         SceneModel,
         classified_dataset,
         classify_scene,
-        classify_with_holdout,
         classify_with_model,
         load_model,
         save_model,
@@ -83,7 +82,6 @@ __all__ = [
     "ValidationPixel",
     "classified_dataset",
     "classify_scene",
-    "classify_with_holdout",
     "classify_with_model",
     "evaluate_map",
     "known_anomalies",
@@ -118,7 +116,7 @@ _CHAPTERS = {
     "jobs.anomalies": "known_anomalies scene_anomalies",
     "jobs.classification": (
         "ClassificationReport ClassificationRun Cleanup SceneClassification SceneModel "
-        "classified_dataset classify_scene classify_with_holdout classify_with_model load_model "
+        "classified_dataset classify_scene classify_with_model load_model "
         "save_model write_maps"
     ),
     "jobs.clustering": ("ClusterSpectra known_classes mean_spectra"),

@@ -24,6 +24,8 @@ class ScenePoints(PointSet):
     scene: Scene
 
     noun = "pixels"
+    has_grid = True
+    scales_are_meant = True
 
     @property
     def path(self) -> Path:

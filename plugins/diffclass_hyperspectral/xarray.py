@@ -30,7 +30,7 @@ from diffclass_hyperspectral.io.scenes import Scene, open_scene
 from diffclass_hyperspectral.jobs.anomalies import scene_anomalies
 from diffclass_hyperspectral.jobs.classification import (
     classified_dataset,
-    classify_with_holdout,
+    classify_scene,
     picture_array,
 )
 from diffclass_hyperspectral.jobs.clustering import table_of
@@ -64,7 +64,7 @@ class DiffclassAccessor:
         scene: dict[str, Any] | None = None,
         **options: Any,
     ) -> Any:
-        """Classify every pixel; options are those of `classify_with_holdout`.
+        """Classify every pixel; options are those of `classify_scene`.
 
         Returns
         -------
@@ -72,7 +72,7 @@ class DiffclassAccessor:
             As `classified_dataset`; its attribute ``report`` is the report as JSON.
         """
         cube, opened = self._opened(scene)
-        run = classify_with_holdout(opened, _labels(labels, opened, cube), **options)
+        run = classify_scene(opened, _labels(labels, opened, cube), **options)
         found = classified_dataset(run.result, opened, like=cube)
         return found.assign_attrs(report=json.dumps(run.report.to_dict()))
 

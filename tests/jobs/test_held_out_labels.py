@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from diffclass.blocks import Scratch
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs import Holdout, InBlocks
-from diffclass_hyperspectral import LabelImage, Scene, classify_with_holdout
+from diffclass_hyperspectral import LabelImage, Scene, classify_scene
 from diffclass_tables import Rows, classify_rows, open_table
 
 N = 120
@@ -31,7 +31,7 @@ def known(n_labels=N):
 
 def of_scene(ids, **options):
     scene, labels = Scene.from_array(POINTS.reshape(1, N, 4)), LabelImage.from_array(ids[None])
-    return classify_with_holdout(scene, labels, **options).report
+    return classify_scene(scene, labels, **options).report
 
 
 @pytest.mark.parametrize(

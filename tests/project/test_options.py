@@ -21,7 +21,7 @@ Holdout = diffclass.jobs.Holdout  # the job of all classifications
 JOBS = {  # of each command, with options that have another name in Python
     "diffclass_hyperspectral": {
         "anomaly": ("scene_anomalies",),
-        "classify": ("Cleanup", "Holdout", "SceneFeatures", "classify_with_holdout", "write_maps"),
+        "classify": ("Cleanup", "Holdout", "SceneFeatures", "classify_scene", "write_maps"),
         "cluster": ("SceneFeatures",),
         "embed": ("SceneFeatures",),
         "evaluate": ("evaluate_map",),

@@ -5,6 +5,7 @@ Both places have the same methods. Which classifier works there is decided here 
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -13,7 +14,7 @@ import numpy as np
 
 from diffclass.blocks import BlockClassifier, BlockPlan, Engine, Scratch
 from diffclass.classifier import DiffusionClassifier
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, ScaleWarning
 from diffclass.graph import PointGraph
 from diffclass.jobs.classification.forecasts import forecast_blocks, forecast_classification
 from diffclass.jobs.parameters import check_classifier
@@ -61,7 +62,10 @@ class InMemory:
         """
         check_classifier(classifier, len(points.numbers))
         classifier.set_params(affinity=points.affinity)
-        return classifier.fit(points.points, y, groups=groups, score_prior=hints, graph=graph)
+        with warnings.catch_warnings():
+            if points.scales_are_meant:
+                warnings.simplefilter("ignore", ScaleWarning)
+            return classifier.fit(points.points, y, groups=groups, score_prior=hints, graph=graph)
 
     def kept(self, classes: np.ndarray) -> np.ndarray:
         """Return the classes by the second fit, to be compared later."""

@@ -420,7 +420,7 @@ def _by_labels(
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
     from diffclass.jobs import Holdout
-    from diffclass_hyperspectral import classify_with_holdout, read_tile_labels
+    from diffclass_hyperspectral import classify_scene, read_tile_labels
     from diffclass_hyperspectral.jobs.library_labels import read_scene_labels
 
     cube, given, held = tiles.scene, fitting.labels, fitting.held
@@ -437,7 +437,7 @@ def _by_labels(
                 "--save keeps the graph, which has to fit into memory; leave it out, or give more "
                 "--memory"
             )
-        yield classify_with_holdout(
+        yield classify_scene(
             cube,
             labels,
             features=features,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.jobs import SuggestionReport, forecast_suggestions, suggest_next
+from diffclass.jobs import SuggestionReport, suggest_points
 from diffclass.options import check_options
 from diffclass.system.costs import Forecast
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
-from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.io.labels import LabelImage, label_regions
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.jobs.classification import checked_labels, classify_scene
+from diffclass_hyperspectral.jobs.classification import checked_labels
 from diffclass_hyperspectral.options import OPTIONS
 from diffclass_hyperspectral.pixels import Pixels
 
@@ -76,18 +77,15 @@ def suggest_for_scene(
         DiffusionClassifier(random_state=random_state) if classifier is None else classifier
     )
     labels = checked_labels(scene, labels, features, classifier)
-    memory = forecast_suggestions(Pixels(scene, features), classifier, labels.n_classes)
-    if before is not None:
-        before(memory)
-    result = classify_scene(scene, labels, features=features, classifier=classifier)
-    report = suggest_next(
-        Pixels(scene, features, is_fitted=True),
-        classifier,
-        labels.ids[result.raw_posteriors.valid] > 0,
+    return suggest_points(
+        Pixels(scene, features),
+        np.where(labels.ids > 0, labels.ids, -1),
         n_points,
         rule=rule,
         min_distance=min_distance,
+        classifier=classifier,
+        groups=label_regions(labels.ids),
+        names={entry.id: entry.name for entry in labels.table},
         random_state=random_state,
-        names=result.names,
+        before=before,
     )
-    return replace(report, memory=memory)

@@ -12,7 +12,7 @@ from diffclass_hyperspectral import (
     ClassTable,
     LabelImage,
     SceneFeatures,
-    classify_with_holdout,
+    classify_scene,
     classify_with_model,
 )
 from diffclass_hyperspectral.jobs.class_sizes import class_prior_of
@@ -48,7 +48,7 @@ def session_model(editor: SessionEditor) -> SceneModel:
         random_state=settings.random_state,
     )
     features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
-    run = classify_with_holdout(scene, labels, features=features, classifier=classifier)
+    run = classify_scene(scene, labels, features=features, classifier=classifier)
     return run.result.model
 
 

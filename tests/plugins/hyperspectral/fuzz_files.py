@@ -251,7 +251,7 @@ def _fitted(**given: object) -> bytes:
         classifier = DiffusionClassifier(n_neighbors=3, random_state=0, **given)
         labels = LabelImage.from_array(ids)
         found = classify_scene(scene, labels, features=features, classifier=classifier)
-        save_model(folder / "model", found.model)
+        save_model(folder / "model", found.result.model)
         return (folder / "model").read_bytes()
     finally:
         shutil.rmtree(folder)

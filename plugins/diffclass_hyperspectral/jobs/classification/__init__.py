@@ -3,7 +3,6 @@
 from diffclass_hyperspectral.jobs.classification.block_runs import BlockRun
 from diffclass_hyperspectral.jobs.classification.classifying import (
     checked_labels,
-    classify_scene,
 )
 from diffclass_hyperspectral.jobs.classification.cleanup import Cleanup
 from diffclass_hyperspectral.jobs.classification.lines import area_texts
@@ -23,7 +22,7 @@ from diffclass_hyperspectral.jobs.classification.report import (
 )
 from diffclass_hyperspectral.jobs.classification.runs import (
     ClassificationRun,
-    classify_with_holdout,
+    classify_scene,
     classify_with_model,
 )
 from diffclass_hyperspectral.jobs.classification.scene_classification import (

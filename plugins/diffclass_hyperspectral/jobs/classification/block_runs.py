@@ -3,7 +3,7 @@
 A script that does what ``classify --memory 8GB`` does:
 
     with BlockRun.opened(scene, features, classifier, folder="scratch", memory=8e9) as blocks:
-        run = classify_with_holdout(
+        run = classify_scene(
             scene, labels, features=features, classifier=classifier, place=blocks
         )
         write_maps("map.tif", run.result, scene)

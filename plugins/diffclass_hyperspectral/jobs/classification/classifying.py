@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import match_classes
-from diffclass.exceptions import DataError, ParameterError, ScaleWarning, warn_user
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.graph import PointGraph
 from diffclass.jobs import MEMORY, InBlocks, InMemory, check_classifier, check_two_classes
 from diffclass.label_diffusion import decide
@@ -57,11 +56,9 @@ class LabelledPixels:
         check_two_classes(_n_classes(ids[valid]), labels.path, pixels.noun)
         y = np.where(ids > 0, ids, -1)[valid]
         groups, hints = grouping(ids)[valid], self._scores(y)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ScaleWarning)  # the scales of components are meant
-            fitted = self.place.fit(
-                classifier, pixels, y, groups=groups, hints=hints, graph=graph, second=second
-            )
+        fitted = self.place.fit(
+            classifier, pixels, y, groups=groups, hints=hints, graph=graph, second=second
+        )
         model = SceneModel(pixels.features, fitted, pixels.scene.wavelengths, labels.table)
         posteriors = fitted.raw_label_distributions_
         return SceneClassification.of_points(posteriors, fitted.diffusion_, valid, model)
@@ -93,64 +90,6 @@ def hints_of(known: LabelImage, labels: LabelImage) -> np.ndarray:
             f"{known.path}: none of its classes is one of {labels.path}; name them alike"
         )
     return found
-
-
-def classify_scene(
-    scene: Scene,
-    labels: LabelImage,
-    *,
-    fit_on: np.ndarray | None = None,
-    features: SceneFeatures | None = None,
-    classifier: DiffusionClassifier | None = None,
-) -> SceneClassification:
-    """Diffuse the labels of some pixels over all pixels of a scene.
-
-    Labelled pixels of a class that touch count as one label.
-
-    Parameters
-    ----------
-    scene : Scene
-    labels : LabelImage
-        Of the scene's rows and columns.
-    fit_on : ndarray of bool of shape (rows, columns), optional
-        Which labelled pixels to use; all by default.
-    features : SceneFeatures, optional
-        Fitted here; spectral components by default.
-    classifier : DiffusionClassifier, optional
-        Fitted here.
-
-    Returns
-    -------
-    SceneClassification
-
-    Raises
-    ------
-    DataError
-        For labels of another size, fewer than two classes, or no label on a pixel with data.
-    ParameterError
-        For at least as many neighbours as pixels, and as the features and the classifier.
-        Everything except the number of pixels without data is checked before the scene is read.
-
-    See Also
-    --------
-    classify_with_holdout : Also measures the map on labels that it holds out, and cleans it.
-    classify_with_model : With a model of another scene, without labels.
-    DiffusionClassifier : The estimator, for arrays.
-
-    Examples
-    --------
-    >>> from diffclass.datasets import make_tissue_scene
-    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
-    >>> tissue = make_tissue_scene(48, 48)
-    >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
-    >>> found.class_map.shape, f"{(found.class_map == tissue.truth).mean():.0%} right"
-    ((48, 48), '97% right')
-    """
-    features = SceneFeatures() if features is None else features
-    classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
-    labels = checked_labels(scene, labels, features, classifier)
-    check_labels_with_data(scene, labels, fit_on)
-    return LabelledPixels(Pixels(scene, features), labels).classified(classifier, fit_on=fit_on)
 
 
 def apply_model(

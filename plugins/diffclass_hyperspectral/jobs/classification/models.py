@@ -118,7 +118,7 @@ class SceneModel:
     >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
     >>> tissue, other = make_tissue_scene(48, 48), make_tissue_scene(48, 60, random_state=1)
     >>> labels = LabelImage.from_array(tissue.labels)
-    >>> model = classify_scene(Scene.from_array(tissue.cube), labels).model
+    >>> model = classify_scene(Scene.from_array(tissue.cube), labels).result.model
     >>> posteriors, novelty = model.answers(Scene.from_array(other.cube))
     >>> posteriors.shape, novelty.shape
     ((2880, 3), (2880,))
@@ -250,7 +250,7 @@ def save_model(path: str | os.PathLike[str], model: SceneModel, *, overwrite: bo
     >>> tissue = make_tissue_scene(48, 48)
     >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = save_model(Path(folder) / "tissue.model", found.model)
+    ...     path = save_model(Path(folder) / "tissue.model", found.result.model)
     ...     load_model(path).table.ids
     (1, 2, 3)
     """
@@ -284,7 +284,7 @@ def load_model(path: str | os.PathLike[str]) -> SceneModel:
     >>> tissue = make_tissue_scene(48, 48)
     >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model = load_model(save_model(Path(folder) / "tissue.model", found.model))
+    ...     model = load_model(save_model(Path(folder) / "tissue.model", found.result.model))
     >>> model.classifier.classes_
     array([1, 2, 3], dtype=int32)
     """

@@ -88,7 +88,7 @@ def write_maps(
     >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene, write_maps
     >>> tissue = make_tissue_scene(48, 48)
     >>> scene = Scene.from_array(tissue.cube)
-    >>> found = classify_scene(scene, LabelImage.from_array(tissue.labels))
+    >>> found = classify_scene(scene, LabelImage.from_array(tissue.labels)).result
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = write_maps(folder + "/map.img", found, scene, margin=folder + "/margin.npy")
     >>> [file.name for file in files]
@@ -99,8 +99,7 @@ def write_maps(
         raise ParameterError(f"{novelty}: novelty is that of a model on another scene; apply one")
     if stability is not None and result.stability is None:
         raise ParameterError(
-            f"{stability}: stability needs a second map; classify_with_holdout(stability=True) "
-            "makes one"
+            f"{stability}: stability needs a second map; classify_scene(stability=True) makes one"
         )
 
     def place(file: str | os.PathLike[str]) -> dict[str, Any]:
@@ -187,7 +186,7 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
     >>> from diffclass_hyperspectral import LabelImage, Scene, classified_dataset, classify_scene
     >>> tissue = make_tissue_scene(48, 48, random_state=0)
     >>> scene = Scene.from_array(tissue.cube)
-    >>> found = classify_scene(scene, LabelImage.from_array(tissue.labels))
+    >>> found = classify_scene(scene, LabelImage.from_array(tissue.labels)).result
     >>> classified_dataset(found, scene).class_map.flag_meanings
     'class_1 class_2 class_3'
     """

@@ -233,11 +233,11 @@ class ClassificationReport(ClassesReport):
     Examples
     --------
     >>> from diffclass.datasets import make_tissue_scene
-    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_with_holdout
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
     >>> tissue = make_tissue_scene(48, 48)
     >>> names = dict(enumerate(tissue.class_names, start=1))
     >>> labels = LabelImage.from_array(tissue.labels, names=names)
-    >>> report = classify_with_holdout(Scene.from_array(tissue.cube), labels).report
+    >>> report = classify_scene(Scene.from_array(tissue.cube), labels).report
     >>> [one.name for one in report.classes], report.facts["n_without_data"], report.unreached
     (['nuclei', 'cytoplasm', 'stroma'], 0, 0)
     """

@@ -4,7 +4,7 @@ A script that does what the command does:
 
     scene = open_scene("scene.hdr")
     labels = read_labels("labels.tif", grid=scene)
-    run = classify_with_holdout(scene, labels, holdout=Holdout("blocks"))
+    run = classify_scene(scene, labels, holdout=Holdout("blocks"))
     write_maps("map.tif", run.result, scene)
     print(*run.report.lines(), sep="; ")
 """
@@ -73,7 +73,7 @@ class ClassificationRun:
     report: ClassificationReport
 
 
-def classify_with_holdout(
+def classify_scene(
     scene: Scene,
     labels: LabelImage,
     *,
@@ -87,6 +87,8 @@ def classify_with_holdout(
     before: Callable[[Forecast], object] | None = None,
 ) -> ClassificationRun:
     """Classify a scene from labels, score it on those held out, and clean the map.
+
+    Labelled pixels of a class that touch count as one label.
 
     Parameters
     ----------
@@ -120,13 +122,16 @@ def classify_with_holdout(
     Raises
     ------
     DataError
-        As `classify_scene`, and where nothing is left to be held out.
+        For labels of another place, fewer than two classes, no label on a pixel with data, and
+        where nothing is left to be held out.
     ParameterError
-        As `classify_scene`, and for hints in blocks.
+        For at least as many neighbours as pixels, hints in blocks, and as the features and the
+        classifier. All but the number of pixels without data is checked before the scene is read.
 
     See Also
     --------
-    classify_scene : The map alone.
+    classify_with_model : With a model of another scene, without labels.
+    DiffusionClassifier : The estimator, for arrays.
     evaluate_map : Measures a map on labels that are held out already.
 
     Examples
@@ -135,10 +140,10 @@ def classify_with_holdout(
 
     >>> from diffclass.datasets import make_tissue_scene
     >>> from diffclass.jobs import Holdout
-    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_with_holdout
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classify_scene
     >>> tissue = make_tissue_scene(48, 48)
     >>> scene, labels = Scene.from_array(tissue.cube), LabelImage.from_array(tissue.truth)
-    >>> run = classify_with_holdout(scene, labels, holdout=Holdout(labels_per_class=5))
+    >>> run = classify_scene(scene, labels, holdout=Holdout(labels_per_class=5))
     >>> f"{run.report.holdout.scores.overall_accuracy:.0%} right"
     '97% right'
     """
@@ -228,7 +233,7 @@ def classify_with_model(
 
     See Also
     --------
-    classify_with_holdout : Where the scene has labels of its own.
+    classify_scene : Where the scene has labels of its own.
     load_model : The model alone.
 
     Examples
@@ -241,7 +246,7 @@ def classify_with_model(
     >>> tissue, other = make_tissue_scene(48, 48), make_tissue_scene(48, 48, random_state=1)
     >>> found = classify_scene(Scene.from_array(tissue.cube), LabelImage.from_array(tissue.labels))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = save_model(Path(folder) / "tissue.model", found.model)
+    ...     path = save_model(Path(folder) / "tissue.model", found.result.model)
     ...     run = classify_with_model(Scene.from_array(other.cube), path)
     >>> f"{(run.result.class_map == other.truth).mean():.0%} right"
     '94% right'

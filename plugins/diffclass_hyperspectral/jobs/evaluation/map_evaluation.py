@@ -129,7 +129,7 @@ def evaluate_map(
 
     See Also
     --------
-    classify_with_holdout : Holds labels out, classifies and measures in one call.
+    classify_scene : Holds labels out, classifies and measures in one call.
     agreement : For clusters, which have no names.
     validation_design : Which pixels to find the truth of.
 

@@ -15,7 +15,7 @@ from diffclass.jobs import Holdout, embed, report_embedding
 from diffclass_hyperspectral import (
     Cleanup,
     Pixels,
-    classify_with_holdout,
+    classify_scene,
     classify_with_model,
     evaluate_map,
     open_scene,
@@ -75,7 +75,7 @@ def test_classify(command, words, options):
     labels = read_labels("truth.npy", grid=scene)
     seed = options.get("holdout", Holdout()).random_state
     classifier = DiffusionClassifier(random_state=seed)
-    run = classify_with_holdout(scene, labels, classifier=classifier, **options)
+    run = classify_scene(scene, labels, classifier=classifier, **options)
     write_maps("script.npy", run.result, scene, margin="m2.npy")
 
     np.testing.assert_array_equal(np.load("script.npy"), np.load("command.npy"))
@@ -88,7 +88,7 @@ def test_classify(command, words, options):
 
 def test_a_model(command, folder):
     scene = open_scene("cube.npy")
-    run = classify_with_holdout(scene, read_labels("labels.npy"))
+    run = classify_scene(scene, read_labels("labels.npy"))
     save_model("scene.model", run.result.model)
     report = command("classify", "cube.npy", "--model", "scene.model", "-o", "command.npy")
     again = classify_with_model(scene, "scene.model")

@@ -15,7 +15,7 @@ from diffclass.command_line import main as cli
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs import Holdout
 from diffclass_hyperspectral import (
-    classify_with_holdout,
+    classify_scene,
     open_scene,
     open_tiles,
     read_labels,
@@ -473,7 +473,7 @@ def test_bands_are_classified_like_one_file(tmp_path):
     labels = read_labels(write_tiff(tmp_path / "labels.tif", truth[..., None]))
     five = Holdout(labels_per_class=5)
     maps = [
-        classify_with_holdout(open_scene(path), labels, holdout=five).result.class_map
+        classify_scene(open_scene(path), labels, holdout=five).result.class_map
         for path in (one, tmp_path / "folder")
     ]
     np.testing.assert_array_equal(*maps)

@@ -88,10 +88,10 @@ def test_tiles_give_the_map_of_the_scene(tmp_path, spatial):
     whole, tiles = saved_tiles(tmp_path, overlap=2)
     labels = read_labels(tmp_path / "labels.tif")
     features = SceneFeatures(spatial=spatial)
-    one = classify_scene(open_scene(whole), labels, features=features)
+    one = classify_scene(open_scene(whole), labels, features=features).result
     joint = open_tiles(tiles)
     found = classify_scene(joint.scene, read_tile_labels(tmp_path / "labels.tif", joint),
-                           features=SceneFeatures(spatial=spatial))  # fmt: skip
+                           features=SceneFeatures(spatial=spatial)).result  # fmt: skip
     np.testing.assert_array_equal(found.class_map, one.class_map)
     np.testing.assert_array_equal(found.margin, one.margin)
     for tile in joint.tiles:
@@ -163,7 +163,7 @@ def test_scenes_without_a_common_grid_are_stacked(tmp_path):
         [LabelImage.from_array(TISSUE.labels[:30]), LabelImage.from_array(TISSUE.labels[30:, :40])],
         joint,
     )
-    found = classify_scene(joint.scene, labels)
+    found = classify_scene(joint.scene, labels).result
     for tile, truth in zip(joint.tiles, (TISSUE.truth[:30], TISSUE.truth[30:, :40]), strict=True):
         part = found.part(tile.rows, tile.columns)
         assert (part.class_map > 0).all()

@@ -19,7 +19,7 @@ from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.graph import find_neighbors
 from diffclass.jobs import Holdout
-from diffclass_hyperspectral import Pixels, classify_with_holdout, open_scene, read_labels
+from diffclass_hyperspectral import Pixels, classify_scene, open_scene, read_labels
 from diffclass_hyperspectral.features import components
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.jobs.classification import block_runs
@@ -146,7 +146,7 @@ def test_two_ways_of_holding_out_take_longer(truth, monkeypatch):
     scene, labels, said = open_scene("scene.npy"), read_labels("labels.npy"), []
     for holdout in ("random", "both"):
         with pytest.raises(TypeError):
-            classify_with_holdout(scene, labels, holdout=Holdout(holdout), before=said.append)
+            classify_scene(scene, labels, holdout=Holdout(holdout), before=said.append)
     one, two = (forecast.seconds for forecast in said)
     assert two["diffusion"] == pytest.approx(2 * one["diffusion"])
     for stage in ("features", "neighbors", "affinities"):
@@ -163,9 +163,9 @@ def test_two_ways_of_holding_out_share_one_graph(truth, monkeypatch):
 
     monkeypatch.setattr("diffclass.classifier.find_neighbors", counted)
     scene, labels = open_scene("scene.npy"), read_labels("labels.npy")
-    both = classify_with_holdout(scene, labels, holdout=Holdout("both", 4))
+    both = classify_scene(scene, labels, holdout=Holdout("both", 4))
     assert len(searches) == 1
-    alone = classify_with_holdout(scene, labels, holdout=Holdout("blocks", 4))
+    alone = classify_scene(scene, labels, holdout=Holdout("blocks", 4))
     np.testing.assert_array_equal(both.result.posteriors, alone.result.posteriors)
 
 

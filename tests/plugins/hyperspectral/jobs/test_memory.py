@@ -269,7 +269,7 @@ def test_a_scene_opened_lazily_is_never_read_whole(reader, labels, monkeypatch, 
     values = rows_at_once * 20 * 16
     monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", values)
     features = SceneFeatures(5, metric=metric, spatial=spatial)
-    result = classify_scene(reader.scene, labels, features=features)
+    result = classify_scene(reader.scene, labels, features=features).result
     assert reader.n_reads > 120 / rows_at_once
     assert reader.largest <= values
     assert (result.class_map[:, 0] == 1).mean() > 0.9 or spatial or metric == "angle"

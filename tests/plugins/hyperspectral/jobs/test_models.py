@@ -43,7 +43,7 @@ def fitted(cube=TISSUE.cube, *, features=None, **given):
     classifier = DiffusionClassifier(random_state=0, **given)
     return classify_scene(
         scene_of(cube), LabelImage.from_array(LABELS), features=features, classifier=classifier
-    )
+    ).result
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_a_real_scene_in_other_units_or_from_elsewhere(data_folder):
     cube = loadmat(folder / "SalinasA_corrected.mat")["salinasA_corrected"]
     labels = read_labels(folder / "SalinasA_gt.mat")
     scene = Scene.from_array(cube)
-    known = classify_scene(scene, labels).model
+    known = classify_scene(scene, labels).result.model
     assert apply_model(Scene.from_array(cube[20:60, 20:60]), known).beyond_reach.mean() < 0.01
     with pytest.raises(DataError, match="about 10,000 times smaller"):
         apply_model(Scene.from_array(cube / 10_000), known)

@@ -10,7 +10,7 @@ from rasterio.merge import merge
 from diffclass.command_line.main import run
 from diffclass.jobs import Holdout
 from diffclass_hyperspectral import (
-    classify_with_holdout,
+    classify_scene,
     evaluate_map,
     open_scene,
     open_tiles,
@@ -46,7 +46,7 @@ def test_five_labels_per_class_in_blocks(tiles, data_folder, tmp_path):
     joint = open_tiles(tiles)
     labels = read_tile_labels(data_folder / "enmap_potsdam" / "labels", joint)
     assert labels.counts() == {1: 505, 2: 953, 3: 1694, 4: 2070, 5: 91, 6: 359}
-    found = classify_with_holdout(joint.scene, labels, holdout=Holdout("blocks", 5))
+    found = classify_scene(joint.scene, labels, holdout=Holdout("blocks", 5))
     facts = found.report.to_dict()["holdout"]
     assert facts["gap_pixels"] >= 6
     assert facts["overall_accuracy"] > 1 / 6  # hard: see experiments/potsdam

@@ -19,7 +19,7 @@ from diffclass_hyperspectral import (
     Cleanup,
     Pixels,
     SceneFeatures,
-    classify_with_holdout,
+    classify_scene,
     open_scene,
     read_labels,
     write_maps,
@@ -95,7 +95,7 @@ def call(truth, capsys):
 
 def by_hand(seed, blocks=None, tau="auto", kind=None, per_class=None, **options):
     """Return the map, not cleaned, of a classifier with this seed; labels are drawn by seed 4."""
-    return classify_with_holdout(
+    return classify_scene(
         open_scene("scene.npy"),
         read_labels("labels.npy"),
         classifier=DiffusionClassifier(random_state=seed, tau=tau),

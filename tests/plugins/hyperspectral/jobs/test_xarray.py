@@ -382,7 +382,7 @@ def made_labels():
 @pytest.mark.parametrize("dims", [("y", "x", "band"), ("band", "x", "y")])
 def test_the_accessor_gives_the_map_of_the_scene(dims, tmp_path):
     cube = make_cube(dims=dims)
-    expected = classify_scene(open_scene(make_cube()), made_labels())
+    expected = classify_scene(open_scene(make_cube()), made_labels()).result
     found = cube.diffclass.classify(made_labels())
     np.testing.assert_array_equal(found.class_map, expected.class_map)
     np.testing.assert_array_equal(found.margin, expected.margin)
@@ -447,11 +447,11 @@ def test_a_dataset_is_classified_as_its_cube():
 def test_a_file_as_a_dataset(tmp_path):
     write_raster(tmp_path / "scene.tif", TISSUE.cube, map_info=map_info_of(PLACE))
     scene = open_scene(tmp_path / "scene.tif")
-    found = classified_dataset(classify_scene(scene, made_labels()), scene)
+    found = classified_dataset(classify_scene(scene, made_labels()).result, scene)
     assert found.rio.crs.to_epsg() == 32633
     assert tuple(found.class_map.rio.transform(recalc=True))[:6] == PLACE.transform
     array = open_scene(xr.DataArray(TISSUE.cube, dims=("y", "x", "band")))
-    bare = classified_dataset(classify_scene(array, made_labels()), array)
+    bare = classified_dataset(classify_scene(array, made_labels()).result, array)
     assert "x" not in bare.coords
 
 
