@@ -28,7 +28,7 @@ from diffclass.kernels._kernel import NEIGHBOR, POINTS, KeptPlacing, Placing
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import Search, default_search
 from diffclass.options import YES_NO
-from diffclass.system.forms import Array, Choice, Record
+from diffclass.system.forms import Array, Choice, Maybe, OneOf, Record
 
 # Averages k values at each of m points, (m, k, p), with weights of shape (m, k).
 Mean = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -89,9 +89,12 @@ class Directed(Gaussian):
     True
     """
 
-    # F is not kept: what new points need of it is in the placing
+    # new points go by the placing alone; F is what the parameters say
     kept_fields: ClassVar = {
         "neighbor": NEIGHBOR,
+        "F": Maybe(
+            OneOf({"values": Array((None,), "biuf"), "vectors": Array((None, None), "biuf")})
+        ),
     }
 
     def __init__(

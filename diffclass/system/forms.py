@@ -302,12 +302,12 @@ class Array:
     below: str | None = None
 
     def fits(self, value: Any) -> bool:
-        """Return whether it is an array."""
-        return isinstance(value, np.ndarray)
+        """Return whether it is an array of as many axes."""
+        return isinstance(value, np.ndarray) and value.ndim == len(self.shape)
 
     def kept(self, value: Any, parts: Parts) -> str:
         """Return the name of the array."""
-        if not self.fits(value):
+        if not isinstance(value, np.ndarray):
             raise ValueError(f"{str(value)[:60]!r} is no array")
         name = parts.added(value)
         self.restored(name, parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import io
 import json
 import tracemalloc
@@ -22,6 +23,7 @@ from diffclass.kernels import (
     Directed,
     Gaussian,
     Isotropic,
+    Kernel,
     LocalCovariance,
     LocalDiscriminant,
     SharedNeighbors,
@@ -110,6 +112,8 @@ def test_the_same_model_makes_the_same_file(tmp_path, points):
         {"kernel": SharedNeighbors(LocalCovariance(rank=2, normalized=False))},
         {"kernel": SharedNeighbors(LocalDiscriminant(discriminant="quadratic"))},
         {"kernel": SharedNeighbors(LocalDiscriminant(Directed()))},
+        {"kernel": Directed(np.sin(np.arange(240.0)))},
+        {"kernel": SharedNeighbors(Directed(np.arange(480).reshape(240, 2) % 7))},
         {"warp": Warp(rounds=2)}, {"join_features": True}, {"class_prior": [0.2, 0.3, 0.5]},
         {"class_prior": ([0.1, 0, 0.2], [0.5, 1, 1])},
         {"label_mode": "free-l1", "warp": Warp(floor=0, forward_exponent=0)},
@@ -133,6 +137,27 @@ def test_a_classifier_answers_as_before(tmp_path, points, given):
     assert repr(found.set_params(search=None)) == repr(model.set_params(search=None))
     with pytest.raises(AttributeError, match="new points only"):
         _ = found.label_distributions_
+
+
+def kernels(base=Kernel):
+    return {base}.union(*map(kernels, base.__subclasses__()))
+
+
+def test_no_parameter_of_a_kernel_is_lost():
+    for kind in kernels():
+        parameters = set(inspect.signature(kind).parameters) - {"args", "kwargs"}
+        kept = vars(kind).get("kept_fields")
+        own = kind.__module__.startswith("diffclass.") and kept is not None
+        assert not own or parameters == set(kept), kind
+
+
+@pytest.mark.parametrize("F", [np.sin(np.arange(240.0)), np.arange(480).reshape(240, 2) % 7])
+def test_values_given_to_a_kernel_come_back(tmp_path, points, F):
+    X, y, _ = points
+    model = DiffusionClassifier(kernel=Directed(F), random_state=0).fit(X, y)
+    found = again(model, tmp_path / "model").kernel
+    np.testing.assert_array_equal(found.F, F)
+    assert not found.uses_scores
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from diffclass_hyperspectral.io.georeference.alignment import (
     placement,
     require_overlap,
     turn_onto,
+    turned_box,
 )
 from diffclass_hyperspectral.io.georeference.georeference import (
     Georeference,
@@ -18,12 +19,14 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     crs_text,
     from_envi,
     georeference_of,
+    is_geographic,
     map_info_of,
     parsed_crs,
     required_place,
     same_crs,
     transformed_bounds,
     transformed_points,
+    whole_turns,
     with_projections,
     writable_crs,
 )

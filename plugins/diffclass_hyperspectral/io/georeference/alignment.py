@@ -18,6 +18,7 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     transformed_bounds,
     transformed_points,
     uneven_of,
+    whole_turns,
 )
 
 _WHOLE = 0.05  # of a pixel, that two grids with pixels in common may be apart
@@ -133,13 +134,15 @@ def turn_onto(
             return as_they_are  # numbers of two systems, as counted pixels and metres
     else:
         try:
-            box = transformed_bounds(own.bounds(shape), own.crs, grid.crs)
+            box = transformed_bounds(own.bounds(shape), own.crs, grid.crs, names)
         except ParameterError:
             return as_they_are  # without rasterio two spellings cannot be told from two systems
-        require_overlap(box, grid.bounds(shape), names)
+        require_overlap(turned_box(box, grid, shape), grid.bounds(shape), names)
     corners = _corners(own, shape)
     if own.crs is not None and grid.crs is not None and not same_crs(own.crs, grid.crs):
         corners = transformed_points(*corners, own.crs, grid.crs)
+    xs, ys = corners
+    corners = xs - whole_turns(xs.mean(), grid.middle(shape), grid.crs), ys
     turn, rows, columns = _turned_corners(grid, *corners)
     return turn if _off(rows, columns, shape) <= _NEAREST else None
 
@@ -159,6 +162,15 @@ def _check_uneven(
                 f"{name}: {uneven.reason}, and {other_name} has other coordinates; give both the "
                 "same coordinates, or drop those of one to go by its rows and columns"
             )
+
+
+def turned_box(
+    box: Sequence[float], place: Georeference, shape: Sequence[int]
+) -> tuple[float, ...]:
+    """Return a box moved by whole turns of longitude to where a picture lies."""
+    left, bottom, right, top = box
+    turns = float(whole_turns((left + right) / 2, place.middle(shape), place.crs))
+    return left - turns, bottom, right - turns, top
 
 
 def require_overlap(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,27 @@ def check_on_earth(crs: str, of: object = None) -> Any:
             "Earth; state the system in which the files lie"
         )
     return found
+
+
+@lru_cache
+def is_geographic(crs: str | None) -> bool:
+    """Tell whether coordinates of a system are degrees, as far as rasterio finds out."""
+    try:
+        found = parsed_crs(crs)
+    except DiffclassError:
+        return False
+    return found is not None and bool(found.is_geographic)
+
+
+def whole_turns(xs: Any, middle: float, crs: str | None) -> Any:
+    """Return what to take from longitudes so that they lie within 180 degrees of a middle one.
+
+    Multiples of 360; 0 where coordinates are no degrees, or none at all.
+    """
+    if not is_geographic(crs):
+        return 0.0
+    turns = np.round((np.asarray(xs) - middle) / 360)
+    return 360.0 * np.where(np.isfinite(turns), turns, 0.0)
 
 
 def _named(of: object) -> str:
@@ -111,14 +133,16 @@ def transformed_points(
     return right, down
 
 
-def transformed_bounds(box: Sequence[float], source: str, target: str) -> tuple[float, ...]:
-    """Return a box of one coordinate system in another."""
+def transformed_bounds(
+    box: Sequence[float], source: str, target: str, names: tuple[object, object]
+) -> tuple[float, ...]:
+    """Return a box of one coordinate system in another; the systems are those of two files."""
     if source == target:
         return tuple(box)
     warp = require("rasterio.warp", extra="maps")
-    systems = {text: check_on_earth(text) for text in (source, target)}
+    systems = [check_on_earth(*one) for one in zip((source, target), names, strict=True)]
     try:
-        return tuple(warp.transform_bounds(*systems.values(), *box))
+        return tuple(warp.transform_bounds(*systems, *box))
     except Exception as error:
         raise DataError(
             f"coordinates {box_text(box)} have no place in the other coordinate system ({error}); "
@@ -164,6 +188,11 @@ class Georeference:
         xs = [a * j + b * i + c for i, j in corners]
         ys = [d * j + e * i + f for i, j in corners]
         return min(xs), min(ys), max(xs), max(ys)
+
+    def middle(self, shape: Sequence[int]) -> float:
+        """Return x in the middle of a raster of ``shape``."""
+        left, _, right, _ = self.bounds(shape)
+        return (left + right) / 2
 
     @property
     def pixel_area(self) -> float | None:

@@ -23,10 +23,14 @@ from diffclass_hyperspectral.io.georeference import (
     NoOverlapError,
     Turn,
     georeference_of,
+    is_geographic,
+    placement,
     require_overlap,
     transformed_bounds,
     transformed_points,
     turn_onto,
+    turned_box,
+    whole_turns,
 )
 from diffclass_hyperspectral.io.labels.votes import Votes
 from diffclass_hyperspectral.io.rasters import Raster, row_blocks
@@ -126,13 +130,17 @@ def _placed(ids: Raster, map_info: Sequence[str] | None, grid: Grid, path: Path)
     n_labelled, n_used = _cast(ids, place, cells, votes, (read, *window))
     n_used += _cast_by_centres(ids, place, cells, votes)
     found, n_mixed, n_tied = votes.winners()
-    warn_user(
-        f"{path}: lies on another grid than {grid.path} and is placed by coordinates: "
-        f"{n_labelled - n_used:,} of {n_labelled:,} labelled pixels "
-        + ("" if is_whole else "in the rows that were read ")
-        + f"lie outside; {n_mixed:,} pixels of the scene hold several classes and take the most "
-        f"frequent one, or none where others are as frequent ({n_tied:,})" + _assumed(place, cells)
-    )
+    n_outside, which = n_labelled - n_used, "" if is_whole else "in the rows that were read "
+    outside = f"{n_outside:,} of {n_labelled:,} labelled pixels {which}lie outside"
+    if n_mixed or any(placement(place, one.place, ids.shape) is None for one in cells):
+        warn_user(
+            f"{path}: lies on another grid than {grid.path} and is placed by coordinates: "
+            f"{outside}; {n_mixed:,} pixels of the scene hold several classes and take the most "
+            f"frequent one, or none where others are as frequent ({n_tied:,})"
+            + _assumed(place, cells)
+        )
+    elif n_outside:
+        warn_user(f"{path}: {outside} {grid.path}")
     return found.reshape(grid.shape[:2])
 
 
@@ -158,12 +166,16 @@ def _window(
     for one in cells:
         box: Sequence[float] = one.place.bounds(one.numbers.shape)
         if one.place.crs is not None and place.crs is not None:
-            box = transformed_bounds(box, one.place.crs, place.crs)
-        try:
-            require_overlap(place.bounds(shape), box, names)
-            boxes.append(box)
-        except NoOverlapError as error:
-            problem = error
+            box = transformed_bounds(box, one.place.crs, place.crs, names[::-1])
+        left, bottom, right, top = turned_box(box, place, shape)
+        turns = (0, -360, 360) if is_geographic(place.crs) else (0,)  # degrees are a circle
+        for turn in turns:
+            box = left + turn, bottom, right + turn, top
+            try:
+                require_overlap(place.bounds(shape), box, names)
+                boxes.append(box)
+            except NoOverlapError as error:
+                problem = problem or error
     if problem is not None and not boxes:
         raise problem
     xs, ys = np.array([(box[0::2], box[1::2]) for box in boxes]).transpose(1, 0, 2)
@@ -252,6 +264,7 @@ def _pixels_at(
     """Return which pixels of a picture, row by row, lie at coordinates of a system; -1 for none."""
     if crs is not None and place.crs is not None and crs != place.crs:
         xs, ys = transformed_points(xs, ys, crs, place.crs)
+    xs = xs - whole_turns(xs, place.middle(shape), place.crs)
     rows, columns = (np.floor(part + _ROUNDING) for part in place.pixels(xs, ys))
     inside = (rows >= 0) & (rows < shape[0]) & (columns >= 0) & (columns < shape[1])
     pixels = np.full(inside.shape, -1, dtype=np.int64)

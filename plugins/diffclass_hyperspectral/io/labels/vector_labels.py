@@ -29,6 +29,7 @@ from diffclass_hyperspectral.io.georeference import (
     require_overlap,
     required_place,
     same_crs,
+    whole_turns,
 )
 from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
@@ -63,7 +64,7 @@ def read_vector_labels(
     features, target = _features_on(grid, path, layer)
     place = features.path
     found = classes_of_fields(place, features.fields, class_field, known)
-    shapes = _transformed(features, target)
+    shapes = _turned(_transformed(features, target), target, grid)
     kept = (found.ids > 0) & _drawn(shapes)
     if not kept.any():
         raise DataError(f"{place}: no shape has a class in the field {found.field!r}; fill it in")
@@ -89,7 +90,7 @@ def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
     """
     features, target = _features_on(grid, path, None)
     place = features.path
-    shapes = _transformed(features, target)
+    shapes = _turned(_transformed(features, target), target, grid)
     kept = _drawn(shapes)
     if not kept.any():
         raise DataError(f"{place}: holds no shape; draw one, or name another file")
@@ -197,6 +198,19 @@ def _transformed(features: _Features, target: Georeference) -> np.ndarray:
                 "coordinate system that the file states"
             )
         return shapes
+
+
+def _turned(shapes: np.ndarray, target: Georeference, grid: Grid) -> np.ndarray:
+    """Return shapes moved by whole turns of longitude to where the grid lies, each by itself."""
+    shapely = require("shapely", extra="maps")
+    bounds = shapely.bounds(shapes)
+    middles, here = (bounds[:, 0] + bounds[:, 2]) / 2, target.middle(grid.shape[:2])
+    turns = np.broadcast_to(whole_turns(middles, here, target.crs), len(shapes))
+    shapes = shapes.copy()
+    for turn in np.unique(turns[turns != 0]):
+        some = turns == turn
+        shapes[some] = shapely.transform(shapes[some], lambda points, by=turn: points - [by, 0])
+    return shapes
 
 
 def _check_degrees(features: _Features) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral.io.georeference import require_overlap, required_place
+from diffclass_hyperspectral.io.georeference import require_overlap, required_place, turned_box
 from diffclass_hyperspectral.io.labels import Grid, ids_on, is_vector, numbered_shapes
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
 from diffclass_hyperspectral.io.readers import Contents, is_ignored, is_xarray, name_of, read_image
@@ -149,10 +149,11 @@ def _box_of(source: Any) -> tuple[float, float, float, float] | None:
     return left, bottom, right, top
 
 
-def _in_box(box: tuple[float, float, float, float], grid: Grid) -> np.ndarray:
+def _in_box(box: tuple[float, ...], grid: Grid) -> np.ndarray:
     place = required_place(
         grid.map_info, grid.path, purpose="for a box", cure="give the roi as an image"
     )
+    box = turned_box(box, place, grid.shape[:2])
     require_overlap(box, place.bounds(grid.shape[:2]), ("roi", grid.path))
     a, b, c, d, e, f = place.transform
     down, right = (np.arange(n) + 0.5 for n in grid.shape[:2])

@@ -202,8 +202,11 @@ def test_labels_of_another_place_are_refused():
     labels_at((4.0814e-4, 0, 15.0, 0, -2.6988e-4, 48.753013), "EPSG:4326").on(scene)
     with pytest.warns(UserWarning, match="placed by coordinates"):
         labels_at((3e-4, 0, 15.0, 0, -3e-4, 48.7525), "EPSG:4326").on(scene)
-    for transform in ((15, 0, 500000, 0, -15, 5400000), (30, 0, 500030, 0, -30, 5400000)):
-        with pytest.warns(UserWarning, match="placed by coordinates"):  # finer; one column aside
+    for transform, says in (
+        ((15, 0, 500000, 0, -15, 5400000), "placed by coordinates"),  # finer
+        ((30, 0, 500030, 0, -30, 5400000), "2 of 6 labelled pixels lie outside"),  # a column aside
+    ):
+        with pytest.warns(UserWarning, match=says):
             labels_at(transform).on(scene)
     with pytest.raises(DataError, match="do not overlap"):
         labels_at((3e-4, 0, 16.0, 0, -3e-4, 48.7525), "EPSG:4326").on(scene)
@@ -243,8 +246,8 @@ def test_missing_rasterio_names_the_extra(tmp_path, without_rasterio):
 
 def test_a_local_system_has_no_place():
     local = 'LOCAL_CS["a grid",UNIT["metre",1]]'
-    with pytest.raises(DataError, match="local coordinate system"):
-        transformed_bounds((0.0, 0.0, 1.0, 1.0), local, "EPSG:32633")
+    with pytest.raises(DataError, match=r"^a\.tif: .* local coordinate system"):
+        transformed_bounds((0.0, 0.0, 1.0, 1.0), local, "EPSG:32633", ("a.tif", "b.tif"))
 
 
 def test_areas_of_pixels():

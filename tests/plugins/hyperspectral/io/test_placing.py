@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pyproj
@@ -49,6 +50,9 @@ LABELS = {
     "next zone": (Affine(20, 5, 940700, 5, -20, 5417800), "EPSG:32632", (190, 190)),
     "Europe": (Affine(50, 0, 4688300, 0, -50, 2861600), "EPSG:3035", (60, 60)),
 }
+
+
+OF_ITS_GRID = ("larger", "smaller")
 
 
 def class_at(x, y):
@@ -131,8 +135,79 @@ def labels_by_place(name):
     return class_at(*moved(*centres(transform, shape), crs, UTM)), transform, crs
 
 
-@pytest.mark.parametrize("grid", GRIDS)
-@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize("name", OF_ITS_GRID)
+def test_of_labels_whose_pixels_are_the_scene_s_only_those_outside_are_told(tmp_path, name):
+    ids, transform, crs = labels_by_place(name)
+    path = write(tmp_path / "labels.tif", ids, transform, crs)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labels = read_labels(path, grid=scene_on())
+    expected, (outside, _, _) = placed_one_by_one(ids, transform, crs, GRIDS["north"])
+    np.testing.assert_array_equal(labels.ids, expected)
+    assert bool(outside) == (name == "larger")
+    says = f"{path}: {outside:,} of {np.count_nonzero(ids):,} labelled pixels lie outside scene.tif"
+    assert [str(one.message) for one in caught] == [says] * bool(outside)
+
+
+TURNS = {"east": (10.0, 370.0), "west": (-170.0, 190.0), "seam": (-0.01, 359.99)}
+
+
+@pytest.mark.parametrize("to_east", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3])  # label pixels of a scene's pixel, across
+@pytest.mark.parametrize("place", TURNS)
+def test_longitudes_go_around(tmp_path, place, size, to_east):
+    """Labels in 0 to 360 degrees for a scene in -180 to 180, and the other way round."""
+    own, other = TURNS[place][::-1] if to_east else TURNS[place]
+    ids = np.random.default_rng(0).integers(0, 4, SHAPE).astype(np.uint8)
+    fine, step = np.kron(ids, np.ones((size, size), dtype=np.uint8)), 1e-3 / size
+    path = write(tmp_path / "l.tif", fine, Affine(step, 0, other, 0, -step, 5), "EPSG:4326")
+    scene = scene_on(Affine(1e-3, 0, own, 0, -1e-3, 5), crs="EPSG:4326")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(read_labels(path, grid=scene).ids, ids)
+        np.testing.assert_array_equal(read_labels(path).on(scene).ids, ids)
+    shapes = {"type": "FeatureCollection", "features": [
+        {"type": "Feature", "properties": {"class": 1 + i}, "geometry": {
+            "type": "Point", "coordinates": [turn + 0.0105, 4.9895 - 0.01 * i]}}
+        for i, turn in enumerate((own, other))
+    ]}  # fmt: skip
+    (tmp_path / "l.geojson").write_text(json.dumps(shapes))
+    found = read_labels(tmp_path / "l.geojson", grid=scene).ids
+    assert (found[10, 10], found[20, 10], np.count_nonzero(found)) == (1, 2, 2)
+    box = f"{other + 0.01},4.98,{other + 0.02},4.99"
+    assert np.count_nonzero(scene.select(roi=box).valid) == 100
+
+
+@pytest.mark.parametrize("left", [-180, 0])
+def test_a_map_of_the_earth_has_no_seam(tmp_path, left):
+    x, y = centres(Affine(2, 0, left, 0, -2, 90), (90, 180))
+    ids = (1 + (np.floor(x % 360 / 20) + np.floor(y / 20)) % 3).astype(np.uint8)
+    path = write(tmp_path / "earth.tif", ids, Affine(2, 0, left, 0, -2, 90), "EPSG:4326")
+    for own in (-10, 170, 350):
+        scene = scene_on(Affine(1, 0, own, 0, -1, 20), crs="EPSG:4326", shape=(40, 20))
+        x, y = centres(Affine(1, 0, own, 0, -1, 20), (40, 20))
+        with pytest.warns(UserWarning, match="placed by coordinates"):
+            found = read_labels(path, grid=scene).ids
+        expected = 1 + (np.floor(x % 360 / 20) + np.floor(y / 20)) % 3
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("of", "named"), [("scene", "scene.tif"), ("labels", "labels.tif")])
+def test_a_local_system_is_told_with_its_file(of, named):
+    local = 'LOCAL_CS["a grid",UNIT["metre",1]]'
+    systems = {"scene": UTM, "labels": UTM, of: local}
+    scene = scene_on(crs=systems["scene"], path="scene.tif")
+    for shape in (SHAPE, (20, 20)):
+        place = map_info_of(Georeference(tuple(GRIDS["north"])[:6], systems["labels"]))
+        labels = LabelImage.from_array(np.ones(shape, int), path="labels.tif")
+        with pytest.raises(DataError, match=f"^{named}: .*is a local coordinate system"):
+            replace(labels, map_info=place).on(scene)
+
+
+@pytest.mark.parametrize(
+    ("name", "grid"),
+    [(n, g) for n in LABELS for g in GRIDS if not (n in OF_ITS_GRID and g == "north")],
+)
 def test_labels_are_placed_as_one_by_one(tmp_path, name, grid):
     ids, transform, crs = labels_by_place(name)
     path = write(tmp_path / "labels.tif", ids, transform, crs)
