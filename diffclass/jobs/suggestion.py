@@ -13,10 +13,9 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs.classification.forecasts import classification_costs
 from diffclass.jobs.classification.places import MEMORY
-from diffclass.jobs.classification.report import feature_lines, features_count
+from diffclass.jobs.classification.report import feature_lines, features_count, met_sizes
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import HIDDEN, IF_KNOWN, MERGED, Facts, PointsReport, size_lines
-from diffclass.jobs.written_sizes import sizes_in_words
 from diffclass.operators import MarkovOperator
 from diffclass.options import COUNT, SEED, Number, OneOf, check_options
 from diffclass.system.costs import Cost, Forecast
@@ -231,14 +230,10 @@ def forecast_suggestions(
 def _sizes_of(
     classifier: DiffusionClassifier, names: Mapping[Any, str] | None
 ) -> tuple[str, ...] | None:
-    """Return what became of sizes of the classes, None where none were stated."""
-    if classifier.class_prior is None:
-        return None
     codes = classifier.diffusion_.codes
     sizes = np.bincount(codes[codes >= 0], minlength=len(classifier.classes_))
     called = [str(one) if names is None else names[one] for one in classifier.classes_.tolist()]
-    shares = (sizes / max(sizes.sum(), 1)).tolist()
-    return sizes_in_words(classifier.class_prior, called, shares, classifier.diffusion_.weighting)
+    return met_sizes(classifier, called, sizes.tolist(), int(sizes.sum()))
 
 
 def _check(points: PointSet, **given: Any) -> None:

@@ -146,18 +146,16 @@ class ClassesReport(RunReport):
         **more: Any,
     ) -> Self:
         """Return the report of classes, in the classifier's order, and the points' margins."""
-        n_points, prior = max(facts["n_points"], 1), classifier.class_prior
-        sizes = None
-        if fit is not None and prior is not None:
-            names, shares = [c.name for c in classes], [c.n_points / n_points for c in classes]
-            sizes = sizes_in_words(prior, names, shares, classifier.diffusion_.weighting)
+        names, sizes = [c.name for c in classes], [c.n_points for c in classes]
         return cls(
             facts=facts,
             classes=tuple(classes),
             unsure=int(np.count_nonzero(margins < UNSURE)),
             mean_margin=float(margins.mean()) if len(margins) else None,
             parameters=_parameters_of(classifier),
-            class_sizes=sizes,
+            class_sizes=None
+            if fit is None
+            else met_sizes(classifier, names, sizes, facts["n_points"]),
             fit=fit,
             **more,
         )
@@ -289,6 +287,17 @@ def _recalls(classifier: Classifier) -> dict[str, Any]:
         return {"neighbor_recall": classifier.graph_.recall}
     crossing = {name: classifier.facts_[name] for name in ("crossing_recall", "crossing_bound")}
     return {"neighbor_recall": classifier.recall_} | crossing
+
+
+def met_sizes(
+    classifier: Classifier, names: Sequence[str], sizes: Sequence[int], n_points: int
+) -> tuple[str, ...] | None:
+    """Return what was asked of the classes' sizes, and what they have; None if nothing was."""
+    prior = classifier.class_prior
+    if prior is None:
+        return None
+    shares = [size / max(n_points, 1) for size in sizes]
+    return sizes_in_words(prior, names, shares, classifier.diffusion_.weighting)
 
 
 def _parameters_of(classifier: Classifier) -> dict[str, Any]:
