@@ -126,9 +126,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.
     join_features : bool, default=False
-        Whether a smooth function of the features may count together with the graph. It does where
-        held-out labels say by more than their error that it names classes better; see
-        `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the calibration.
+        Whether linear functions of the features count beside the graph, as far as held-out labels
+        speak for them; see `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the
+        calibration.
     kept_classes : int, optional
         Number of classes whose values each point keeps, the largest, for problems of hundreds of
         classes; see `diffclass.diffuse_labels`. `label_distributions_` and
@@ -165,10 +165,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         How the posteriors of the walk become probabilities. It is found when it is first asked for,
         by `predict_proba` or these attributes; see `diffclass.label_diffusion.calibration`.
     diffusion_ : LabelDiffusion
-        The diffused labels of the last round, joined with what the features say where that counts;
-        the other results are taken from it.
+        The diffused labels of the last round, joined with what the features say; the other results
+        are taken from it.
     feature_opinion_ : FeatureOpinion or None
-        What the features say, and whether it counts; None without ``join_features``.
+        What the features say, and how much it counts; None where the graph decides alone.
     tau_ : int
         Time in use, in steps.
     margin_curve_ : MarginCurve
@@ -707,12 +707,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     ) -> NewPoints:
         if labels.hints is not None and labels.given.any():  # a hint is no label beside one
             labels = labels.only(labels.given)
-        nearest, opinion = labels.strongest, self.feature_opinion_
+        nearest = labels.strongest
         return NewPoints(
             steps=self.graph_.steps,
             values=self.walk_.for_new_points(walked.values),
             class_weight=walked.class_weight,
-            feature_opinion=opinion if opinion is not None and opinion.counts else None,
+            feature_opinion=self.feature_opinion_,
             labelled=None if self.affinity else points[nearest.points],
             labelled_codes=nearest.codes,
             dtype=self.operator_.dtype,

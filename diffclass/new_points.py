@@ -43,6 +43,7 @@ class NewPoints:
         same, there = self.steps.fitted_places(X)
         values[same] = self.values.rows(there)
         posteriors = posteriors_of(values, self.class_weight)
+        walked = posteriors
         if self.feature_opinion is not None:
             posteriors = self.feature_opinion.joined(posteriors, X)
         if calibration is not None:
@@ -50,9 +51,9 @@ class NewPoints:
         unreached = values.sum(axis=1) <= 0
         if unreached.any():
             posteriors[unreached] = self.nearest_rows(X[unreached])
-        # far away the class of the map stays, but nothing is known of how likely it is
+        # far away the class of the walk stays, but nothing is known of how likely it is
         far = (novelty > REACH) & ~unreached
-        posteriors[far] = self.hinted(posteriors[far].argmax(axis=1))
+        posteriors[far] = self.hinted(walked[far].argmax(axis=1))
         return posteriors, novelty
 
     def hinted(self, codes: np.ndarray) -> np.ndarray:

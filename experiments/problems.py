@@ -4,9 +4,9 @@ Real scenes, pictures and graphs, from the folder DIFFCLASS_DATA (by default ../
 the project), and the synthetic families of `experiments.few_labels.families`, whose points are
 drawn anew in every draw. They are split in two halves, fixed before any default was chosen on those
 that were added last. Defaults of the library are chosen on CHOOSING alone: digits, tissue, Jasper
-Ridge, MNIST, and of each pair of families the first. REPORTING is only reported: Salinas-A, Indian
-Pines, Potsdam, Cora, both networks' embeddings of aerial photographs, and of each pair of families
-the second.
+Ridge, MNIST, iris, and of each pair of families the first. REPORTING is only reported: Salinas-A,
+Indian Pines, Potsdam, Cora, both networks' embeddings of aerial photographs, wine, breast cancer,
+and of each pair of families the second.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from sklearn.preprocessing import scale
 
 from diffclass import MarkovOperator, markov_operator
 from diffclass.classifier import DiffusionClassifier
@@ -88,6 +89,15 @@ def digits() -> Problem:
 
     points, truth = load_digits(return_X_y=True)
     return Problem("digits", points, truth + 1)
+
+
+def small_table(name: str) -> Problem:
+    """One of scikit-learn's tables, standardised: iris, wine or breast cancer."""
+    import sklearn.datasets
+
+    load = getattr(sklearn.datasets, f"load_{name}")
+    points, truth = load(return_X_y=True)
+    return Problem(TITLES.get(name, name), scale(points), truth + 1)
 
 
 def tissue() -> Problem:
@@ -243,6 +253,7 @@ REAL_CHOOSING: Makers = {
     "tissue": tissue,
     "jasper": jasper_ridge,
     "mnist": mnist,
+    "iris": partial(small_table, "iris"),
 }
 REAL_REPORTING: Makers = {
     "salinas-spectral": partial(salinas_a, spatial=False),
@@ -254,6 +265,8 @@ REAL_REPORTING: Makers = {
     "cora": cora,
     "georsclip_vit_l_14": partial(embeddings, "georsclip_vit_l_14"),
     "clip_rn50": partial(embeddings, "clip_rn50"),
+    "wine": partial(small_table, "wine"),
+    "breast_cancer": partial(small_table, "breast_cancer"),
 }
 REAL = REAL_CHOOSING | REAL_REPORTING
 TITLES = {  # the name of a problem where it is not that by which it is asked for
@@ -268,6 +281,7 @@ TITLES = {  # the name of a problem where it is not that by which it is asked fo
     "cora": "Cora",
     "georsclip_vit_l_14": "GeoRSCLIP embeddings",
     "clip_rn50": "CLIP embeddings",
+    "breast_cancer": "breast cancer",
 }
 CHOOSING: Makers = REAL_CHOOSING | {name: partial(_family, name) for name in list(FAMILIES)[::2]}
 REPORTING: Makers = REAL_REPORTING | {name: partial(_family, name) for name in list(FAMILIES)[1::2]}

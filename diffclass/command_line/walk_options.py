@@ -80,8 +80,8 @@ class WalkOptions:
         default=0,
     )
     join_features: bool = option(
-        "Use the features as well as the graph where held-out labels support it, as in "
-        "mixtures without borders.",
+        "Use linear functions of the features as well as the graph, as far as held-out labels "
+        "speak for them.",
         hidden=True,
     )
     device: str = option(

@@ -13,7 +13,7 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.jobs.classification.forecasts import classification_costs
 from diffclass.jobs.classification.places import MEMORY
-from diffclass.jobs.classification.report import feature_lines, features_count, met_sizes
+from diffclass.jobs.classification.report import feature_lines, features_weight, met_sizes
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import HIDDEN, IF_KNOWN, MERGED, Facts, PointsReport, size_lines
 from diffclass.operators import MarkovOperator
@@ -69,13 +69,13 @@ class SuggestionReport(PointsReport):
     tau: int | None  # in steps; None where there are no labels
     suggestions: tuple[Suggestion, ...]  # the best first
     class_sizes: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
-    features_count: bool | None = field(default=None, metadata=IF_KNOWN)
+    features_weight: float | None = field(default=None, metadata=IF_KNOWN)
     # whether the labels covered the graph by the last time looked at; true without any
     is_covered: bool = field(default=True, metadata=HIDDEN)
 
     def lines(self) -> list[str]:
         """Return the points as lines to read."""
-        lines = [*size_lines(self.class_sizes), *feature_lines(self.features_count)]
+        lines = [*size_lines(self.class_sizes), *feature_lines(self.features_weight)]
         lines += [f"{'':>4}  {'score':>10}  {'margin':>6}  {self.points.noun}, class now"]
         for one in self.suggestions:
             margin = "-" if one.margin is None else f"{one.margin:.3f}"
@@ -211,7 +211,7 @@ def suggest_next(
         tau=int(classifier.tau_),
         is_covered=bool(classifier.margin_curve_.is_covered),
         class_sizes=_sizes_of(classifier, names),
-        features_count=features_count(classifier),
+        features_weight=features_weight(classifier),
     )
 
 

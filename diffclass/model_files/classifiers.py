@@ -73,8 +73,8 @@ _STEPS = Record(StepsToPoints, {
 })  # fmt: skip
 
 _FEATURE_OPINION = Record(FeatureOpinion, {
-    "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")),
-    "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
+    "mean": Array(("d",)), "scale": Array(("d",)), "coefficients": Array(("d", "c")),
+    "intercept": Array(("c",)),
 })  # fmt: skip
 
 _NEW_POINTS = Record(NewPoints, {

@@ -41,7 +41,14 @@ from threadpoolctl import threadpool_limits
 from experiments.few_labels.draws import IN_PICTURES, drawn
 from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.graph_peers import METHODS as PEERS
-from experiments.few_labels.methods import METHODS, OF_POINTS, OTHERS_SIZED, OURS_SIZED, Setting
+from experiments.few_labels.methods import (
+    METHODS,
+    OF_POINTS,
+    OTHERS_SIZED,
+    OURS_JOINED,
+    OURS_SIZED,
+    Setting,
+)
 from experiments.few_labels.paired_table import leads, sized_table, table
 from experiments.few_labels.runs import Key, Results
 from experiments.problems import PROBLEMS, REAL, Problem, problem_of
@@ -125,7 +132,9 @@ def can_run(method: str, problem: Problem) -> bool:
     """Return whether a method can do with what a problem gives, and in time."""
     if problem.name in TOO_SLOW.get(method, ()):
         return False
-    needs_points = PEERS[method].needs_points if method in PEERS else method in OF_POINTS
+    needs_points = (
+        PEERS[method].needs_points if method in PEERS else method in OF_POINTS | OURS_JOINED
+    )
     return problem.points is not None or not needs_points
 
 

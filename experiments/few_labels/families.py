@@ -245,6 +245,55 @@ def twenty_blobs(random: Random) -> Sample:
     return gaussians(random, [250] * 20, 1.5 * random.normal(size=(20, 10)), 1)
 
 
+def _table(random: Random, n_values: int, n_columns: int) -> Sample:
+    """Return 2,000 rows of small whole numbers, halved by a linear rule with noise."""
+    X = random.integers(0, n_values, size=(2000, n_columns)).astype(float)
+    score = X @ random.normal(size=n_columns) + 0.3 * random.normal(size=len(X))
+    return X, (score > np.median(score)).astype(int)
+
+
+def three_values(random: Random) -> Sample:
+    """Rows of four columns with the values 0, 1 and 2; a linear rule with noise halves them."""
+    return _table(random, 3, 4)
+
+
+def two_values(random: Random) -> Sample:
+    """Rows of six columns with the values 0 and 1; a linear rule with noise halves them."""
+    return _table(random, 2, 6)
+
+
+def halved_cube(random: Random) -> Sample:
+    """A cube of six dimensions, which a plane halves: 1,500 points, no gap."""
+    X = random.uniform(-1, 1, size=(1500, 6))
+    return X, (X @ random.normal(size=6) > 0).astype(int)
+
+
+def mixed_columns(random: Random) -> Sample:
+    """Three classes by four numbers that overlap and three columns of yes and no; 1,500 rows."""
+    codes = random.integers(0, 3, 1500)
+    centers = np.array([[0, 0, 1, 0], [1.5, 0, 0, 1], [0, 1.5, 1, 1]])
+    numbers = centers[codes] + random.normal(size=(len(codes), 4))
+    shares = np.array([[0.2, 0.7, 0.5], [0.6, 0.3, 0.5], [0.8, 0.6, 0.5]])
+    X = np.hstack([numbers, random.random((len(codes), 3)) < shares[codes]])
+    return (X - X.mean(axis=0)) / X.std(axis=0), codes
+
+
+def _heavy_tails(random: Random, freedom: int, n_classes: int, n_columns: int) -> Sample:
+    codes = random.integers(0, n_classes, 1500)
+    centers = 2.2 * random.normal(size=(n_classes, n_columns))
+    return centers[codes] + random.standard_t(freedom, size=(len(codes), n_columns)), codes
+
+
+def heavy_tails(random: Random) -> Sample:
+    """Three classes of Student's t, three degrees of freedom, in five dimensions: 1,500 points."""
+    return _heavy_tails(random, 3, 3, 5)
+
+
+def heavier_tails(random: Random) -> Sample:
+    """Five classes of Student's t, two degrees of freedom, in ten dimensions: 1,500 points."""
+    return _heavy_tails(random, 2, 5, 10)
+
+
 _UNBALANCED = {"equal": (1, 2, 5, 10), "proportional": (10,)}
 _DRAWN = {"equal": (1, 5), "strokes": (10,)}
 _ONE_SIDED = {"one-sided": (5,)}
@@ -277,4 +326,10 @@ FAMILIES: dict[str, Family] = {
     "nested-rings": Family(nested_rings),
     "twenty-blobs": Family(twenty_blobs),
     "three-blobs": Family(three_blobs),
+    "three-values": Family(three_values),
+    "two-values": Family(two_values),
+    "halved-cube": Family(halved_cube),
+    "mixed-columns": Family(mixed_columns),
+    "heavy-tails": Family(heavy_tails),
+    "heavier-tails": Family(heavier_tails),
 }

@@ -29,7 +29,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 from sklearn.svm import SVC
 
-from diffclass import MarkovOperator, diffuse_labels
+from diffclass import DiffusionClassifier, MarkovOperator, diffuse_labels
+from diffclass.graph import PointGraph
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.jobs.evaluation import groups_in_squares
 from experiments.few_labels.cut_ssl import cut_ssl
@@ -53,6 +54,11 @@ class Setting:
     @cached_property
     def operator(self) -> MarkovOperator:
         return default_operator(self.problem)
+
+    @cached_property
+    def graph(self) -> PointGraph:
+        """The graph of `operator`, as `DiffusionClassifier` takes it."""
+        return _joining().fit(self.points, np.maximum(self.problem.truth, 0) - 1).graph_
 
     @cached_property
     def spreading_graph(self) -> sp.csr_matrix:
@@ -98,6 +104,16 @@ def diffused(
     return mapped_classes(result)[at]
 
 
+def joined(setting: Setting, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Classify by diffusion joined with the features; 0 where no label arrives."""
+    model = _joining().fit(setting.points, y, groups=setting.groups_of(y), graph=setting.graph)
+    return np.where(model.diffusion_.reached, model.transduction_, 0)[at]
+
+
+def _joining() -> DiffusionClassifier:
+    return DiffusionClassifier(join_features=True, random_state=0)
+
+
 def learned(setting: Setting, y: np.ndarray, at: np.ndarray, *, learner: Callable) -> np.ndarray:
     """Classify by a learner of labelled points, made for these labels."""
     labelled = y >= 0
@@ -133,6 +149,7 @@ OURS: dict[str, Method] = {
 }
 DEFAULT = "default"  # the one of OURS that the library takes by default
 OURS_SIZED: dict[str, Method] = {"default with sizes": partial(diffused, sized=True)}
+OURS_JOINED: dict[str, Method] = {"with features": joined}
 OF_POINTS: dict[str, Method] = {
     "1-NN": partial(learned, learner=lambda labels: KNeighborsClassifier(1)),
     "SVM": partial(learned, learner=support_vectors),
@@ -149,4 +166,4 @@ OTHERS: dict[str, Method] = OF_POINTS | {
     "LabelPropagation": partial(spread, model=LabelPropagation),
 }
 OTHERS_SIZED: dict[str, Method] = {"CutSSL, our graph": partitioned}
-METHODS = OURS | OURS_SIZED | OTHERS | OTHERS_SIZED
+METHODS = OURS | OURS_SIZED | OURS_JOINED | OTHERS | OTHERS_SIZED

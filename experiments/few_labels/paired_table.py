@@ -19,7 +19,14 @@ from scipy.stats import t as student
 from experiments.few_labels.draws import WAYS
 from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.graph_peers import METHODS as PEERS
-from experiments.few_labels.methods import DEFAULT, OTHERS, OTHERS_SIZED, OURS, OURS_SIZED
+from experiments.few_labels.methods import (
+    DEFAULT,
+    OTHERS,
+    OTHERS_SIZED,
+    OURS,
+    OURS_JOINED,
+    OURS_SIZED,
+)
 from experiments.few_labels.runs import Runs
 from experiments.markdown import markdown_table
 from experiments.problems import HALVES
@@ -73,6 +80,44 @@ def sized_table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS)) -> list[str]:
     return markdown_table(shown.head, rows)
 
 
+def joined_table(runs: Runs) -> list[str]:
+    """Return the table of our default and of the same joined with the features.
+
+    Of more than one label per class: with one, none can be held out, and both are the same.
+    """
+    (joined,) = OURS_JOINED
+    head = [
+        "half",
+        "labels",
+        "problem",
+        "per class",
+        "draws",
+        DEFAULT,
+        joined,
+        "gain",
+        "worst draw",
+    ]
+    head += ["best other", f"{joined} - best other"]
+    groups, rows = _grouped(runs), []
+    for key in _in_order(groups):
+        scores = _on_draws_of({joined}, groups[key])
+        if key[2] == 1 or not {DEFAULT, joined} <= set(scores):
+            continue
+        ours, alone = scores[joined], scores[DEFAULT]
+        worst = min(ours[seed] - alone[seed] for seed in ours.keys() & alone.keys())
+        best = best_of(scores, OTHER_NAMES)
+        row = [_half_of(key[1]), *key, len(ours), _spread(alone), _spread(ours)]
+        row += [_difference(ours, alone), f"{worst:+.1f}"]
+        rows.append(row + _beside(ours, scores, best))
+    return markdown_table(head, rows)
+
+
+def _beside(ours: dict[int, float], scores: Scores, best: str | None) -> list[object]:
+    if best is None:
+        return ["-", "-"]
+    return [f"{best} {_spread(scores[best])}", _difference(ours, scores[best])]
+
+
 def _on_draws_of(methods: Collection[str], scores: Scores) -> Scores:
     """Return the scores of all methods on the draws on which some of these were run."""
     seeds = {seed for method in methods for seed in scores.get(method, {})}
@@ -115,10 +160,15 @@ def _half_of(problem: str) -> str:
 
 
 def best_and_worst(runs: Runs, n_rows: int) -> list[str]:
-    """Return the rows where our default is furthest ahead, then those furthest behind."""
+    """Return the rows where our default is furthest ahead, then those furthest behind.
+
+    Of the problems on which the graph methods of others were run too.
+    """
     groups = _grouped(runs)
     shown = _Columns((DEFAULT,), _present(groups), False)
-    keys = [key for key in _in_order(groups) if DEFAULT in groups[key]]
+    keys = [
+        key for key in _in_order(groups) if DEFAULT in groups[key] and PEERS.keys() & groups[key]
+    ]
     keys.sort(key=lambda key: shown.lead(groups[key]), reverse=True)
     keys = [*keys[:n_rows], *keys[-n_rows:]]
     return markdown_table(shown.head, [[*key, *shown.cells(groups[key])] for key in keys])

@@ -20,7 +20,6 @@ from experiments.few_labels import (
     benchmark,
     calibration,
     graph_peers,
-    joined_features,
     scores,
     tau,
     unequal,
@@ -28,8 +27,8 @@ from experiments.few_labels import (
 from experiments.few_labels.draws import WAYS, drawn, proportional_shares, renamed
 from experiments.few_labels.families import FAMILIES, Family
 from experiments.few_labels.graph_peers import METHODS as PEERS
-from experiments.few_labels.methods import METHODS, OF_POINTS, Setting, support_vectors
-from experiments.few_labels.paired_table import leads, paired, sized_table, table
+from experiments.few_labels.methods import METHODS, OF_POINTS, OURS_JOINED, Setting, support_vectors
+from experiments.few_labels.paired_table import joined_table, leads, paired, sized_table, table
 from experiments.problems import (
     CHOOSING,
     DATA,
@@ -184,7 +183,7 @@ def test_spreading_on_the_graph_made_once_is_scikit_learns(problem, model):
 
 
 @pytest.mark.filterwarnings("ignore:max_iter")
-@pytest.mark.parametrize("name", sorted(METHODS.keys() - OF_POINTS.keys()))
+@pytest.mark.parametrize("name", sorted(METHODS.keys() - (OF_POINTS | OURS_JOINED).keys()))
 def test_graph_methods_take_a_graph_without_points(problem, name):
     affinity = Setting(problem).operator.affinity
     given = Problem("graph", None, problem.truth, affinity=affinity)
@@ -529,19 +528,16 @@ def test_calibration_rows_and_tables():
     assert len(calibration.each_table(rows)) == 2 + len(rows)
 
 
-def test_features_beside_the_graph_become_rows_and_a_table():
-    rows = joined_features.compute("three-blobs", 2)
-    assert [(row["drawn"], row["labels_per_class"]) for row in rows] == [
-        ("equal", budget) for budget in (5, 10)
-    ]
-    for row in rows:
-        assert (row["half"], row["draws"]) == ("reporting", 2)
-        assert row["gain"] == pytest.approx(row["gated"] - row["graph"])
-        assert row["worst"] <= row["gain"]
-        assert min(row["graph"], row["features"], row["always"], row["gated"]) > 80
-    lines = joined_features.table([row | {"problem": "digits"} for row in rows])
-    assert len(lines) == 4
-    assert lines[2].startswith("| reporting | digits | equal | 5 | ")
+def test_features_beside_the_graph_become_a_table(tmp_path):
+    results = benchmark.Results(tmp_path / "runs.csv")
+    benchmark.run(["three-blobs"], ["default", "with features", "1-NN"], results, quick=True)
+    lines = joined_table(results.runs)
+    assert len(lines) == 3  # with one label per class nothing is held out
+    assert lines[2].startswith("| reporting | equal | three-blobs | 10 | 2 | ")
+    gain, worst = (cell.split()[0] for cell in lines[2].split("|")[8:10])
+    assert float(worst) <= float(gain)
+    of_one = "three-blobs", "equal", 1, 0
+    assert results.runs[(*of_one, "default")] == results.runs[(*of_one, "with features")]
 
 
 def test_scores_beside_labels_become_rows_and_a_table(monkeypatch):

@@ -323,7 +323,7 @@ def test_joined_features_leave_sizes_alone():
     )
     assert plain.diffusion_.weighting in SIZED
     np.testing.assert_array_equal(plain.transduction_, joined.transduction_)
-    assert not joined.feature_opinion_.counts
+    assert joined.feature_opinion_ is None
     assert joined.calibration_.n_held_out == plain.calibration_.n_held_out > 0
 
 

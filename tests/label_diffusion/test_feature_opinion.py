@@ -1,4 +1,4 @@
-"""The features beside the graph: left out in closed form, joined where labels speak for it."""
+"""The features beside the graph: what is left out, the pool, and joined maps."""
 
 from __future__ import annotations
 
@@ -6,12 +6,26 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import DotProduct
 
-from diffclass import DiffusionClassifier, UnreachedWarning, Warp, diffuse_labels, markov_operator
-from diffclass.label_diffusion import Labels, calibrate, feature_opinion, join_features
-from diffclass.label_diffusion.feature_opinion import _opinion
+from diffclass import (
+    DiffusionClassifier,
+    UnreachedWarning,
+    Warp,
+    diffuse_labels,
+    markov_operator,
+)
+from diffclass.label_diffusion import Labels, feature_opinion, join_features
+from diffclass.label_diffusion.feature_opinion import (
+    _learnt_from,
+    _Map,
+    _means,
+    _of_labels,
+    _of_map,
+    _standard_units,
+)
 from diffclass.label_diffusion.held_out_labels import hold_out_labels
 
 
@@ -38,66 +52,129 @@ def rings():
     return X, codes, truth
 
 
-def opinion_of(X, codes, weight=None, groups=None):
+def joined_of(X, codes, weight=None, groups=None):
+    """Return the map of the graph, and what `join_features` makes of it."""
     operator = markov_operator(X, n_neighbors=12)
     found = diffuse_labels(operator, codes, label_weight=weight, groups=groups)
-    left = hold_out_labels(operator, Labels.of(codes, weight, groups), found)
-    calibration = calibrate(operator, Labels.of(codes, groups=groups), found)
-    return *_opinion(X, Labels.of(codes, weight, groups), left, calibration), left
+    return found, *join_features(operator, X, Labels.of(codes, weight, groups), found)
 
 
-def gaussian_process(X, y, weight, width):
-    model = GaussianProcessRegressor(RBF(width, "fixed"), alpha=0.1 / weight, optimizer=None)
-    return model.fit(X, np.eye(2)[y] - 0.5)
+def held_out(X, codes, weight=None, groups=None):
+    """Return the labels, those held out, and the labels' points in standard units."""
+    operator = markov_operator(X, n_neighbors=12)
+    labels = Labels.of(codes, weight, groups)
+    found = diffuse_labels(operator, codes, label_weight=weight, groups=groups)
+    left = hold_out_labels(operator, labels, found)
+    mean, scale = _standard_units(X)
+    return found, left, _learnt_from(labels, left), (X - mean) / scale
+
+
+def gaussian_process(z, y, weight):
+    """Return scikit-learn's, whose kernel is r^2 + <x, y>, in these units."""
+    r = np.sqrt(z[0].var(axis=0).sum())
+    model = GaussianProcessRegressor(DotProduct(1.0, "fixed"), alpha=0.1 / weight, optimizer=None)
+    return lambda rest, at: (
+        model.set_params(alpha=0.1 / weight[rest]).fit(z[0][rest] / r, np.eye(2)[y[rest]] - 0.5)
+    ).predict(z[1][at] / r)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
-def test_is_scikit_learns_gaussian_process(cube, rng, weighted, grouped):
+def test_labels_speak_as_scikit_learns_gaussian_process(cube, rng, weighted, grouped):
     X, codes, _ = cube
     weight = rng.uniform(0.2, 1, len(X)) if weighted else None
     group = np.arange(len(X)) // 4 if grouped else np.arange(len(X))
-    opinion, without, left = opinion_of(X, codes, weight, group)
+    _, left, learnt, z = held_out(X, codes, weight, group)
+    found = _of_labels(z[:40], learnt, left)
     of_label = np.ones(40) if weight is None else weight[:40]
-    assert opinion.width == pytest.approx(
-        np.sqrt(((X[:40, None] - X[None, :40]) ** 2).sum(axis=-1).mean())
-    )
-    expected = gaussian_process(X[:40], codes[:40], of_label, opinion.width).predict(X) + 0.5
-    np.testing.assert_allclose(opinion.values(X), expected, atol=1e-9)
+    process = gaussian_process((z[:40], z), codes[:40], of_label)
+    every = np.arange(40)
+    expected = process(every, np.arange(600))
+    np.testing.assert_allclose(z @ found.coefficients + found.intercept, expected, atol=1e-9)
     for place in (0, len(left.points) // 2, -1):
         point = left.points[place]
         rest = np.flatnonzero((group[:40] != group[point]) | (codes[:40] != codes[point]))
-        model = gaussian_process(X[rest], codes[rest], of_label[rest], opinion.width)
-        np.testing.assert_allclose(without[place], model.predict(X[[point]])[0] + 0.5, atol=1e-9)
+        np.testing.assert_allclose(found.without[place], process(rest, [point])[0], atol=1e-9)
+
+
+def test_map_speaks_as_scikit_learns_discriminants(cube):
+    X, codes, _ = cube
+    group = np.arange(600) // 2
+    found, left, learnt, z = held_out(X, codes, groups=group)
+    nearest = ((X[:, None] - X[None, :40]) ** 2).sum(axis=-1).argmin(axis=1)
+    on_map = _Map(z, found.codes, np.ones(600), nearest)
+    of_map = _of_map(on_map, z[:40], learnt, left)
+    share = np.bincount(found.codes) / 600
+
+    def twin(kept, at):
+        # no shrinkage of scikit-learn's is of the covariance within the classes: here by hand
+        model = LinearDiscriminantAnalysis(solver="lsqr", priors=share)
+        model.fit(z[kept], found.codes[kept])
+        S = sum(
+            share_of * np.cov(z[kept][found.codes[kept] == c].T, bias=True)
+            for c, share_of in enumerate(np.bincount(found.codes[kept]) / np.count_nonzero(kept))
+        )
+        S = 0.99 * S + 0.01 * np.trace(S) / 10 * np.eye(10)
+        W = np.linalg.solve(S, model.means_.T)
+        return z[at] @ W - (model.means_.T * W).sum(axis=0) / 2 + np.log(share), model
+
+    every = np.ones(600, bool)
+    ours = z @ of_map.coefficients + of_map.intercept
+    theirs, model = twin(every, np.arange(600))
+    np.testing.assert_allclose(ours, theirs, atol=1e-9)
+    assert np.mean(ours.argmax(axis=1) == model.predict(z)) > 0.99
+    for place, point in enumerate(left.points):
+        members = np.flatnonzero((group[:40] == group[point]) & (codes[:40] == codes[point]))
+        theirs, _ = twin(~np.isin(nearest, members), [point])
+        np.testing.assert_allclose(of_map.without[place], theirs[0], atol=1e-9)
+
+
+def test_pools_are_averaged_by_how_likely_they_are():
+    """A naive twin over all pools."""
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 3, 20)
+    walk, first, second = (np.log(random.dirichlet([1] * 3, 20)) for _ in range(3))
+    functions = [
+        feature_opinion._Linear(np.zeros((1, 3)), np.zeros(3), first, (1.0, 4.0), 0.1),
+        feature_opinion._Linear(np.zeros((1, 3)), np.zeros(3), second, (0.5,)),
+    ]
+    trust, sharpness, alone = _means(walk, functions, codes)
+    pools = []
+    for a in (0, 0.5, 1):
+        for b in ((0, 0), (1, 0), (4, 0), (0, 0.5)):
+            q = np.exp(a * walk + b[0] * first + b[1] * second)
+            q = 0.995 * q / q.sum(axis=1, keepdims=True) + 0.005 / 3
+            likelihood = np.prod(q[np.arange(20), codes])
+            prior = np.exp(3 * (a - 1) - 0.1 * b[0] + 3 * (b == (0, 0)))
+            pools.append((likelihood * prior, a, *b))
+    weight, a, b0, b1 = np.transpose(pools)
+    weight /= weight.sum()
+    np.testing.assert_allclose([trust, *sharpness], [weight @ a, weight @ b0, weight @ b1])
+    assert alone == pytest.approx(weight[(b0 == 0) & (b1 == 0)].sum())
 
 
 def test_counts_where_the_features_say_more(cube):
     X, codes, truth = cube
-    operator = markov_operator(X, n_neighbors=12)
-    found = diffuse_labels(operator, codes)
-    opinion, joined, calibration = join_features(operator, X, Labels.of(codes), found)
-    assert opinion.counts
-    assert opinion.gain > opinion.error > 0
+    found, opinion, joined, calibration = joined_of(X, codes)
+    assert opinion.weight > 0.9
     assert calibration.n_held_out == opinion.n_held_out == 40
     unlabelled = codes < 0
     before, after = ((d.codes == truth)[unlabelled].mean() for d in (found, joined))
     assert after > before + 0.05
     assert (joined.codes[~unlabelled] == truth[~unlabelled]).all()
-    p = calibrate(operator, Labels.of(codes), found).apply(found.posteriors)
-    p = p * np.exp(8 * opinion.values(X))
-    np.testing.assert_allclose(joined.posteriors, p / p.sum(axis=1, keepdims=True), atol=1e-9)
+    z = (X - opinion.mean) / opinion.scale
+    q = np.maximum(found.posteriors, 1e-30) ** opinion.exponent
+    q *= np.exp(z @ opinion.coefficients + opinion.intercept)
+    np.testing.assert_allclose(joined.posteriors, q / q.sum(axis=1, keepdims=True), atol=1e-9)
     sure = calibration.apply(joined.posteriors).max(axis=1)
     assert abs(sure[unlabelled].mean() - after) < 0.06
 
 
 def test_the_graph_is_preferred(rings):
-    X, codes, _ = rings
-    operator = markov_operator(X, n_neighbors=12)
-    found = diffuse_labels(operator, codes)
-    opinion, joined, calibration = join_features(operator, X, Labels.of(codes), found)
-    assert not opinion.counts
-    assert joined is found
-    assert calibration.to_dict() == calibrate(operator, Labels.of(codes), found).to_dict()
+    X, codes, truth = rings
+    found, opinion, joined, _ = joined_of(X, codes)
+    assert opinion.weight < 0.3
+    assert (joined.codes == truth).mean() >= (found.codes == truth).mean() - 0.005
 
 
 def test_one_label_per_class_says_nothing(cube):
@@ -105,26 +182,40 @@ def test_one_label_per_class_says_nothing(cube):
     codes = np.full(600, -1)
     codes[[0, np.flatnonzero(truth != truth[0])[0]]] = [truth[0], 1 - truth[0]]
     clf = DiffusionClassifier(join_features=True).fit(X, codes)
-    assert np.isnan(clf.feature_opinion_.gain)
-    assert not clf.feature_opinion_.counts
-    assert (clf.transduction_ == DiffusionClassifier().fit(X, codes).transduction_).all()
+    assert clf.feature_opinion_ is None
+    alone = DiffusionClassifier().fit(X, codes)
+    assert (clf.label_distributions_ == alone.label_distributions_).all()
 
 
 def test_more_labels_than_the_matrix_holds(cube, monkeypatch):
     X, _, truth = cube
     codes = np.where(np.arange(600) < 300, truth, -1)
     monkeypatch.setattr(feature_opinion, "_MOST_LABELS", 150)
-    opinion, without, left = opinion_of(X, codes)
-    assert len(opinion.labelled) == 150
-    assert len(without) == len(left.points) == 100
+    _, left, learnt, _ = held_out(X, codes)
+    assert len(learnt.points) == 150
+    assert np.isin(left.points, learnt.points).all()
+    assert joined_of(X, codes)[1].n_held_out == 100
+
+
+def test_more_features_than_directions(rng):
+    """Ninety features, of which ten are not noise."""
+    centres = rng.normal(size=(3, 90)) * (np.arange(90) < 10)
+    truth = rng.integers(0, 3, 400)
+    X = centres[truth] + rng.normal(size=(400, 90))
+    codes = np.where(np.arange(400) < 30, truth, -1)
+    found, opinion, joined, _ = joined_of(X, codes)
+    assert opinion.coefficients.shape == (90, 3)
+    right = [(d.codes == truth)[30:].mean() for d in (found, joined)]
+    assert right[1] >= right[0]
 
 
 def test_values_in_blocks_are_the_same(cube, monkeypatch):
     X, codes, _ = cube
-    opinion, _, _ = opinion_of(X, codes)
-    whole = opinion.values(X)
-    monkeypatch.setattr(feature_opinion, "_MOST_VALUES", 40 * 7)
-    np.testing.assert_allclose(opinion.values(X), whole, atol=1e-14)
+    found, opinion, _, _ = joined_of(X, codes)
+    whole = opinion.joined(found.posteriors, X)
+    monkeypatch.setattr(feature_opinion, "_MOST_VALUES", 10 * 7)
+    assert (opinion.joined(found.posteriors, X) == whole).all()
+    assert (opinion.joined(found.posteriors[5:6], X[5:6]) == whole[5:6]).all()
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -133,11 +224,12 @@ def test_classifier_joins_at_new_points_too(cube, dtype):
     X = X.astype(dtype)
     clf = DiffusionClassifier(join_features=True).fit(X, codes)
     alone = DiffusionClassifier().fit(X, codes)
-    assert clf.feature_opinion_.counts
+    assert clf.feature_opinion_.weight > 0.9
     assert alone.feature_opinion_ is None
     assert clf.label_distributions_.dtype == dtype
     np.testing.assert_allclose(clf.label_distributions_.sum(axis=1), 1, atol=1e-5)
     assert (clf.raw_label_distributions_.argmax(axis=1) == clf.transduction_).all()
+    assert (clf.predict(X) == clf.transduction_).all()
     new = np.random.default_rng(1).uniform(-1, 1, size=(400, 10)).astype(dtype)
     right = new[:, 0] > 0
     joined, by_graph = ((c.predict(new) == right).mean() for c in (clf, alone))
@@ -146,22 +238,26 @@ def test_classifier_joins_at_new_points_too(cube, dtype):
     assert clf.calibration_.n_held_out == 40
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1e30, 1e180])
-def test_units_do_not_matter(cube, scale):
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e180, 1e300])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_units_do_not_matter(cube, scale, offset):
+    """Those of all features for the whole opinion; those of each for its standard units."""
     X, codes, _ = cube
-    opinion, _, _ = opinion_of(X, codes)
-    points, values = X[:50], opinion.values(X[:50])
+    found, opinion, joined, _ = joined_of(X, codes)
+    operator = markov_operator(X, n_neighbors=12)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        left = opinion_of(X, codes)[2]
-        calibration = calibrate_for(X, codes)
-        scaled, _ = _opinion(scale * X, Labels.of(codes), left, calibration)
-        np.testing.assert_allclose(scaled.values(scale * points), values, atol=1e-9)
-
-
-def calibrate_for(X, codes):
-    operator = markov_operator(X, n_neighbors=12)
-    return calibrate(operator, Labels.of(codes), diffuse_labels(operator, codes))
+        scaled = scale * (X + offset)
+        other, also, _ = join_features(operator, scaled, Labels.of(codes), found)
+    np.testing.assert_allclose(other.coefficients, opinion.coefficients, atol=1e-6)
+    np.testing.assert_allclose(also.posteriors, joined.posteriors, atol=1e-6)
+    each = np.geomspace(1e-150, 1e150, X.shape[1])
+    first, second = (
+        (points - mean) / width
+        for points in (X, each * X)
+        for mean, width in [_standard_units(points)]
+    )
+    np.testing.assert_allclose(second, first, atol=1e-9)
 
 
 def test_points_that_no_label_reaches_stay_so(cube):
@@ -169,21 +265,45 @@ def test_points_that_no_label_reaches_stay_so(cube):
     X = np.concatenate([X, 50 + X[:30] / 100])
     with pytest.warns(UnreachedWarning):
         clf = DiffusionClassifier(join_features=True).fit(X, np.append(codes, np.full(30, -1)))
-    assert clf.feature_opinion_.counts
+    assert clf.feature_opinion_.weight > 0.5
     assert (clf.transduction_[-30:] == -1).all()
     assert (clf.margin_[-30:] == 0).all()
     np.testing.assert_allclose(clf.label_distributions_[-30:], 0.5, atol=1e-6)
 
 
+def test_equal_points_count_as_often_as_they_are_there(rng):
+    """A table of few distinct rows, and the same with each row once more at each of its places."""
+    X = rng.integers(0, 3, size=(500, 4)).astype(float)
+    truth = (X @ [1.0, -2.0, 1.5, 0.5] > 1).astype(int)
+    codes = np.where(np.arange(500) < 30, truth, -1)
+    once = DiffusionClassifier(join_features=True).fit(X, codes)
+    twice = DiffusionClassifier(join_features=True).fit(
+        np.tile(X, (2, 1)), np.append(codes, np.full(500, -1))
+    )
+    assert (once.feature_opinion_ is None) == (twice.feature_opinion_ is None)
+    assert (once.transduction_ == twice.transduction_[:500]).mean() > 0.97
+
+
 def test_warped_walks_decide_alone(cube):
     X, codes, _ = cube
     clf = DiffusionClassifier(join_features=True, warp=Warp()).fit(X, codes)
-    assert not clf.feature_opinion_.counts
+    assert clf.feature_opinion_ is None
 
 
-def test_all_points_equal_or_none_of_them(cube):
+def test_all_points_equal_or_none_of_them():
     X, codes = np.full((60, 3), 7.0), np.where(np.arange(60) < 4, [0, 0, 1, 1] * 15, -1)
     for points in (X, 0 * X):
         with pytest.warns(UserWarning, match="no point of the map is of the class 1"):
             clf = DiffusionClassifier(join_features=True).fit(points, codes)
         assert np.isfinite(clf.label_distributions_).all()
+
+
+def test_probabilities_stay_calibrated(cube):
+    X, codes, truth = cube
+    alone = DiffusionClassifier().fit(X, codes)
+    clf = DiffusionClassifier(join_features=True).fit(X, codes)
+    losses = [
+        -np.log(c.label_distributions_[np.arange(600), truth][codes < 0]).mean()
+        for c in (clf, alone)
+    ]
+    assert losses[0] < losses[1]

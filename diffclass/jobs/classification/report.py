@@ -59,7 +59,8 @@ class FitFacts(Facts):
     dropped: float | None = field(default=None, metadata=IF_KNOWN)
     # labels of each class that all hints from elsewhere count as; None without any
     hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
-    features_count: bool | None = field(default=None, metadata=IF_KNOWN)  # with `join_features`
+    # probability that the features count beside the graph; None where it decides alone
+    features_weight: float | None = field(default=None, metadata=IF_KNOWN)
     misses_bound: bool = field(default=False, metadata=HIDDEN)
 
     @classmethod
@@ -84,7 +85,7 @@ class FitFacts(Facts):
             kept_classes=getattr(diffusion, "kept_classes", None),
             dropped=None if dropped is None else float(dropped.mean()),
             hints_worth=_hints_worth(classifier),
-            features_count=features_count(classifier),
+            features_weight=features_weight(classifier),
             misses_bound=not (curve.is_covered and is_joined),
             **more,
         )
@@ -217,7 +218,7 @@ class ClassesReport(RunReport):
             worth = f"{self.fit.hints_worth:.2g}"
             lines.append(f"scores        count as {worth} labels of each class")
         if self.fit is not None:
-            lines += feature_lines(self.fit.features_count)
+            lines += feature_lines(self.fit.features_weight)
         if self.fit is not None and self.fit.kept_classes is not None:
             lines.append(
                 f"kept          the {self.fit.kept_classes} likeliest of {len(self.classes):,} "
@@ -263,16 +264,15 @@ def share(count: int, whole: int) -> str:
     return f"{count / whole:.1%}" if whole else "-"
 
 
-def feature_lines(count: bool | None) -> list[str]:
-    """Return whether the features count as a line to read, none where that was not asked for."""
-    said = {True: "count", False: "do not count: held-out labels do not support them"}
-    return [] if count is None else [f"features      {said[count]}"]
+def feature_lines(weight: float | None) -> list[str]:
+    """Return how much the features count as a line to read, none where the graph decides alone."""
+    return [] if weight is None else [f"features      count with a probability of {weight:.0%}"]
 
 
-def features_count(classifier: Classifier) -> bool | None:
-    """Return whether the features are joined with the graph; None where that was not asked for."""
+def features_weight(classifier: Classifier) -> float | None:
+    """Return the probability that the features count; None where the graph decides alone."""
     opinion = getattr(classifier, "feature_opinion_", None)
-    return None if opinion is None else bool(opinion.counts)
+    return None if opinion is None else opinion.weight
 
 
 def _hints_worth(classifier: Classifier) -> float | None:
