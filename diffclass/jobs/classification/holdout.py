@@ -48,7 +48,7 @@ class Holdout:
     >>> Holdout("both").kinds, Holdout(labels_per_class=5).kinds, Holdout().kinds
     (('blocks', 'random'), ('random',), ())
     >>> Holdout(labels_per_class=1).drawn(np.array([0, 0, 0, 1, 1, -1]))
-    array([ True, False, False,  True, False, False])
+    array([False, False,  True,  True, False, False])
     """
 
     kind: str | None = None
