@@ -59,7 +59,7 @@ class FitFacts(Facts):
     dropped: float | None = field(default=None, metadata=IF_KNOWN)
     # labels of each class that all hints from elsewhere count as; None without any
     hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
-    # probability that the features count beside the graph; None where it decides alone
+    # probability that the features count beside the graph; None where that was not asked for
     features_weight: float | None = field(default=None, metadata=IF_KNOWN)
     misses_bound: bool = field(default=False, metadata=HIDDEN)
 
@@ -265,14 +265,16 @@ def share(count: int, whole: int) -> str:
 
 
 def feature_lines(weight: float | None) -> list[str]:
-    """Return how much the features count as a line to read, none where the graph decides alone."""
+    """Return how much the features count as a line to read, none where that was not asked for."""
     return [] if weight is None else [f"features      count with a probability of {weight:.0%}"]
 
 
 def features_weight(classifier: Classifier) -> float | None:
-    """Return the probability that the features count; None where the graph decides alone."""
+    """Return the probability that the features count; None where that was not asked for."""
+    if not getattr(classifier, "join_features", False):
+        return None
     opinion = getattr(classifier, "feature_opinion_", None)
-    return None if opinion is None else opinion.weight
+    return 0.0 if opinion is None else opinion.weight
 
 
 def _hints_worth(classifier: Classifier) -> float | None:

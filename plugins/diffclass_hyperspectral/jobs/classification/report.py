@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from diffclass.evaluation import classification_scores
+from diffclass.evaluation import (
+    Scores,  # noqa: F401  of an inherited field, for the reference
+    classification_scores,
+)
 from diffclass.exceptions import DataError
 from diffclass.jobs import (
     HIDDEN,

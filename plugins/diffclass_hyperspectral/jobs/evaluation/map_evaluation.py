@@ -13,6 +13,7 @@ import numpy as np
 from diffclass.evaluation import (
     AreaEstimates,
     ClassMatch,
+    Scores,  # noqa: F401  of an inherited field, for the reference
     classification_scores,
     match_classes,
     stratified_areas,
@@ -20,6 +21,7 @@ from diffclass.evaluation import (
 from diffclass.exceptions import DataError
 from diffclass.jobs import (
     HIDDEN,
+    Certainty,  # noqa: F401  likewise
     EvaluationReport,
     measure_certainty,
     with_span,

@@ -150,7 +150,7 @@ def test_selections_that_cannot_be(tmp_path):
         open_scene(path, mask=path)
     shifted = map_info_of(Georeference((30.0, 0.0, 5e5 + 90, 0.0, -30.0, 5.4e6), "EPSG:32633"))
     write_class_map(tmp_path / "shifted.tif", TISSUE.labels, map_info=shifted)
-    with pytest.warns(UserWarning, match="placed by coordinates"):
+    with pytest.warns(UserWarning, match="20 of 280 labelled pixels lie outside"):
         masked = open_scene(path, mask=tmp_path / "shifted.tif")
     np.testing.assert_array_equal(masked.valid[:, 3:], TISSUE.labels[:, :-3] == 0)
 
