@@ -530,13 +530,13 @@ def test_calibration_rows_and_tables():
 
 def test_features_beside_the_graph_become_a_table(tmp_path):
     results = benchmark.Results(tmp_path / "runs.csv")
-    benchmark.run(["three-blobs"], ["default", "with features", "1-NN"], results, quick=True)
+    benchmark.run(["iris"], ["default", "with features", "1-NN"], results, quick=True)
     lines = joined_table(results.runs)
-    assert len(lines) == 3  # with one label per class nothing is held out
-    assert lines[2].startswith("| reporting | equal | three-blobs | 10 | 2 | ")
-    gain, worst = (cell.split()[0] for cell in lines[2].split("|")[8:10])
+    assert len(lines) == 5  # with one label per class nothing is held out
+    assert lines[2].startswith("| choosing | equal | iris | 10 | ")
+    gain, worst = (cell.split()[0] for cell in lines[2].split("|")[7:9])
     assert float(worst) <= float(gain)
-    of_one = "three-blobs", "equal", 1, 0
+    of_one = "iris", "equal", 1, 0
     assert results.runs[(*of_one, "default")] == results.runs[(*of_one, "with features")]
 
 
