@@ -84,7 +84,7 @@ def test_names_of_a_guide_are_those_in_backquotes_and_imports(monkeypatch):
 
 
 def test_the_site_is_small(site):
-    assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) <= 12_000_000
+    assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) <= 10_000_000
 
 
 def test_tutorials_have_their_output_and_notebooks(site):
