@@ -14,7 +14,7 @@ import numpy as np
 
 from diffclass.graph import REACH, StepsToPoints
 from diffclass.label_diffusion import Calibration, FeatureOpinion, posteriors_of
-from diffclass.neighbors.number_range import Centred
+from diffclass.neighbors.number_range import nearest_of
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import WarpedValues
 
@@ -75,10 +75,6 @@ class NewPoints:
         if self.labelled is None:
             commonest = np.bincount(self.labelled_codes).argmax()
             return np.full(X.shape[0], commonest)
-        from sklearn.metrics import pairwise_distances_argmin
-
         by_class = np.argsort(self.labelled_codes, kind="stable")
         points, labelled = map(self.steps.features_of, (X, self.labelled[by_class]))
-        centred = Centred(labelled)
-        nearest = pairwise_distances_argmin(centred(points), centred(labelled))
-        return self.labelled_codes[by_class[nearest]]
+        return self.labelled_codes[by_class[nearest_of(points, labelled)]]

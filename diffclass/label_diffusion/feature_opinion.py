@@ -50,6 +50,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import softmax
 
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
 from diffclass.label_diffusion.class_sizes import SIZED
@@ -57,7 +58,7 @@ from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import counted_every
-from diffclass.neighbors.number_range import Centred
+from diffclass.neighbors.number_range import nearest_of
 from diffclass.operators.warped import Operator
 from diffclass.system.progress import stage
 
@@ -110,7 +111,7 @@ class FeatureOpinion:
             z = (_doubles(X[block]) - self.mean) / self.scale
             # not by BLAS, whose last digits depend on how many points there are
             says = np.einsum("nd,dc->nc", z, self.coefficients) + self.intercept
-            joined[block] = _probabilities(says + self.exponent * _logarithms(posteriors[block]))
+            joined[block] = softmax(says + self.exponent * _logarithms(posteriors[block]), axis=1)
         return joined
 
 
@@ -205,7 +206,7 @@ def _opinion(
         points[reached],
         diffusion.codes[counted][reached],
         weight[reached],
-        nearest=_nearest(X[counted], X[learnt.points])[reached],
+        nearest=nearest_of(X[counted], X[learnt.points])[reached],
     )
     functions = [_of_labels(labelled, learnt, left), _of_map(on_map, labelled, learnt, left)]
     walk = _logarithms(left.posteriors) / temperature
@@ -220,7 +221,7 @@ def _opinion(
         weight=1 - alone,
         n_held_out=len(left.points),
     )
-    return opinion, _probabilities(trust * walk + says)
+    return opinion, softmax(trust * walk + says, axis=1)
 
 
 def _means(
@@ -345,25 +346,11 @@ def _learnt_from(labels: Labels, left: HeldOutLabels) -> Labels:
     return labels.only(np.isin(labels.points, np.concatenate([left.points, others])))
 
 
-def _nearest(X: np.ndarray, labelled: np.ndarray) -> np.ndarray:
-    """Return which labelled point is the nearest to each point."""
-    from sklearn.metrics import pairwise_distances_argmin
-
-    centred = Centred(labelled)
-    return pairwise_distances_argmin(centred(X), centred(labelled))
-
-
 def _logarithms(posteriors: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(posteriors, _LEAST), dtype=np.float64)
 
 
-def _probabilities(logarithms: np.ndarray) -> np.ndarray:
-    """Return probabilities in proportion to these powers of e."""
-    powers = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
-
-
 def _loss(logarithms: np.ndarray, codes: np.ndarray) -> float:
     """Return the log loss of the held-out labels."""
-    own = floored(_probabilities(logarithms))[np.arange(len(codes)), codes]
+    own = floored(softmax(logarithms, axis=1))[np.arange(len(codes)), codes]
     return -float(np.log(own).sum())

@@ -111,3 +111,14 @@ class Centred:
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Return the points ``X`` of shape (m, d) around the centre."""
         return np.ldexp(self._range(X).astype(np.float64) - self._center, -self._exponent)
+
+
+def nearest_of(X: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return which of some points (n, d) is the nearest to each of X (m, d), the first of equals.
+
+    Whatever their numbers are; by a product with every point, so that they should be few.
+    """
+    from sklearn.metrics import pairwise_distances_argmin
+
+    centred = Centred(points)
+    return pairwise_distances_argmin(centred(X), centred(points))
