@@ -27,6 +27,7 @@ from diffclass.plots.display import (
     VERMILION,
     Display,
     class_palette,
+    default_color,
     label_map_axes,
     new_figure,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "ReliabilityDisplay",
     "ThresholdDisplay",
     "class_palette",
+    "default_color",
     "label_map_axes",
     "new_figure",
     "plot_evaluation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -168,15 +169,49 @@ def label_map_axes(ax: Axes) -> None:
 
 
 # The first seven are those of Okabe and Ito. The others were added one by one, each as far as
-# possible in CIELAB from all before, from black and from white, in the worst of normal, protanopic
-# and deuteranopic vision (Machado, Oliveira and Fernandes 2009).
+# possible from all before, from black and from white, in the worst of normal, protanopic and
+# deuteranopic vision (Machado, Oliveira and Fernandes 2009). Any two differ by 10 or more by
+# CIEDE2000.
 DEFAULT_PALETTE = (
     "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#0000FF",
     "#781E00", "#A5F096", "#6969FF", "#4B3C5A", "#3C1EA5", "#E10F4B", "#FFA5B4", "#6996FF",
-    "#FF965A", "#A5E1FF", "#003C78", "#780F2D", "#2D3CE1", "#A53C00", "#F0F078", "#3C5AC3",
-    "#007878", "#1E783C", "#5A5A87", "#E1F0C3", "#96C387", "#FFA5D2", "#1E3C96", "#5AD269",
+    "#FF965A", "#A5E1FF", "#003C78", "#780F2D", "#A53C00", "#3C5AC3", "#007878", "#1E783C",
+    "#5A5A87", "#E1F0C3", "#96C387", "#1EE1D2", "#00003C", "#96695A", "#2D001E", "#C30096",
+    "#9687C3", "#004B3C", "#F0695A", "#694B2D", "#874B69", "#3C1E00", "#00A5A5", "#5A005A",
+    "#2D9600", "#B4C3FF", "#87965A", "#FF2D87", "#F0C3A5", "#B4FFE1", "#C34BD2", "#D2B4E1",
+    "#E1C378", "#3C0F0F", "#5A691E", "#004B0F", "#960FFF", "#A5873C", "#5AC3D2", "#B44B3C",
+    "#87C3B4", "#FF4BD2", "#5AC33C", "#B4D23C", "#F0FF96", "#96FFFF", "#3CC396", "#F07887",
 )  # fmt: skip
 SKY_BLUE, BLUE, VERMILION = DEFAULT_PALETTE[1], DEFAULT_PALETTE[4], DEFAULT_PALETTE[5]
+
+
+def default_color(place: int) -> str:
+    """Return the colour of the class at a place of a list, in which no two are alike.
+
+    After the palette come more than can be told apart: hues by the golden ratio, in three
+    lightnesses.
+
+    Parameters
+    ----------
+    place : int
+        From 0.
+
+    Returns
+    -------
+    str
+        As "#E69F00".
+
+    Examples
+    --------
+    >>> from diffclass.plots import default_color
+    >>> default_color(1), default_color(99)
+    ('#56B4E9', '#B52DD2')
+    """
+    if place < len(DEFAULT_PALETTE):
+        return DEFAULT_PALETTE[place]
+    hue = ((place + 1) * 0.6180339887) % 1.0
+    channels = colorsys.hls_to_rgb(hue, (0.35, 0.5, 0.65)[(place + 1) % 3], 0.65)
+    return "#{:02X}{:02X}{:02X}".format(*(round(255 * value) for value in channels))
 
 
 def class_palette(
@@ -213,10 +248,7 @@ def class_palette(
     from matplotlib.colors import to_rgba
 
     given = by_id(class_ids, class_colors, "class_colors")
-    return {
-        i: to_rgba(given.get(i, DEFAULT_PALETTE[place % len(DEFAULT_PALETTE)]))
-        for place, i in enumerate(class_ids)
-    }
+    return {i: to_rgba(given.get(i, default_color(place))) for place, i in enumerate(class_ids)}
 
 
 def by_id(class_ids: Sequence[int], values: Any, name: str) -> dict[int, Any]:

@@ -241,12 +241,11 @@ def _free_id(state: State) -> int:
 
 def _free_color(state: State, class_id: int) -> str:
     """Return the palette's colour for an id, or if it is taken, the first free one."""
-    from diffclass.plots import DEFAULT_PALETTE
+    from diffclass.plots import DEFAULT_PALETTE, default_color
 
-    palette = [color.lower() for color in DEFAULT_PALETTE]
-    own = palette[(class_id - 1) % len(palette)]
     taken = {info.color for info in state.classes}
-    return next((color for color in (own, *palette) if color not in taken), own)
+    own, *others = (color.lower() for color in (default_color(class_id - 1), *DEFAULT_PALETTE))
+    return next((color for color in (own, *others) if color not in taken), own)
 
 
 # --- the sizes of the classes, the time and the walk

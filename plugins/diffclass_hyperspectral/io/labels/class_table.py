@@ -5,14 +5,13 @@ Class ids are those of the file, gaps included; 0 is the unlabelled ("unclassifi
 
 from __future__ import annotations
 
-import colorsys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.plots import DEFAULT_PALETTE
+from diffclass.plots import default_color as color_at
 from diffclass_hyperspectral.io.readers import Color, color_of
 
 LARGEST_BYTE = 255
@@ -34,10 +33,6 @@ def largest_id(ids: Iterable[int], format: str) -> int:
 UNCLASSIFIED = "Unclassified"
 # What ENVI lists of others, which have no gaps, call a number that is no class.
 UNUSED = "unused"
-
-PALETTE: tuple[Color, ...] = tuple(
-    color for text in DEFAULT_PALETTE if (color := color_of(text)) is not None
-)
 
 
 @dataclass(frozen=True)
@@ -207,11 +202,6 @@ def given_name(class_id: int, name: str) -> str | None:
 
 def default_color(class_id: int) -> Color:
     """Return the colour of a class whose file gives none; it depends on the id alone."""
-    if class_id == 0:
-        return (0, 0, 0)
-    if class_id <= len(PALETTE):
-        return PALETTE[class_id - 1]
-    # More than can be told apart: hues by the golden ratio, in three lightnesses.
-    hue = (class_id * 0.6180339887) % 1.0
-    red, green, blue = colorsys.hls_to_rgb(hue, (0.35, 0.5, 0.65)[class_id % 3], 0.65)
-    return (round(255 * red), round(255 * green), round(255 * blue))
+    color = color_of(color_at(class_id - 1) if class_id else "#000000")
+    assert color is not None
+    return color

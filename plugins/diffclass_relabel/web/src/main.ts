@@ -28,7 +28,7 @@ import { type Transport, WebTransport } from "./session/transport";
 import { UiState } from "./tools/ui_state";
 
 /** Going to a place, and from suggestion to suggestion. */
-function makeWalk({ view, overlay, suggestions }: Workbench, showSuggestions: () => void) {
+function makeWalk({ session, view, overlay, suggestions }: Workbench, showSuggestions: () => void) {
   const go = (place: Place) => {
     overlay.mark(place);
     view.show(place);
@@ -38,7 +38,11 @@ function makeWalk({ view, overlay, suggestions }: Workbench, showSuggestions: ()
     const place = await suggestions.step(direction);
     if (place) go(place);
   };
-  return { go, walk: (direction: 1 | -1) => void walk(direction) };
+  const toUnclassified = () => {
+    const place = session.nearestUnclassified(view.middle);
+    if (place) go(place);
+  };
+  return { go, walk: (direction: 1 | -1) => void walk(direction), toUnclassified };
 }
 
 /** The lists in the lower right. */
@@ -83,7 +87,7 @@ function start(transport: Transport): void {
   const spectra = new Spectra(session, ui);
   const spectraPanel = new SpectraPanel(session, ui, spectra);
   const spectrum = new SpectrumPanel(session, ui, spectra, picture, () => spectraPanel.toggle());
-  const classes = new ClassList(session, ui);
+  const classes = new ClassList(session, ui, () => walking.toUnclassified());
   const rowGrid = new RowGrid(session, ui, bench.rows, bench.suggestions, bench.overlay);
   const rowPanel = new RowPanel(session, ui, bench.rows, () => rowGrid.toggle());
   const compare = new Compare(session);

@@ -54,7 +54,7 @@ export function makeProbe({ session, ui, view, layers, painter, pointer, suggest
     async idle() {
       const isMapDue = (state: SessionState) => state.computing || (state.live && state.stale && !state.problem);
       const busy = () =>
-        session.socket.connection !== "open" || !session.state || session.isUnanswered || session.notice.isDue || picture.isLoading ||
+        session.socket.connection !== "open" || !session.state || session.isUnanswered || session.notice.isDue || picture.isLoading || layers.isLowered ||
         isMapDue(session.state) || (session.map?.version ?? null) !== session.state.map_version ||
         Boolean(session.map?.left);
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 5));

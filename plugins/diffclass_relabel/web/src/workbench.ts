@@ -28,6 +28,10 @@ export function makeWorkbench(session: Session, ui: UiState) {
   // After the painter, which tells the view of a scene first.
   const settings = new PageSettings(session, ui, layers, view);
   new ViewportSync(session, view);
+  suggestions.on("changed", () => layers.setEmpty("suggestions", !suggestions.list?.pixels.length));
+  session.on("changed", () => {
+    for (const id of ["map", "doubt", "changes"] as const) layers.setEmpty(id, !session.hasMap);
+  });
   const context: ToolContext = { session, ui, view, painter, overlay };
   const tools: Tool[] = [Brush, Eraser, Lasso, Polygon, Fill, Wand, Inspect].map((Kind) => new Kind(context));
   const tool = followTools(session, ui, tools);

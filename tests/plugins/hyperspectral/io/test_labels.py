@@ -10,7 +10,7 @@ from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels, write_class_map
-from diffclass_hyperspectral.io.labels.class_table import PALETTE, default_color
+from diffclass_hyperspectral.io.labels.class_table import default_color
 
 from ..writers import refuses, save_mat73, write_lan
 
@@ -51,7 +51,7 @@ def test_envi_broken_class_colors_cost_only_the_colors(tmp_path):
         for line in header.read_text().splitlines()
     ]
     header.write_text("\n".join(lines))
-    assert read_labels(header).table[1].color == PALETTE[0]
+    assert read_labels(header).table[1].color == default_color(1)
 
 
 def test_envi_ignore_value_is_unlabelled(tmp_path):

@@ -17,6 +17,7 @@ def test_colors_of_the_map_are_those_of_the_legend(painted, editor):
     """Over every kind of picture on the canvas."""
     tab = painted
     tab.key("l")
+    tab.js("diffclass.layers.setOpacity('map', 1)")
     ids = engine_map(editor)
     samples = np.argwhere(ids < 4)[::17]
     for picture in ("true", "false", "mnf", "bands"):
@@ -35,12 +36,64 @@ def test_colors_of_the_map_are_those_of_the_legend(painted, editor):
 def test_until_there_is_a_map_the_picture_has_its_colors(tab, places):
     assert tab.js("diffclass.layers.greyUnder")
     tab.idle()
+    assert tab.find("[data-layer=map] + input").is_hidden()
+    assert tab.find(".none:visible").all_inner_texts() == ["none yet"] * 4
     (row, column), _ = places[2]
     (begun,) = tab.colors([(row, column)])
     tab.js("diffclass.layers.setVisible('map', false)")
     (plain,) = tab.colors([(row, column)])
     assert (begun == plain).all()
     assert np.ptp(begun) > 10
+
+
+def test_a_map_of_one_class_is_none(tab, places, editor):
+    """It has that class everywhere; the second class makes the first map."""
+    tab.idle()
+    (samples,) = [[place for pair in places.values() for place in pair]]
+    tab.key("l")
+    plain = tab.colors(samples)
+    tab.add_class("nuclei")
+    (row, column), _ = places[1]
+    tab.paint(1, (row, column - 1), (row, column + 1))
+    assert (engine_map(editor) == 1).any()
+    assert (tab.colors(samples) == plain).all()
+    assert tab.find(".badge[role=status]").inner_text() == "no map yet"
+    tab.add_class("cytoplasm")
+    (row, column), _ = places[2]
+    tab.paint(2, (row, column - 1), (row, column + 1))
+    assert tab.find(".badge[role=status]").inner_text() == "up to date"
+    assert (tab.colors(samples) != plain).any(axis=1).all()
+    tab.key("Control+z")
+    tab.idle()
+    assert (tab.colors(samples) == plain).all()
+
+
+def test_the_picture_shows_through_the_map(painted, editor, places):
+    tab = painted
+    tab.key("l")
+    (row, column), _ = places[3]
+    over = tab.colors([(row, column)])[0]
+    color = hex_rgb(DEFAULT_PALETTE[engine_map(editor)[row, column] - 1])
+    tab.js("diffclass.layers.setOpacity('map', 0.002)")  # the grey picture
+    grey = tab.colors([(row, column)])[0]
+    np.testing.assert_allclose(over, (grey + np.array(color)) / 2, atol=2)
+
+
+def test_another_picture_is_seen_while_it_is_chosen(painted, places):
+    tab = painted
+    tab.key("l")
+    samples = [place for pair in places.values() for place in pair]
+    before = tab.colors(samples)
+    tab.find("select[aria-label=Picture]").select_option("false")
+    tab.wait("diffclass.layers.isLowered")
+    picture = tab.colors(samples)
+    tab.idle()  # the map is back
+    assert not tab.js("diffclass.layers.isLowered")
+    after = tab.colors(samples)
+    tab.key("i")
+    assert (tab.colors(samples) == picture).all()
+    assert (after != picture).any()
+    assert (before != picture).any()
 
 
 def test_a_gray_picture_is_an_option(painted, places):
@@ -54,6 +107,7 @@ def test_a_gray_picture_is_an_option(painted, places):
     (over_gray,) = tab.colors([(row, column)])
     tab.key("y")
     assert not tab.js("diffclass.layers.greyUnder")
+    tab.idle()
     (over_color,) = tab.colors([(row, column)])
     spread = [int(np.ptp(color)) for color in (plain, over_gray, over_color)]
     assert spread[1] < spread[2]

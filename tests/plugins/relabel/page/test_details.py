@@ -174,6 +174,32 @@ def test_fill_spares_labels_of_other_classes(painted, editor, places):
     assert "keep the label of another class" in tab.find(".message").inner_text()
 
 
+def test_points_without_a_class_are_counted_and_found(painted, editor):
+    tab = painted
+    row = tab.find(".no-class")
+    unclassified = int((engine_map(editor) == 0).sum())
+    assert row.is_visible() == (unclassified > 0)
+    assert tab.state["unclassified"] == unclassified
+    tab.js("diffclass.apply({ op: 'tau', tau: 1 })")  # labels have gone one step
+    tab.idle()
+    tab.wait("!diffclass.state.stale")
+    tab.idle()
+    nothing = engine_map(editor) == 0
+    count = f"{nothing.sum():,}".replace(",", "\u2009")
+    assert nothing.sum() > 10
+    assert row.inner_text().split("\n")[-1] == count
+    assert f"{count} without a class" in tab.find(".cell.strokes").inner_text()
+    tab.find("[data-tab=Numbers]").click()
+    tab.find(".numbers th", has_text="no class").wait_for()
+    assert count in tab.find(".numbers tr", has_text="no class").inner_text()
+    tab.js("diffclass.view.zoom(12)")
+    row.click()
+    middle = tab.js("({ ...diffclass.view.middle })")
+    rows, columns = np.nonzero(nothing)
+    nearest = np.hypot(rows - middle["row"], columns - middle["column"]).min()
+    assert nearest < 1 + np.hypot(*nothing.shape) / 12
+
+
 def test_where_labels_are_few_the_page_points_at_the_next(painted):
     tab = painted
     hint = tab.find(".status .cell", has_text="Suggest (n)")

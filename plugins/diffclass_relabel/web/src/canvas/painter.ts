@@ -67,6 +67,7 @@ export class Painter {
   }
 
   setPicture(picture: ImageBitmap): void {
+    if (this.#picture) this.layers.lower(); // somebody has chosen another, and wants to see it
     this.#picture = picture;
     this.#greyPicture = greyOf(picture);
     this.request();
@@ -194,7 +195,7 @@ export class Painter {
   #recolor(): void {
     const { classes, hasMap } = this.session;
     const table = classTable(classes.filter((item) => !item.hidden).map((item) => [item.id, item.color]));
-    if (hasMap !== this.#hadMap) this.request(); // the picture turns grey, or back
+    if (hasMap !== this.#hadMap) this.#remap(); // it was not drawn before, or is no longer
     this.#hadMap = hasMap;
     if (table.every((color, id) => color === this.#table[id])) return;
     this.#table = table;

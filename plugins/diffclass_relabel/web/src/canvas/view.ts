@@ -51,10 +51,14 @@ export class View extends Emitter<{ changed: void }> {
     else this.pan(dx, dy);
   }
 
+  /** The place in the middle of the canvas. */
+  get middle(): Place {
+    return this.toRaster(this.width / 2, this.height / 2);
+  }
+
   /** What is in view; null while the whole raster is. */
   get viewport(): Viewport | null {
-    if (this.#fitted) return null;
-    return { ...this.toRaster(this.width / 2, this.height / 2), scale: this.scale / this.ratio };
+    return this.#fitted ? null : { ...this.middle, scale: this.scale / this.ratio };
   }
 
   restore({ row, column, scale }: Viewport): void {

@@ -19,6 +19,7 @@ export class ClassList {
   readonly element: HTMLElement;
   readonly #list = el("div", { class: "classes", attributes: { role: "group", "aria-label": "Class to paint" } });
   readonly #menu = new Menu("Class");
+  readonly #none = el("button", { class: "item no-class", title: "Go to the nearest", on: { click: () => this.goToNone() } }, swatch(undefined), el("span", { text: "no class" }), el("span", { class: "end" }));
   readonly #empty = el("div", { class: "empty" }, textButton("Add a class", "Begin with what you want to find", () => this.#add()));
   #digits = "";
   #digitsAt = 0;
@@ -29,9 +30,10 @@ export class ClassList {
   #isPlacing = false;
   #since = 0; // When the chosen class was added, as far as the server has said.
 
-  constructor(private readonly session: Session, private readonly ui: UiState) {
+  /** `goToNone` leads to a pixel without a class. */
+  constructor(private readonly session: Session, private readonly ui: UiState, private readonly goToNone: () => void) {
     const add = iconButton("plus", "Add a class", () => this.#add());
-    this.element = section("Classes", this.#list, this.#empty, this.#menu.element);
+    this.element = section("Classes", this.#list, this.#empty, this.#none, this.#menu.element);
     this.element.classList.add("class-section");
     this.element.querySelector("h2")!.append(add);
     session.on("state", () => this.#update()); // what is painted with must not lag behind
@@ -145,6 +147,9 @@ export class ClassList {
       counts.textContent = pixels ? count(pixels) : "";
       counts.title = `${count(pixels)} labelled, ${count(mapped)} in the map`;
     }
+    const { unclassified } = this.session;
+    this.#none.hidden = !unclassified;
+    this.#none.lastElementChild!.textContent = count(unclassified);
   }
 
   #mark(): void {

@@ -83,7 +83,8 @@ function layerRow(layer: Layer, layers: Layers): HTMLElement {
     attributes: { type: "range", min: "0", max: "1", step: "0.02", "aria-label": `Opacity of ${layer.name.toLowerCase()}` },
     on: { input: () => layers.setOpacity(layer.id, Number(range.value)) },
   });
-  const row = el("div", { class: "layer" }, button, range);
+  const none = el("span", { class: "muted none", text: "none yet" });
+  const row = el("div", { class: "layer" }, button, range, none);
   if (layer.id === "doubt") row.append(doubtLegend());
   const show = () => {
     const alone = layer.id === "raw" && layers.rawOnly;
@@ -91,6 +92,8 @@ function layerRow(layer: Layer, layers: Layers): HTMLElement {
     button.setAttribute("aria-pressed", String(on));
     button.querySelector("span")!.textContent = alone ? "Picture alone" : layer.name;
     range.value = String(layer.opacity);
+    range.hidden = layers.isEmpty(layer.id);
+    none.hidden = !range.hidden;
     row.classList.toggle("off", layer.id !== "raw" && !on);
   };
   layers.on("changed", show);

@@ -95,7 +95,7 @@ export class NumbersPanel {
     const head: [string, string][] = [["class", ""], ["labels", "labelled pixels"], ["map", "pixels of the map"]];
     if (area !== null) head.push(["area", "on the ground"]);
     head.push(["p", "mean probability of the class's pixels"]);
-    if (scored) head.push(["rec.", "recall: share of the class's pixels that were found, %"], ["prec.", "precision: share of the pixels given the class that have it, %"]);
+    if (scored) head.push(["recall", "share of the class's pixels that were found, %"], ["precision", "share of the pixels given the class that have it, %"]);
     const body = rows.map((row) => {
       const cells = [count(row.labelled), count(row.mapped)];
       if (area !== null) cells.push(ground(row.mapped * area));
@@ -103,6 +103,12 @@ export class NumbersPanel {
       if (scored) cells.push(share(row.recall), share(row.precision));
       return { mark: markOf(this.session, row.class), cells };
     });
+    const { unclassified } = this.session;
+    if (unclassified) {
+      const cells = ["", count(unclassified), ...(area === null ? [] : [ground(unclassified * area)])];
+      while (cells.length < head.length - 1) cells.push("");
+      body.push({ mark: el("span", { class: "class-mark muted", text: "no class" }), cells });
+    }
     return this.#fold("Classes", true, scrolled("Classes", table(head, body)));
   }
 

@@ -47,7 +47,7 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, rows
       const label = session.labels.shown[pixel];
       const row = line({ isChosen: k === suggestions.current, act: () => go(suggestions.select(k)) },
         el("span", { class: "key", text: String(k + 1) }),
-        markOf(session, done ? label : (session.map?.ids[pixel] ?? 0)),
+        markOf(session, done ? label : session.mappedAt(pixel)),
         el("span", { class: "muted end", text: done ? "labelled" : placeName(session, rows, pixel) }),
       );
       row.classList.toggle("done", done);
@@ -184,7 +184,7 @@ export class WhyPanel {
     if (!answer) return;
     this.#empty.hidden = true;
     this.#head.hidden = false;
-    this.#head.replaceChildren(markOf(session, session.map?.ids[pixel] ?? 0), muted(session.scene?.table ? "" : ` at row ${place.row}, column ${place.column}`));
+    this.#head.replaceChildren(markOf(session, session.mappedAt(pixel)), muted(session.scene?.table ? "" : ` at row ${place.row}, column ${place.column}`));
     const seen = answer.shares.filter(({ share }, k) => k === 0 || share >= LEAST);
     if (seen.length) this.#list.replaceChildren(...seen.map((share) => this.#row(share)));
     else this.#list.replaceChildren(el("p", { class: "muted empty", text: "No stroke has reached this pixel." }));

@@ -130,7 +130,7 @@ export class RowGrid {
     const { session } = this;
     fillRow(card.querySelector(".row-contents")!, this.rows, pixel, FEW_VALUES);
     const label = session.labels.shown[pixel];
-    const id = label || (session.hasMap ? session.map!.ids[pixel] : 0);
+    const id = label || session.mappedAt(pixel);
     const said = label ? "" : id ? ((session.map!.probability[pixel] ?? 0) / 255).toFixed(2) : "";
     card.classList.toggle("answered", label !== 0);
     const shows = JSON.stringify([id, session.classOf(id), said]);
@@ -181,7 +181,7 @@ export class RowGrid {
   }
 
   #accept(): void {
-    const found = this.session.hasMap ? this.session.classOf(this.session.map!.ids[this.#pixel]) : undefined;
+    const found = this.session.classOf(this.session.mappedAt(this.#pixel));
     if (found) this.#answer(found);
   }
 

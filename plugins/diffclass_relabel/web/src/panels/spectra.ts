@@ -163,7 +163,7 @@ export class SpectrumPanel {
   /** Classes whose means are drawn: the one that is painted and the map's. */
   #focus(): Set<number> {
     const { pointed } = this.spectra;
-    return new Set([this.ui.classId, pointed ? (this.session.map?.ids[pointed.pixel] ?? 0) : 0]);
+    return new Set([this.ui.classId, pointed ? this.session.mappedAt(pointed.pixel) : 0]);
   }
 
   #where(): string {

@@ -1,6 +1,6 @@
 // The bottom line, and messages over the scene: passing ones, a lost connection, a hint.
 
-import { el, keptChanges, plural } from "../base/dom";
+import { count, el, keptChanges, plural } from "../base/dom";
 import { debounce } from "../base/events";
 import { middleOf, type Place } from "../base/raster";
 import { NO_DATA, type SessionState } from "../session/protocol.generated";
@@ -40,7 +40,8 @@ export function statusLine(session: Session, ui: UiState, rows: RowContents): HT
   session.on("changed", () => {
     const state = session.state!;
     const labelled = state.classes.reduce((sum, item) => sum + item.pixels, 0);
-    strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, session.thing)} labelled`;
+    const none = session.unclassified ? `, ${count(session.unclassified)} without a class` : "";
+    strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, session.thing)} labelled${none}`;
     hint.hidden = !isThin(state, FEW[session.thing]);
     changed.textContent = state.n_changed === null || !state.strokes.length ? "" : `${plural(state.n_changed, session.thing)} changed`;
     showPointer();

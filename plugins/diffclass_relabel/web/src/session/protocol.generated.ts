@@ -6,7 +6,7 @@ export const LONGEST_NAME = 200;
 export const MOST_SUGGESTIONS = 200;
 export const NO_DATA = 255;
 export const PART_LENGTH = 524288;
-export const PALETTE = ["#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#0000ff", "#781e00", "#a5f096", "#6969ff", "#4b3c5a", "#3c1ea5", "#e10f4b", "#ffa5b4", "#6996ff", "#ff965a", "#a5e1ff", "#003c78", "#780f2d", "#2d3ce1", "#a53c00", "#f0f078", "#3c5ac3", "#007878", "#1e783c", "#5a5a87", "#e1f0c3", "#96c387", "#ffa5d2", "#1e3c96", "#5ad269"];
+export const PALETTE = ["#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#0000ff", "#781e00", "#a5f096", "#6969ff", "#4b3c5a", "#3c1ea5", "#e10f4b", "#ffa5b4", "#6996ff", "#ff965a", "#a5e1ff", "#003c78", "#780f2d", "#a53c00", "#3c5ac3", "#007878", "#1e783c", "#5a5a87", "#e1f0c3", "#96c387", "#1ee1d2", "#00003c", "#96695a", "#2d001e", "#c30096", "#9687c3", "#004b3c", "#f0695a", "#694b2d", "#874b69", "#3c1e00", "#00a5a5", "#5a005a", "#2d9600", "#b4c3ff", "#87965a", "#ff2d87", "#f0c3a5", "#b4ffe1", "#c34bd2", "#d2b4e1", "#e1c378", "#3c0f0f", "#5a691e", "#004b0f", "#960fff", "#a5873c", "#5ac3d2", "#b44b3c", "#87c3b4", "#ff4bd2", "#5ac33c", "#b4d23c", "#f0ff96", "#96ffff", "#3cc396", "#f07887"];
 
 /** An operation: the unit of undo, of the log and of replay. */
 export type Operation =
@@ -201,6 +201,7 @@ export interface SessionState {
   classes: ClassState[];
   strokes: StrokeState[]; // The newest ones, in the order of painting.
   n_strokes: number; // All of them.
+  unclassified: number; // Pixels to which the map gives no class.
   label_mode: string; // As it was asked for, maybe "auto".
   counted: string; // How labels count in the next map.
   class_sizes: string; // What is known of them; empty for nothing.

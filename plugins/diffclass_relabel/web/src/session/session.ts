@@ -1,7 +1,7 @@
 // The session as the page knows it: scene, state, planes; everything that the user does goes through here.
 
 import { ChangeNotice, Emitter } from "../base/events";
-import { overlap, type Place, type Window } from "../base/raster";
+import { distance, overlap, type Place, type Window } from "../base/raster";
 import { type ClassRef, nextId, stateAfter } from "./optimistic_state";
 import { type Frame, LabelPlane, operationOf, parseFrame, writeWindow } from "./planes";
 import { type ClassState, type Done, type Geography, type Hello, NO_DATA, type Operation, type Preset, type SceneInfo, type SessionState } from "./protocol.generated";
@@ -61,6 +61,7 @@ export class Session extends Emitter<SessionEvents> {
   latency: number | null = null; // Milliseconds from the last act to its map on the screen.
   computing: number | null = null; // Those of it in which the map was computed.
   readonly notice = new ChangeNotice(() => this.state && this.emit("changed"), () => this.#isAwaiting);
+  #isOfSeveral = false; // Whether the map has more than one class.
   #clock: number | null = null;
   #awaited = 0; // Version of the session that the awaited map has to reflect.
   #seen: Window | null = null; // What was in view when the present map was drawn; null while a part of it is not.
@@ -89,7 +90,7 @@ export class Session extends Emitter<SessionEvents> {
   /** The class of a pixel: that of its label, or of the map. */
   classAt(place: Place): ClassState | undefined {
     const pixel = this.pixelOf(place);
-    return this.classOf(this.labels.shown[pixel] || (this.map?.ids[pixel] ?? 0));
+    return this.classOf(this.labels.shown[pixel] || this.mappedAt(pixel));
   }
 
   classOf(id: number): ClassState | undefined {
@@ -121,12 +122,33 @@ export class Session extends Emitter<SessionEvents> {
 
   /** The map to show: the preview while tau is being chosen. */
   get shownMap(): ClassMap | null {
-    return this.preview ?? this.map;
+    return this.hasMap ? (this.preview ?? this.map) : null;
   }
 
-  /** Whether the map says anything: the server has one of nothing before the first stroke. */
+  /** Whether the map says anything: one of a single class has it everywhere. */
   get hasMap(): boolean {
-    return Boolean(this.map && this.state?.strokes.length);
+    return this.#isOfSeveral && this.classes.filter((item) => item.pixels).length > 1;
+  }
+
+  /** Pixels without a class in the map. */
+  get unclassified(): number {
+    return this.hasMap ? this.state!.unclassified : 0;
+  }
+
+  /** The class that the map gives a pixel, 0 for none. */
+  mappedAt(pixel: number): number {
+    return this.hasMap ? this.map!.ids[pixel] : 0;
+  }
+
+  /** The pixel without a class that is nearest to a place; none where each has one. */
+  nearestUnclassified({ row, column }: Place): Place | null {
+    let [nearest, least] = [-1, Infinity];
+    if (this.hasMap) this.map!.ids.forEach((id, pixel) => {
+      if (id) return;
+      const away = distance(this.placeOf(pixel), { row, column });
+      if (away < least) [nearest, least] = [pixel, away];
+    });
+    return nearest < 0 ? null : this.placeOf(nearest);
   }
 
   /** Whether a map is on its way to the screen. */
@@ -262,6 +284,7 @@ export class Session extends Emitter<SessionEvents> {
   #setState(state: SessionState): void {
     this.#serverState = state;
     if (state.problem) this.#clock = null; // there will be no map
+    this.#countClasses();
     const taken = this.socket.optimistic.map((item) => item.newId).filter((id) => id && state.classes.some((item) => item.id === id));
     for (const id of taken) this.#renumber(id, this.#freeId());
     this.#update();
@@ -311,6 +334,12 @@ export class Session extends Emitter<SessionEvents> {
     }
   }
 
+  /** Map and state come one after the other: the state tells of the map that it names. */
+  #countClasses(): void {
+    const { map_version, classes } = this.#serverState!;
+    if (this.map && map_version === this.map.version) this.#isOfSeveral = classes.filter((item) => item.mapped).length > 1;
+  }
+
   #receiveMap(frame: Frame): void {
     const { rows, columns } = this.scene!;
     const map = (this.map ??= emptyMap(rows * columns));
@@ -320,6 +349,7 @@ export class Session extends Emitter<SessionEvents> {
     if (frame.names!.includes("ids")) map.known.push(window);
     [map.version, map.left, map.ms] = [frame.version, frame.left!, frame.ms!];
     if (!map.left) this.labels.map = map.ids;
+    this.#countClasses();
     this.preview = null;
     if (this.#seen && overlap(this.#seen, window)) this.#seen = null;
     this.emit("map", window);

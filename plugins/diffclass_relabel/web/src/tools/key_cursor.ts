@@ -93,7 +93,7 @@ export class KeyCursor {
     const { session } = this.context;
     const pixel = session.pixelOf({ row, column });
     const label = session.classOf(session.labels.shown[pixel]);
-    const mapped = session.classOf(session.map?.ids[pixel] ?? 0);
+    const mapped = session.classOf(session.mappedAt(pixel));
     const parts = [`row ${row}, column ${column}`, mapped && `map ${mapped.name}`, label && `labelled ${label.name}`];
     this.spoken.textContent = parts.filter(Boolean).join(", ");
   }
