@@ -27,23 +27,25 @@ from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
     Calibration,
     FeatureOpinion,
+    JoinedMap,
     LabelDiffusion,
     Labels,
     calibrate,
-    join_features,
+    diffuse_joined,
     map_scores,
 )
 from diffclass.label_diffusion.diffusion import diffuse
-from diffclass.label_diffusion.label_modes import ABSORBING, LABEL_MODES
+from diffclass.label_diffusion.label_modes import ABSORBING, AUTO, LABEL_MODES
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.maps import dense_rows, with_rows
 from diffclass.label_diffusion.reach import warn_of_unreached
-from diffclass.label_diffusion.score_prior import ALONE, Hinted, ScorePrior
+from diffclass.label_diffusion.score_prior import ALONE, ScorePrior
 from diffclass.label_diffusion.stopping import (
     DiffusionRules,
     Tau,
     check_kept_classes,
     checked_tau,
+    is_auto,
 )
 from diffclass.neighbors import ExactSearch, NeighborSearch
 from diffclass.new_points import NewPoints
@@ -120,15 +122,15 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Expected sizes of the classes, in the order of ``classes_``: numbers in proportion to them,
         or a pair of the least and the most share of the points that each class may have, 0 to 1.
         A map that meets them stays as it is; else the nearest shares allowed are met, unless the
-        graph disagrees: ``diffusion_.weighting`` says whether. See `diffclass.diffuse_labels`. A
-        map that was brought to sizes is not joined with features.
+        graph disagrees: ``diffusion_.weighting`` says whether. See `diffclass.diffuse_labels`.
     warp : Warp, optional
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.
-    join_features : bool, default=False
+    join_features : bool or "auto", default="auto"
         Whether linear functions of the features count beside the graph, as far as held-out labels
-        speak for them; see `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the
-        calibration.
+        speak for them; see `diffclass.label_diffusion.feature_opinion`. "auto": where label_mode
+        and tau are "auto" too, there are no scores, and all classes are kept. With False the map is
+        that of `diffuse_labels`.
     kept_classes : int, optional
         Number of classes whose values each point keeps, the largest, for problems of hundreds of
         classes; see `diffclass.diffuse_labels`. `label_distributions_` and
@@ -160,10 +162,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     raw_label_distributions_ : ndarray or csr_array of shape (n, n_classes)
         Posteriors before calibration, in the same order at each point; rows sum to 1.
     margin_ : ndarray of shape (n,)
-        Difference of the two largest posteriors of the walk, 0 to 1.
+        Difference of the two largest posteriors, 0 to 1.
     calibration_ : Calibration
-        How the posteriors of the walk become probabilities. It is found when it is first asked for,
-        by `predict_proba` or these attributes; see `diffclass.label_diffusion.calibration`.
+        How the posteriors become probabilities. It is found by `fit` where features join the map,
+        otherwise when it is first asked for, by `predict_proba` or these attributes; see
+        `diffclass.label_diffusion.calibration`.
     diffusion_ : LabelDiffusion
         The diffused labels of the last round, joined with what the features say; the other results
         are taken from it.
@@ -229,7 +232,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
         warp: Warp | None = None,
-        join_features: bool = False,
+        join_features: bool | str = "auto",
         kept_classes: int | None = None,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
@@ -356,34 +359,23 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         points = X if nodes is None else X[nodes.first]
         labels = None if labels is None else labels.at_nodes(nodes)
 
-        # diffuse: A^t chi_i up to the time tau, perhaps by warped walks in further rounds
-        if hints is None:
-            seeds = cast(Labels, labels)
-            found = Hinted(seeds, diffuse(self.operator_, seeds, self._rules(seeds)))
-        else:
-            found = hints.at_nodes(nodes).diffused(self.operator_, labels, self._rules)
-        self.hint_weight_ = found.eta
-        self.walk_: Operator = self.operator_
-        self.n_rounds_, walked = 0, found.diffusion
-        if self.warp is not None:
-            walked = self._warped_rounds(found.labels, walked, self.warp)
+        # diffuse: A^t chi_i up to the time tau, joined with what the features say
+        hints = None if hints is None else hints.at_nodes(nodes)
+        seeds, found = self._diffused(points, labels, hints)
 
-        # keep: the map, joined with the features if asked, and what new points need
-        joined, calibration, opinion = walked, found.calibration, None
-        if self.join_features:
-            opinion, joined, calibration = join_features(self.walk_, points, found.labels, walked)
-        self.feature_opinion_: FeatureOpinion | None = opinion
-        self.diffusion_ = joined.at_points(nodes)
-        self._new_points = self._for_new_points(points, found.labels, walked)
+        # keep: the map, and what new points need
+        self.feature_opinion_: FeatureOpinion | None = found.opinion
+        self.diffusion_ = found.diffusion.at_points(nodes)
+        self._new_points = self._for_new_points(points, seeds, found.walked)
         self._read_off(X)
-        warn_of_lost_classes(found.labels, self.diffusion_.codes)
+        warn_of_lost_classes(seeds, self.diffusion_.codes)
         self._fitted: _Fitted | _Restored = _Fitted(
             self.walk_,
-            found.labels,
-            joined,
+            seeds,
+            found.diffusion,
             self.raw_label_distributions_,
             self.diffusion_.codes >= 0,
-            calibration,
+            found.calibration,
         )
         return self
 
@@ -394,17 +386,25 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         check_seed(self.random_state)
         if self.warp is not None:
             check_kind(self.warp, "warp", Warp, example="Warp(rounds=1)").check()
-        check_kind(self.join_features, "join_features", (bool, np.bool_), example="True")
+        if self.join_features != "auto":
+            check_kind(
+                self.join_features, "join_features", (bool, np.bool_), example='"auto" or False'
+            )
+        if self._must_join and self.warp is not None:
+            raise ParameterError(
+                "join_features=True goes by held-out labels, which a warped walk knows; leave out "
+                "one of them"
+            )
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",), other="None")
-            if self.join_features:
+            if self._must_join:
                 raise ParameterError(
                     "join_features=True needs features, and a precomputed affinity has none; leave "
                     "it out"
                 )
         if self.kept_classes is not None:
             check_kept_classes(self.kept_classes, self.label_mode)
-            if self.warp is not None or self.join_features:
+            if self.warp is not None or self._must_join:
                 raise ParameterError(
                     "kept_classes goes with neither warp nor join_features, which need all "
                     "classes; choose one"
@@ -412,7 +412,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_hints(self) -> None:
         """Raise `ParameterError` for parameters that do not go with scores."""
-        if self.warp is not None or self.join_features:
+        if self.warp is not None or self._must_join:
             raise ParameterError("score_prior goes with neither warp nor join_features; choose one")
         if not LABEL_MODES[self.label_mode].absorbs:
             raise ParameterError(
@@ -682,6 +682,40 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             scores = walk.at_points(map_scores(walk, codes, labels.n_classes))
         found = find_neighbors(X, kernel, how, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
+
+    def _diffused(
+        self, points: np.ndarray, labels: Labels | None, hints: ScorePrior | None
+    ) -> tuple[Labels, JoinedMap]:
+        """Diffuse labels, hints, or both; return what was diffused, and the map."""
+        self.walk_: Operator = self.operator_
+        self.n_rounds_, self.hint_weight_ = 0, None
+        if hints is not None:
+            hinted = hints.diffused(self.operator_, labels, self._rules)
+            self.hint_weight_ = hinted.eta
+            if hinted.eta != 0 or not self.joins_features:
+                return hinted.labels, JoinedMap.of_walk(hinted.diffusion, hinted.calibration)
+            # the hints do not count: the map is that of the labels, as without hints
+        labels = cast(Labels, labels)
+        rules = self._rules(labels)
+        if self.joins_features:
+            return labels, diffuse_joined(self.operator_, points, labels, rules)
+        walked = diffuse(self.operator_, labels, rules)
+        if self.warp is not None:
+            walked = self._warped_rounds(labels, walked, self.warp)
+        return labels, JoinedMap.of_walk(walked)
+
+    @property
+    def _must_join(self) -> bool:
+        return self.join_features != "auto" and bool(self.join_features)
+
+    @property
+    def joins_features(self) -> bool:
+        """Whether the features join the map of labels, by the parameters."""
+        if self.join_features != "auto":
+            return self._must_join
+        others = self.affinity, self.warp, self.kept_classes
+        is_default = self.label_mode == AUTO.name and is_auto(self.tau)
+        return is_default and all(other is None for other in others)
 
     def _warped_rounds(
         self, labels: Labels, diffused: LabelDiffusion, warp: Warp

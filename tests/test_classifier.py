@@ -145,7 +145,7 @@ def test_new_points_like_the_others_are_within_reach(rng, kernel):
     y = np.where(np.arange(600) % 30, -1, np.arange(600) // 300)
     new = rng.permutation(600)[:200]
     old = np.setdiff1d(np.arange(600), new)
-    clf = DiffusionClassifier(kernel=kernel).fit(X[old], y[old])
+    clf = DiffusionClassifier(kernel=kernel, join_features=False).fit(X[old], y[old])
     weights = clf.graph_.step_weights(X[new])
     assert clf.graph_.novelty(X[new]).max() <= 5
     values = weights @ clf.diffusion_.values
@@ -227,7 +227,7 @@ def test_tissue_whose_spectra_drift(labels):
 @pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, sp.coo_array, lambda K: K.toarray()])
 def test_precomputed_affinities(blobs, form):
     X, y, _ = blobs
-    expected = DiffusionClassifier(kernel=Gaussian()).fit(X, y)
+    expected = DiffusionClassifier(kernel=Gaussian(), join_features=False).fit(X, y)
     K = Gaussian().affinity(neighbors_graph(X), X)
     clf = DiffusionClassifier(affinity="precomputed").fit(form(K), y)
     np.testing.assert_allclose(clf.label_distributions_, expected.label_distributions_, atol=1e-12)
@@ -365,7 +365,8 @@ def test_searches_again_only_in_other_features(blobs, monkeypatch, kernel, n_sea
     monkeypatch.setattr(CountedSearch, "fits", 0)
     clf = DiffusionClassifier(kernel=kernel, search=CountedSearch(n_neighbors=9)).fit(X, y)
     assert CountedSearch.fits == n_searches
-    first = DiffusionClassifier(search=KNeighborsTransformer(n_neighbors=9)).fit(X, y)
+    searched = KNeighborsTransformer(n_neighbors=9)
+    first = DiffusionClassifier(search=searched, join_features=False).fit(X, y)
     alone = markov_operator(
         X,
         kernel=clone(kernel),

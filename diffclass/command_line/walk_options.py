@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from diffclass.jobs import Prior
 
 _DEFAULT_KERNEL = "shared"
+_JOINED: dict[str, str | bool] = {"auto": "auto", "yes": True, "no": False}
 
 
 class KernelName(click.ParamType):
@@ -79,10 +80,12 @@ class WalkOptions:
         of=Whole(0),
         default=0,
     )
-    join_features: bool = option(
-        "Use linear functions of the features as well as the graph, as far as held-out labels "
-        "speak for them.",
+    join_features: str = option(
+        "Whether linear functions of the features count beside the graph, as far as held-out "
+        "labels speak for them. auto: where --label-mode and --tau are left out, in memory.",
         hidden=True,
+        of=OneOf(tuple(_JOINED)),
+        default="auto",
     )
     device: str = option(
         "Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
@@ -114,7 +117,7 @@ class WalkOptions:
         return DiffusionClassifier(
             kernel=None if self.kernel == _DEFAULT_KERNEL else kernel_named(self.kernel),
             warp=Warp(self.rounds) if self.rounds else None,
-            join_features=self.join_features,
+            join_features=_JOINED[self.join_features],
             random_state=random_state,
             device=self.device,
         ).set_params(**{name: value for name, value in given.items() if value is not None})

@@ -19,7 +19,11 @@ from diffclass.label_diffusion.calibration import (
 )
 from diffclass.label_diffusion.class_sizes import prior_of
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
-from diffclass.label_diffusion.feature_opinion import FeatureOpinion, join_features
+from diffclass.label_diffusion.feature_opinion import (
+    FeatureOpinion,
+    JoinedMap,
+    diffuse_joined,
+)
 from diffclass.label_diffusion.label_modes import LABEL_MODES, LabelMode
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import Decision, decide, map_scores, posteriors_of
@@ -34,6 +38,7 @@ __all__ = [
     "Decision",
     "DiffusionRules",
     "FeatureOpinion",
+    "JoinedMap",
     "LabelDiffusion",
     "LabelMode",
     "Labels",
@@ -43,9 +48,9 @@ __all__ = [
     "StoppingRule",
     "calibrate",
     "decide",
+    "diffuse_joined",
     "diffuse_labels",
     "diffusion_costs",
-    "join_features",
     "map_scores",
     "posteriors_of",
     "prior_of",

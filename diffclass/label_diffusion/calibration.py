@@ -157,7 +157,7 @@ def calibrate(
 
     See Also
     --------
-    join_features : Calibrates too, and joins what the features say where that helps.
+    diffuse_joined : Calibrates too, and joins what the features say where that helps.
 
     Examples
     --------
@@ -221,8 +221,8 @@ def calibrated(
     exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
     own = sharpened(left.posteriors, exponent)[np.arange(len(truth)), left.codes]
     before, after = (
-        float(_loss(left.posteriors, truth, e).mean()) if len(truth) else np.nan
-        for e in (1.0, exponent)
+        float(losses_at.mean()) if len(truth) else np.nan
+        for losses_at in _losses(left.posteriors, truth, np.array([1.0, exponent])).T
     )
     return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own))
 
@@ -260,12 +260,15 @@ def _map_exponent(posteriors: np.ndarray, around: np.ndarray, mass: np.ndarray |
 
 def _losses(posteriors: np.ndarray, classes: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Return the log loss of each point at each exponent, of shape (m, n_exponents)."""
-    return np.stack([_loss(posteriors, classes, e) for e in exponents], axis=1)
-
-
-def _loss(posteriors: np.ndarray, classes: np.ndarray, exponent: float) -> np.ndarray:
-    """Return the log loss of each point, whose classes have certain shares, of shape (m,)."""
-    return -(classes * np.log(floored(sharpened(posteriors, exponent)))).sum(axis=1)
+    with np.errstate(divide="ignore"):
+        logs = np.log(posteriors / posteriors.max(axis=1, keepdims=True), dtype=np.float64)
+    losses = np.empty((len(logs), len(exponents)))
+    powers = np.empty_like(logs)
+    for of_points, exponent in zip(losses.T, exponents, strict=True):
+        np.exp(np.multiply(logs, exponent, out=powers), out=powers)
+        powers /= powers.sum(axis=1, keepdims=True)
+        of_points[:] = -np.einsum("mc,mc->m", classes, np.log(floored(powers)))
+    return losses
 
 
 def sets_at(probabilities: np.ndarray, conformity: np.ndarray, *, level: float) -> np.ndarray:

@@ -327,22 +327,28 @@ def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelD
 
 
 def at_sizes(
-    operator: MarkovOperator, labels: Labels, diffusion: LabelDiffusion, sizes: ClassSizes
+    operator: MarkovOperator,
+    labels: Labels,
+    diffusion: LabelDiffusion,
+    sizes: ClassSizes,
+    *,
+    may_move: bool,
 ) -> LabelDiffusion:
     """Return a map that was joined of several, brought to sizes as far as the graph agrees.
 
-    It knows more than the graph does, so weights of the classes alone bring it there; see
+    Borders of a map that knows more than the graph does may not move; see
     `diffclass.label_diffusion.class_sizes`. ``labels`` are those of the map.
     """
     walk = start_walk(operator, labels, label_mode=diffusion.label_mode)
     values, weight = diffusion.values, diffusion.class_weight
     with stage("diffusion"):
-        sized = with_sizes(walk, values, weight, sizes, may_move=False)
+        sized = with_sizes(walk, values, weight, sizes, may_move=may_move)
     if sized.weighting is None:
         return diffusion
-    found = decide(values, sized.class_weight, dtype=diffusion.margin.dtype)
+    found = decide(sized.values, sized.class_weight, dtype=diffusion.margin.dtype)
     return replace(
         diffusion,
+        values=sized.values,
         class_weight=sized.class_weight,
         weighting=sized.weighting,
         codes=found.codes,

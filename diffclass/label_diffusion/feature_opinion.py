@@ -36,6 +36,10 @@ left out have v = Y_B - H_BB^-1 h_B. For u, the points to which a label of the g
 are left out, since the map knows them by it. With one label or group per class none is left out,
 and the walk decides alone.
 
+*Sizes of the classes* are aimed at from the joined map. Weights w_i of the classes are one more
+factor of q_i; where borders move (`diffclass.label_diffusion.class_sizes`), the graph alone decides
+again.
+
 s, the steps and the prior were chosen on the choosing half of the problems of
 `experiments.few_labels.benchmark`, which has the figures.
 
@@ -50,21 +54,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.special import softmax
 
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
-from diffclass.label_diffusion.class_sizes import SIZED
-from diffclass.label_diffusion.diffusion import LabelDiffusion
+from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffuse
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
-from diffclass.label_diffusion.maps import counted_every
+from diffclass.label_diffusion.maps import counted_every, posteriors_of
+from diffclass.label_diffusion.stopping import DiffusionRules
 from diffclass.neighbors.number_range import nearest_of
-from diffclass.operators.warped import Operator
+from diffclass.operators.markov import MarkovOperator
 from diffclass.system.progress import stage
 
 _NOISE = 0.1  # s
 _RIDGE = 0.01  # of S: this share of it is the mean variance in all directions
 _MOST_DIRECTIONS = 60  # of the features in which S is known; of more, the leading ones count
+_MOST_ROWS = 5000  # from which these directions are found
 _MOST_LABELS = 2000  # from which the features are learnt: their matrix is dense
 _MOST_VALUES = 4_000_000  # of a block of features
 _TRUSTS = (0.0, 0.5, 1.0)  # a
@@ -114,37 +120,61 @@ class FeatureOpinion:
             joined[block] = softmax(says + self.exponent * _logarithms(posteriors[block]), axis=1)
         return joined
 
+    def weighed(self, class_weight: np.ndarray) -> FeatureOpinion:
+        """Return the opinion with a weight (n_classes,) of each class as one more factor."""
+        return replace(self, intercept=self.intercept + np.log(class_weight))
 
-def join_features(
-    operator: Operator,
-    X: np.ndarray,
-    labels: Labels,
-    diffusion: LabelDiffusion,
-) -> tuple[FeatureOpinion | None, LabelDiffusion, Calibration]:
-    """Join diffused labels with what the features say, as far as held-out labels speak for it.
+
+@dataclass(frozen=True, eq=False)
+class JoinedMap:
+    """Diffused labels, joined with what the features say.
+
+    Attributes
+    ----------
+    walked : LabelDiffusion
+        That of the walk.
+    diffusion : LabelDiffusion
+        With the joined posteriors as values; that of the walk without an opinion. Points that no
+        label has reached stay so.
+    opinion : FeatureOpinion or None
+        What the features say; None where no label can be held out, and where borders of the map
+        have moved to sizes of the classes.
+    calibration : Calibration or None
+        Of the diffusion, where it was found on the way.
+    """
+
+    walked: LabelDiffusion
+    diffusion: LabelDiffusion
+    opinion: FeatureOpinion | None = None
+    calibration: Calibration | None = None
+
+    @classmethod
+    def of_walk(cls, walked: LabelDiffusion, calibration: Calibration | None = None) -> JoinedMap:
+        """Return the map of the walk alone."""
+        return cls(walked, walked, None, calibration)
+
+
+def diffuse_joined(
+    operator: MarkovOperator, X: np.ndarray, labels: Labels, rules: DiffusionRules
+) -> JoinedMap:
+    """Diffuse labels, and join what the features say as far as held-out labels speak for it.
 
     Parameters
     ----------
-    operator : MarkovOperator or WarpedOperator
-        The walk on n points. Nothing is left out of a warped one, and the features do not count.
+    operator : MarkovOperator
+        The walk on n points.
     X : ndarray of shape (n, d)
         The features of the points.
     labels : Labels
         Those of one group are held out together.
-    diffusion : LabelDiffusion
-        Of these labels.
+    rules : DiffusionRules
+        How labels diffuse. Sizes of the classes are those of the joined map.
 
     Returns
     -------
-    opinion : FeatureOpinion or None
-        What the features say; None where no label can be held out, and for a map that was brought
-        to sizes of the classes, which joined posteriors would not have.
-    diffusion : LabelDiffusion
-        With the joined posteriors as values; the same as before without an opinion. Points that no
-        label has reached stay so.
-    calibration : Calibration
-        Of these posteriors. Costs what `calibrate` does, four more steps of one column per class,
-        and one product of the features.
+    JoinedMap
+        Costs what `diffuse_labels` and `calibrate` do, four more steps of one column per class, and
+        one product of the features.
 
     Examples
     --------
@@ -152,25 +182,34 @@ def join_features(
 
     >>> import numpy as np
     >>> from diffclass import diffuse_labels, markov_operator
-    >>> from diffclass.label_diffusion import Labels, join_features
+    >>> from diffclass.label_diffusion import DiffusionRules, Labels, diffuse_joined
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(600, 10))
     >>> truth = (X[:, 0] > 0).astype(int)
-    >>> codes = np.where(np.arange(600) < 40, truth, -1)
+    >>> labels = Labels.of(np.where(np.arange(600) < 40, truth, -1))
     >>> operator = markov_operator(X, n_neighbors=12)
-    >>> by_graph = diffuse_labels(operator, codes)
-    >>> opinion, joined, calibration = join_features(operator, X, Labels.of(codes), by_graph)
-    >>> [round(float((found.codes == truth).mean()), 2) for found in (by_graph, joined)]
+    >>> found = diffuse_joined(operator, X, labels, DiffusionRules.of(labels))
+    >>> maps = found.walked, found.diffusion
+    >>> [round(float((one.codes == truth).mean()), 2) for one in maps]
     [0.83, 0.92]
     """
+    walked = diffuse(operator, labels, replace(rules, sizes=None))
     with stage("opinion of the features"):
-        left = hold_out_labels(operator, labels, diffusion)
-        calibration = calibrate_by(operator, diffusion, left)
-        if not len(left.points) or diffusion.weighting in SIZED:
-            return None, diffusion, calibration
-        opinion, without = _opinion(operator, X, labels, diffusion, left, calibration.temperature)
-        left = replace(left, posteriors=without)
-        diffusion = diffusion.with_posteriors(opinion.joined(diffusion.posteriors, X))
-        return opinion, diffusion, calibrate_by(operator, diffusion, left)
+        left = hold_out_labels(operator, labels, walked)
+        calibration = calibrate_by(operator, walked, left)
+        if not len(left.points):
+            if rules.sizes is None:
+                return JoinedMap.of_walk(walked, calibration)
+            return JoinedMap.of_walk(diffuse(operator, labels, rules))
+        opinion, without = _opinion(operator, X, labels, walked, left, calibration.temperature)
+        joined = walked.with_posteriors(opinion.joined(walked.posteriors, X))
+        if rules.sizes is not None:
+            joined = at_sizes(operator, labels, joined, rules.sizes, may_move=True)
+            if joined.weighting == "moved":
+                return JoinedMap.of_walk(joined)
+            opinion = opinion.weighed(joined.class_weight)
+            without = posteriors_of(without, joined.class_weight)
+        calibration = calibrate_by(operator, joined, replace(left, posteriors=without))
+        return JoinedMap(walked, joined, opinion, calibration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +224,7 @@ class _Linear:
 
 
 def _opinion(
-    operator: Operator,
+    operator: MarkovOperator,
     X: np.ndarray,
     labels: Labels,
     diffusion: LabelDiffusion,
@@ -199,7 +238,7 @@ def _opinion(
     points = (points - mean) / scale
     learnt = _learnt_from(labels, left)
     labelled = (_doubles(X[learnt.points]) - mean) / scale
-    mass = operator.unwarped.mass
+    mass = operator.mass
     weight = np.ones(len(points)) if mass is None else mass[counted].astype(np.float64)
     reached = diffusion.codes[counted] >= 0
     on_map = _Map(
@@ -313,10 +352,18 @@ def _leading_directions(points: np.ndarray) -> np.ndarray:
     axes = np.eye(points.shape[1])[:, points.any(axis=0)]  # a constant feature is 0
     if axes.shape[1] <= _MOST_DIRECTIONS:
         return axes
-    from sklearn.utils.extmath import randomized_svd
+    some = points[:: 1 + len(points) // _MOST_ROWS][:, points.any(axis=0)]
+    leading = _leading_eigenvectors(some @ some.T if len(some) < some.shape[1] else some.T @ some)
+    if len(some) < some.shape[1]:
+        leading = some.T @ leading
+        leading /= np.linalg.norm(leading, axis=0)
+    return axes @ leading
 
-    some = points[:: 1 + len(points) // 5000]
-    return randomized_svd(some, min(_MOST_DIRECTIONS, *some.shape), random_state=0)[2].T
+
+def _leading_eigenvectors(A: np.ndarray) -> np.ndarray:
+    """Return those of the largest eigenvalues of a symmetric matrix, as columns."""
+    n = len(A)
+    return eigh(A, subset_by_index=(max(n - _MOST_DIRECTIONS, 0), n - 1))[1]
 
 
 def _doubles(X: np.ndarray) -> np.ndarray:

@@ -253,7 +253,7 @@ class _Maps:
         )
         sizes = self.rules_of(labels).sizes
         if sizes is not None:
-            found = at_sizes(self.operator, labels, found, sizes)
+            found = at_sizes(self.operator, labels, found, sizes, may_move=False)
         # the same mean at each label that was left out, by maps without it
         points = by_both.left.points
         hinted = by_hints.probabilities[points]

@@ -133,6 +133,12 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
     return tau
 
 
+def is_auto(tau: Tau) -> bool:
+    """Whether the rule "auto" chooses the time."""
+    rule = checked_tau(tau)
+    return isinstance(rule, StoppingRule) and rule.by == "auto"
+
+
 # tau of the summed labels that are tried with one label per class. Their sum is long, as in Poisson
 # learning, which was made for so few. On large graphs it would take longer than all the rest.
 SUMMED_TAU = 256

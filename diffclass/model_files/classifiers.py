@@ -126,7 +126,7 @@ _PARAMETERS: dict[str, Form] = {
         )
     ),
     "warp": Maybe(_WARP),
-    "join_features": Flag(),
+    "join_features": OneOf({"name": Text(), "flag": Flag()}),
     "kept_classes": Maybe(Whole(2)),
     "random_state": _SEED,
     "device": Text(),

@@ -10,16 +10,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass.label_diffusion import LabelDiffusion, Labels, diffuse_labels
+from diffclass.label_diffusion import (
+    DiffusionRules,
+    LabelDiffusion,
+    Labels,
+    diffuse_joined,
+    diffuse_labels,
+)
 from diffclass.label_diffusion.class_sizes import Prior
 from diffclass.label_diffusion.free_walk import sum_end
-from diffclass.label_diffusion.label_modes import LABEL_MODES
+from diffclass.label_diffusion.label_modes import AUTO, LABEL_MODES
 from diffclass.label_diffusion.stopping import StoppingRule, last_time
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator, warped_operator
@@ -41,6 +47,7 @@ class Diffusions:
 
     - `operator`: the walk on n points; states are of these points
     - `rule`: its limits are those of every rule
+    - `features`: of the n points, to join refined maps; by default the walk decides alone
     - `grouping`: takes class ids, 0 where unlabelled, and returns the ``groups`` of
       `diffuse_labels`
     - `most_refined`: refined maps kept. With two, undo brings the one before back at once.
@@ -51,6 +58,7 @@ class Diffusions:
         operator: MarkovOperator,
         *,
         rule: StoppingRule,
+        features: np.ndarray | None = None,
         grouping: Grouping | None = None,
         most_refined: int = 2,
     ):
@@ -59,6 +67,7 @@ class Diffusions:
         self.columns = ColumnStore(operator)
         self.refined = RefinedMaps(most_refined)
         self._rule = rule
+        self._features = features
         self._grouping = grouping
         self._sums = ClassSums(operator, self.columns)
         self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
@@ -95,17 +104,31 @@ class Diffusions:
     def _by_rule(
         self, state: State, operator: Operator, prior: Prior | str | None
     ) -> LabelDiffusion:
+        how = {
+            "label_mode": state.label_mode,
+            "tau": replace(self._rule, by="auto"),
+            "class_prior": prior,
+        }
+        groups = None if self._grouping is None else self._grouping(state.label_ids)
         with warnings.catch_warnings():
             # the session's margin curve shows the coverage
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return self._diffused(
-                operator,
-                state,
-                label_mode=state.label_mode,
-                tau=replace(self._rule, by="auto"),
-                class_prior=prior,
-                groups=None if self._grouping is None else self._grouping(state.label_ids),
-            )
+            if self._joins(state):
+                return self._joined(Labels.of(state.targets, groups=groups), how)
+            return self._diffused(operator, state, groups=groups, **how)
+
+    def _joins(self, state: State) -> bool:
+        """Say whether features join the refined map, as they do that of `DiffusionClassifier`."""
+        is_default = state.label_mode == AUTO.name and state.warped_by is None
+        return is_default and self._features is not None
+
+    def _joined(self, labels: Labels, how: dict[str, Any]) -> LabelDiffusion:
+        nodes, points = self.operator.nodes, cast(np.ndarray, self._features)
+        if nodes is not None:
+            points = points[nodes.first]
+            labels = labels if labels.n_points == len(nodes) else labels.at_nodes(nodes)
+        rules = DiffusionRules.of(labels, **how)
+        return diffuse_joined(self.operator, points, labels, rules).diffusion
 
     def provisional_map_of(self, state: State) -> ClassMap:
         """Return a state's map at the time of `tau_of`."""

@@ -18,7 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass import _compiled
-from diffclass._validation import RandomState, check_choice, check_positive, check_seed
+from diffclass._validation import (
+    RandomState,
+    check_choice,
+    check_points,
+    check_positive,
+    check_seed,
+)
 from diffclass.acquisition import Suggestions, suggest
 from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.stopping import MarginCurve, StoppingRule, checked_rule
@@ -56,6 +62,8 @@ class RelabelSession:
 
         diffuse_labels(operator, labels, label_mode=label_mode, tau=tau, groups=groups)
 
+    and with ``features``, ``label_mode`` and time "auto", that of `DiffusionClassifier`.
+
     With the rule "auto" that takes as long as a classification: `refine` computes it, in another
     thread if need be, and the next `update` shows it. Until then the map is provisional: of summed
     labels (or those that ``label_mode`` names) at the time 12, and where `refine` has made a map
@@ -82,6 +90,9 @@ class RelabelSession:
         once two classes have labels, until the next operation "tau". If the labels do not cover the
         graph by its ``max_time``, it is the time of greatest coverage. Its limits hold for the
         margin curve too.
+    features : array-like of shape (n, d), optional
+        Of the points. They join the refined maps of ``label_mode="auto"``, as they do those of
+        `DiffusionClassifier`.
     grouping : callable, optional
         Takes the class id of each point, 0 where unlabelled, and returns the ``groups`` of
         `diffuse_labels`, for the rule "auto".
@@ -138,6 +149,7 @@ class RelabelSession:
         label_mode: str = "auto",
         tau: int | None = None,
         rule: StoppingRule | str = "auto",
+        features: ArrayLike | None = None,
         grouping: Grouping | None = None,
         coarse: CoarseGraph | None = None,
         coarse_answers: bool = True,
@@ -155,7 +167,12 @@ class RelabelSession:
             graph.set_result((operator, coarse))
             size = operator.n_points
         self._maps = StateMaps(
-            graph, size, rule=rule, grouping=grouping, coarse_answers=coarse_answers
+            graph,
+            size,
+            rule=rule,
+            features=_checked_features(features, size),
+            grouping=grouping,
+            coarse_answers=coarse_answers,
         )
         self._random_state = random_state
         first = next_state(
@@ -688,6 +705,17 @@ class RelabelSession:
     @property
     def _state(self) -> State:
         return self._history.present
+
+
+def _checked_features(features: ArrayLike | None, n_points: int) -> np.ndarray | None:
+    if features is None:
+        return None
+    found = check_points(features, name="features")
+    if len(found) != n_points:
+        raise DataError(
+            f"features have the shape {found.shape}; give one row for each of {n_points} points"
+        )
+    return found
 
 
 @contextmanager

@@ -62,6 +62,7 @@ class StateMaps:
     - `graph`: the operator on the points, and maybe the coarse graph of these points; provisional
       maps are then those of its aggregates
     - `rule`: its limits are those of every rule
+    - `features`: of the n points, to join refined maps
     - `grouping`: takes class ids, 0 where unlabelled, and returns the ``groups`` of
       `diffuse_labels`
     - `coarse_answers`: whether answers and warped walks are those of the aggregates too, if there
@@ -74,12 +75,14 @@ class StateMaps:
         n_points: int,
         *,
         rule: StoppingRule,
+        features: np.ndarray | None = None,
         grouping: Grouping | None = None,
         coarse_answers: bool = True,
     ):
         self.max_time = last_time(n_points) if rule.max_time is None else rule.max_time
         self._graph = graph
         self._rule = rule
+        self._features = features
         self._grouping = grouping
         self._coarse_answers = coarse_answers
         self._making = threading.Lock()
@@ -113,6 +116,7 @@ class StateMaps:
         diffusions = Diffusions(
             operator,
             rule=self._rule,
+            features=self._features,
             grouping=self._grouping,
             most_refined=1 if is_large else 2,  # such maps take much memory
         )

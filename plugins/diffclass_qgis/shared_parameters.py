@@ -133,7 +133,7 @@ DIFFUSION = (
     advanced_option("KERNEL", "Kernel"),
     LABEL_MODE,
     advanced_option("CLASS_SIZES", "Class sizes"),
-    advanced_option("JOIN_FEATURES", "Use the features as well as the graph"),
+    advanced_option("JOIN_FEATURES", "Whether the features count beside the graph"),
     advanced_option("TAU", "Diffusion time in steps"),
 )
 SEED = advanced_option("SEED", "Seed")

@@ -58,7 +58,7 @@ WALK = {
     "--tau": "| --tau 3",
     "--max-time": "| --max-time 2",
     "--rounds": "| --rounds 1",
-    "--join-features": "| --join-features",
+    "--join-features": "| --join-features no",
     "--device": "| --device cuda",
 }
 FEATURES = {
@@ -346,7 +346,7 @@ SILENT = {
     "cluster rows.csv --graph graph.npz --apart x -o out.csv": "--apart",
     "embed rows.csv --graph graph.npz --bandwidth 3 -o out.csv": "--bandwidth",
     "anomaly rows.csv --graph graph.npz -o out.csv": "--graph",
-    "classify rows.csv --graph graph.npz --labels labels.csv --join-features -o out.csv": "join-fe",
+    "classify rows.csv --graph graph.npz --labels name --join-features yes -o out.csv": "join-fe",
     "classify rows.csv --labels name --label-variable x -o out.csv": "name one of them",
     "classify rows.csv --scores scores.csv --holdout -o out.csv": "--holdout",
     "suggest rows.csv --label-variable x -o out.csv": "--label-variable",

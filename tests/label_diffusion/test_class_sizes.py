@@ -312,19 +312,32 @@ def test_labels_are_held_out_of_a_map_that_met_sizes(label_mode):
     assert sets[np.arange(400), truth].mean() > 0.85
 
 
-def test_joined_features_leave_sizes_alone():
-    X, truth = make_blobs([300, 60, 40], centers=[[0, 0], [4, 0], [2, 4]], random_state=0)
-    y = np.full(400, -1)
-    chosen = draw_per_class(truth, 10, random_state=0)
-    y[chosen] = truth[chosen]
-    plain, joined = (
-        DiffusionClassifier(class_prior=[300, 60, 40], join_features=join).fit(X, y)
-        for join in (False, True)
-    )
-    assert plain.diffusion_.weighting in SIZED
-    np.testing.assert_array_equal(plain.transduction_, joined.transduction_)
-    assert joined.feature_opinion_ is None
-    assert joined.calibration_.n_held_out == plain.calibration_.n_held_out > 0
+@pytest.mark.parametrize("wish", [[300, 60, 40], ([0.0, 0.0, 0.0], [0.7, 0.2, 1.0])])
+def test_sizes_are_those_of_the_map_joined_with_features(wish):
+    """Also at new points, and of labels that are held out; whether borders move or weights do."""
+    seen = set()
+    for seed in range(6):
+        X, truth = make_blobs([300, 60, 40], centers=[[0, 0], [3, 0], [1, 3]], random_state=seed)
+        y = np.full(400, -1)
+        chosen = draw_per_class(truth, 10, random_state=0)
+        y[chosen] = truth[chosen]
+        model = DiffusionClassifier(class_prior=wish).fit(X, y)
+        weighting = model.diffusion_.weighting
+        seen.add(weighting)
+        assert (model.feature_opinion_ is None) == (weighting == "moved")
+        assert weighting not in SIZED or model.diffusion_.meets(wish)
+        assert model.calibration_.n_held_out == 30
+        np.testing.assert_array_equal(model.predict(X), model.transduction_)
+    assert seen & set(SIZED)
+
+
+def test_a_wish_within_which_the_joined_map_lies_changes_nothing(rng):
+    X, truth = make_blobs([300, 60, 40], centers=[[0, 0], [3, 0], [1, 3]], random_state=0)
+    y = np.where(rng.random(400) < 0.1, truth, -1)
+    plain = DiffusionClassifier().fit(X, y)
+    share = np.bincount(plain.transduction_) / 400
+    wished = DiffusionClassifier(class_prior=(0.9 * share, np.minimum(1.1 * share, 1))).fit(X, y)
+    np.testing.assert_array_equal(plain.label_distributions_, wished.label_distributions_)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,14 @@ from sklearn.gaussian_process.kernels import DotProduct
 
 from diffclass import (
     DiffusionClassifier,
+    ParameterError,
+    StoppingRule,
     UnreachedWarning,
     Warp,
     diffuse_labels,
     markov_operator,
 )
-from diffclass.label_diffusion import Labels, feature_opinion, join_features
+from diffclass.label_diffusion import DiffusionRules, Labels, diffuse_joined, feature_opinion
 from diffclass.label_diffusion.feature_opinion import (
     _learnt_from,
     _Map,
@@ -53,10 +55,10 @@ def rings():
 
 
 def joined_of(X, codes, weight=None, groups=None):
-    """Return the map of the graph, and what `join_features` makes of it."""
-    operator = markov_operator(X, n_neighbors=12)
-    found = diffuse_labels(operator, codes, label_weight=weight, groups=groups)
-    return found, *join_features(operator, X, Labels.of(codes, weight, groups), found)
+    """Return the map of the graph, what the features say, the joined map and its calibration."""
+    operator, labels = markov_operator(X, n_neighbors=12), Labels.of(codes, weight, groups)
+    found = diffuse_joined(operator, X, labels, DiffusionRules.of(labels))
+    return found.walked, found.opinion, found.diffusion, found.calibration
 
 
 def held_out(X, codes, weight=None, groups=None):
@@ -181,9 +183,9 @@ def test_one_label_per_class_says_nothing(cube):
     X, _, truth = cube
     codes = np.full(600, -1)
     codes[[0, np.flatnonzero(truth != truth[0])[0]]] = [truth[0], 1 - truth[0]]
-    clf = DiffusionClassifier(join_features=True).fit(X, codes)
+    clf = DiffusionClassifier().fit(X, codes)
     assert clf.feature_opinion_ is None
-    alone = DiffusionClassifier().fit(X, codes)
+    alone = DiffusionClassifier(join_features=False).fit(X, codes)
     assert (clf.label_distributions_ == alone.label_distributions_).all()
 
 
@@ -222,8 +224,8 @@ def test_values_in_blocks_are_the_same(cube, monkeypatch):
 def test_classifier_joins_at_new_points_too(cube, dtype):
     X, codes, _ = cube
     X = X.astype(dtype)
-    clf = DiffusionClassifier(join_features=True).fit(X, codes)
-    alone = DiffusionClassifier().fit(X, codes)
+    clf = DiffusionClassifier().fit(X, codes)
+    alone = DiffusionClassifier(join_features=False).fit(X, codes)
     assert clf.feature_opinion_.weight > 0.9
     assert alone.feature_opinion_ is None
     assert clf.label_distributions_.dtype == dtype
@@ -243,14 +245,14 @@ def test_classifier_joins_at_new_points_too(cube, dtype):
 def test_units_do_not_matter(cube, scale, offset):
     """Those of all features for the whole opinion; those of each for its standard units."""
     X, codes, _ = cube
-    found, opinion, joined, _ = joined_of(X, codes)
-    operator = markov_operator(X, n_neighbors=12)
+    _, opinion, joined, _ = joined_of(X, codes)
+    operator, labels = markov_operator(X, n_neighbors=12), Labels.of(codes)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scaled = scale * (X + offset)
-        other, also, _ = join_features(operator, scaled, Labels.of(codes), found)
-    np.testing.assert_allclose(other.coefficients, opinion.coefficients, atol=1e-6)
-    np.testing.assert_allclose(also.posteriors, joined.posteriors, atol=1e-6)
+        also = diffuse_joined(operator, scaled, labels, DiffusionRules.of(labels))
+    np.testing.assert_allclose(also.opinion.coefficients, opinion.coefficients, atol=1e-6)
+    np.testing.assert_allclose(also.diffusion.posteriors, joined.posteriors, atol=1e-6)
     each = np.geomspace(1e-150, 1e150, X.shape[1])
     first, second = (
         (points - mean) / width
@@ -264,7 +266,7 @@ def test_points_that_no_label_reaches_stay_so(cube):
     X, codes, _ = cube
     X = np.concatenate([X, 50 + X[:30] / 100])
     with pytest.warns(UnreachedWarning):
-        clf = DiffusionClassifier(join_features=True).fit(X, np.append(codes, np.full(30, -1)))
+        clf = DiffusionClassifier().fit(X, np.append(codes, np.full(30, -1)))
     assert clf.feature_opinion_.weight > 0.5
     assert (clf.transduction_[-30:] == -1).all()
     assert (clf.margin_[-30:] == 0).all()
@@ -276,32 +278,54 @@ def test_equal_points_count_as_often_as_they_are_there(rng):
     X = rng.integers(0, 3, size=(500, 4)).astype(float)
     truth = (X @ [1.0, -2.0, 1.5, 0.5] > 1).astype(int)
     codes = np.where(np.arange(500) < 30, truth, -1)
-    once = DiffusionClassifier(join_features=True).fit(X, codes)
-    twice = DiffusionClassifier(join_features=True).fit(
-        np.tile(X, (2, 1)), np.append(codes, np.full(500, -1))
-    )
+    once = DiffusionClassifier().fit(X, codes)
+    twice = DiffusionClassifier().fit(np.tile(X, (2, 1)), np.append(codes, np.full(500, -1)))
     assert (once.feature_opinion_ is None) == (twice.feature_opinion_ is None)
     assert (once.transduction_ == twice.transduction_[:500]).mean() > 0.97
 
 
-def test_warped_walks_decide_alone(cube):
+@pytest.mark.parametrize(
+    "alone",
+    [
+        {"warp": Warp()},
+        {"tau": 12},
+        {"tau": "margin"},
+        {"label_mode": "absorbing"},
+        {"kept_classes": 2},
+        {"join_features": False},
+    ],
+    ids=str,
+)
+def test_the_walk_decides_alone_where_something_is_asked_of_it(cube, alone):
     X, codes, _ = cube
-    clf = DiffusionClassifier(join_features=True, warp=Warp()).fit(X, codes)
+    clf = DiffusionClassifier(**alone).fit(X, codes)
     assert clf.feature_opinion_ is None
+    assert not clf.joins_features
+
+
+def test_features_can_be_asked_for_wherever_labels_are_held_out(cube):
+    X, codes, _ = cube
+    given = {"tau": 12, "label_mode": "absorbing"}
+    assert DiffusionClassifier(join_features=True, **given).fit(X, codes).feature_opinion_
+    assert DiffusionClassifier(tau=StoppingRule(max_time=64)).fit(X, codes).feature_opinion_
+    with pytest.raises(ParameterError, match="held-out labels, which a warped walk knows"):
+        DiffusionClassifier(join_features=True, warp=Warp()).fit(X, codes)
+    with pytest.raises(ParameterError, match="join_features"):
+        DiffusionClassifier(join_features="yes").fit(X, codes)
 
 
 def test_all_points_equal_or_none_of_them():
     X, codes = np.full((60, 3), 7.0), np.where(np.arange(60) < 4, [0, 0, 1, 1] * 15, -1)
     for points in (X, 0 * X):
         with pytest.warns(UserWarning, match="no point of the map is of the class 1"):
-            clf = DiffusionClassifier(join_features=True).fit(points, codes)
+            clf = DiffusionClassifier().fit(points, codes)
         assert np.isfinite(clf.label_distributions_).all()
 
 
 def test_probabilities_stay_calibrated(cube):
     X, codes, truth = cube
-    alone = DiffusionClassifier().fit(X, codes)
-    clf = DiffusionClassifier(join_features=True).fit(X, codes)
+    alone = DiffusionClassifier(join_features=False).fit(X, codes)
+    clf = DiffusionClassifier().fit(X, codes)
     losses = [
         -np.log(c.label_distributions_[np.arange(600), truth][codes < 0]).mean()
         for c in (clf, alone)

@@ -52,7 +52,7 @@ def forecast_classification(
     kept = _CLASS_BYTES * points.size().points if second_seed else 0.0
     found = Forecast.of(costs | {"writing": Cost()}, kept=kept)
     is_usual = classifier.kernel is None and classifier.warp is None
-    if not is_usual or classifier.join_features or classifier.device != "cpu":
+    if not is_usual or classifier.device != "cpu":
         return found
     seconds = seconds_of(costs, n_fits=n_fits, once=_ONCE)
     return replace(found, seconds=_with_second_seed(seconds, costs) if second_seed else seconds)

@@ -265,13 +265,13 @@ def share(count: int, whole: int) -> str:
 
 
 def feature_lines(weight: float | None) -> list[str]:
-    """Return how much the features count as a line to read, none where that was not asked for."""
+    """Return how much the features count as a line to read, none where the graph decides alone."""
     return [] if weight is None else [f"features      count with a probability of {weight:.0%}"]
 
 
 def features_weight(classifier: Classifier) -> float | None:
-    """Return the probability that the features count; None where that was not asked for."""
-    if not getattr(classifier, "join_features", False):
+    """Return the probability that the features count; None where the graph decides alone."""
+    if not getattr(classifier, "joins_features", False):
         return None
     opinion = getattr(classifier, "feature_opinion_", None)
     return 0.0 if opinion is None else opinion.weight

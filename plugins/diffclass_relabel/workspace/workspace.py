@@ -147,6 +147,7 @@ class Workspace(ABC):
             label_mode=self.settings.label_mode,
             tau=self.settings.given_tau,
             rule=self.settings.rule,
+            features=self.features,
             grouping=self.grouping,
             coarse_answers=self.coarse_answers,
             n_points=len(self.features),

@@ -235,7 +235,7 @@ def _probabilities(
 def kept_classes_of(classifier: DiffusionClassifier, n_rows: int, n_classes: int) -> int | None:
     """Return how many classes each row should keep; None for all, as of few rows or classes."""
     can_keep = LABEL_MODES[classifier.label_mode].largest_walk is not None
-    needs_all = classifier.warp is not None or classifier.join_features
+    needs_all = classifier.warp is not None or classifier.join_features is True
     is_many = n_classes > 2 * _KEPT and n_rows * n_classes > _MANY_VALUES
     return _KEPT if is_many and can_keep and not needs_all else None
 

@@ -265,7 +265,8 @@ def _model_bytes(kind: str) -> bytes:
 _MODELS: dict[str, Callable[[], dict[str, object]]] = {
     "spectral": dict,
     "spatial": lambda: {"spatial": True},
-    "warped, with features": lambda: {"warp": Warp(), "join_features": True},
+    "warped": lambda: {"warp": Warp()},
+    "with features": lambda: {"join_features": True},
     "shaped": lambda: {"kernel": SharedNeighbors(LocalDiscriminant(Directed()))},
 }
 

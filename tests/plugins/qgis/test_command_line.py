@@ -101,14 +101,14 @@ def test_values_become_options_and_defaults_are_left_out():
         "LABELS": "labels.gpkg",
         "FIELD": "cover",
         "FEATURES": "spectral",
-        "JOIN_FEATURES": True,
+        "JOIN_FEATURES": "no",
         "SEED": 3,
         "OUTPUT": "map.tif",
         "MARGIN": None,
     }
     expected = (
         "diffclass classify --progress json --overwrite --labels labels.gpkg --label-variable "
-        "cover --join-features --seed 3 --output map.tif -- -scene.tif"
+        "cover --join-features no --seed 3 --output map.tif -- -scene.tif"
     )
     assert command_line("diffclass", CLASSIFY, values) == expected.split()
 

@@ -111,9 +111,10 @@ def test_info(call, files, capsys):
 
 
 def test_features_beside_the_graph(classify):
-    plain = classify("-o", "map.npy", "--labels-per-class", "10")
-    joined = classify("-o", "joined.npy", "--labels-per-class", "10", "--join-features")
-    assert joined["parameters"]["join_features"] is True
+    plain = classify("-o", "map.npy", "--labels-per-class", "10", "--join-features", "no")
+    joined = classify("-o", "joined.npy", "--labels-per-class", "10")
+    assert plain["parameters"]["join_features"] is False
+    assert joined["parameters"]["join_features"] == "auto"
     kept, gained = (r["holdout"]["overall_accuracy"] for r in (plain, joined))
     assert gained > kept - 0.05
 
