@@ -187,6 +187,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Number of rounds of warping.
     hint_weight_ : float or None
         Probability that the walk stops at a hint of ``score_prior``; None without it.
+    hint_share_ : float or None
+        Share of the hints' map in the mean with that of one label per class, which
+        ``score_accuracy`` decides; None without it, and where it does not.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -280,6 +283,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         score_prior: Any = None,
+        score_accuracy: float | None = None,
         graph: PointGraph | None = None,
         **others: Any,
     ) -> DiffusionClassifier:
@@ -305,6 +309,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             highest is a hint beside the labels, which y may then lack. Columns of a data frame name
             the classes; those of an array are the classes of y in their order or, without labels,
             0, 1, ... See `diffclass.label_diffusion.score_prior`.
+        score_accuracy : float, optional
+            Share of the hints that are right, 0 to 1, as you know it from elsewhere. With one label
+            per class it decides how much labels and hints count, which no label tells.
         graph : PointGraph, optional
             ``graph_`` of a classifier with the same parameters of the graph and other labels,
             fitted to the same X: it is not built again. (Hashes of the values tell whether X is the
@@ -343,7 +350,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             warn_of_scales(X)
 
         # labels: those given, None where there are hints alone, and hints beside them
-        labels, hints = self._labels(y, X.shape[0], label_weight, groups, score_prior)
+        labels, hints = self._labels(
+            y, X.shape[0], label_weight, groups, score_prior, score_accuracy
+        )
         seeds = cast(Labels, labels) if hints is None else hints.labels(labels, ALONE)
         self.classes_ = seeds.classes
         rules = self._rules(seeds)
@@ -609,20 +618,27 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_weight: ArrayLike | None,
         groups: ArrayLike | None,
         score_prior: Any,
+        score_accuracy: float | None,
     ) -> tuple[Labels | None, ScorePrior | None]:
         """Return the labels of y, None where scores stand alone, and the hints of the scores."""
         hints = None
         if score_prior is not None:
             self._check_hints()
             y = np.full(n_points, UNLABELLED) if y is None else y
-            hints = ScorePrior(score_prior, y)
+            hints = ScorePrior(score_prior, y, score_accuracy)
             if not (hints.y_codes >= 0).any():
                 if label_weight is not None or groups is not None:
                     raise ParameterError(
                         "groups and label_weight are those of labels, and y has none; leave them "
                         "out"
                     )
+                if score_accuracy is not None:
+                    raise ParameterError(
+                        "score_accuracy weighs scores against labels, and y has none; leave it out"
+                    )
                 return None, hints
+        elif score_accuracy is not None:
+            raise ParameterError("score_accuracy is that of score_prior, which is not given")
         if y is None:
             raise DataError(
                 "DiffusionClassifier requires y to be passed, but the target y is None; "
@@ -688,10 +704,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Labels, JoinedMap]:
         """Diffuse labels, hints, or both; return what was diffused, and the map."""
         self.walk_: Operator = self.operator_
-        self.n_rounds_, self.hint_weight_ = 0, None
+        self.n_rounds_, self.hint_weight_, self.hint_share_ = 0, None, None
         if hints is not None:
             hinted = hints.diffused(self.operator_, labels, self._rules)
-            self.hint_weight_ = hinted.eta
+            self.hint_weight_, self.hint_share_ = hinted.eta, hinted.share
             if hinted.eta != 0 or not self.joins_features:
                 return hinted.labels, JoinedMap.of_walk(hinted.diffusion, hinted.calibration)
             # the hints do not count: the map is that of the labels, as without hints

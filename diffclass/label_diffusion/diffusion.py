@@ -165,9 +165,12 @@ class LabelDiffusion:
         """Return what was found at the nodes as that of all points."""
         return self if nodes is None else self.in_rows(nodes.of_points)
 
-    def with_posteriors(self, posteriors: np.ndarray) -> LabelDiffusion:
+    def with_posteriors(
+        self, posteriors: np.ndarray, *, reached: np.ndarray | None = None
+    ) -> LabelDiffusion:
         """Return a diffusion whose values are these posteriors, 0 where no label has arrived."""
-        values = np.where(self.reached[:, None], posteriors, 0).astype(np.float64)
+        reached = self.reached if reached is None else reached
+        values = np.where(reached[:, None], posteriors, 0).astype(np.float64)
         weight = equal_weights(values.shape[1])
         decision = decide(values, weight, dtype=self.margin.dtype)
         return replace(

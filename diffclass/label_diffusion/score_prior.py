@@ -35,7 +35,22 @@ However sure the hints' map is, it names the class with probability a and else a
 and A. Skene, Maximum likelihood estimation of observer error-rates, 1979, with one rate for all
 classes). So it is too where no label reaches some points. Where a class has no label, or points
 keep few of many classes, the map is that by both. Sizes of the classes are met by the map that is
-found without them. Measured in experiments/few_labels/scores.py.
+found without them.
+
+*Where the user says how often hints are right,* s_0, that counts like m = 100 labels: with r of L
+labels named right by the hints at their own points, s = (m s_0 + r) / (m + L). Then hints judge
+both maps. A map that agrees with a share q of them names the class with probability a, where
+
+    q = a s + (1 - a) (1 - s) / (n_classes - 1)   for that of the labels, whose errors are others,
+    s = a q + (1 - a) (1 - q) / (n_classes - 1)   for that of the hints, which errs as they do,
+
+and a is at most 1 - |q - s|. Near chance hints tell nothing, so the first is solved by ridge
+regression (0.03) towards the mean of p_L at its class. From two labels per class on, a above is
+that of the second line. With one, the mean is by the odds of being right,
+
+    p ~ p_L^w p_H^(1 - w),    w = o_L / (o_L + o_H),    o = (n_classes - 1) a / (1 - a).
+
+Measured in experiments/few_labels/scores.py.
 """
 
 from __future__ import annotations
@@ -49,6 +64,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from diffclass._validation import check_share
 from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
 from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffuse
@@ -62,6 +78,7 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import UNLABELLED, encode_labels
 
 ALONE, MOST = 0.05, 0.1  # eta without labels, and at most
+_STRENGTH, _RIDGE, _MOST_RIGHT = 100.0, 0.03, 0.99  # m, of q = a s + ..., a at most
 _SQUARE = 20  # of the odds of a, at which kappa is 1 with one label per class
 _LEAST_RIGHT, _MOST_LABELS = 0.5, 10.0  # a, kappa
 _LEAST_LABELS = 2  # L, to hold labels out
@@ -75,6 +92,7 @@ class Hinted:
     labels: Labels
     diffusion: LabelDiffusion
     eta: float | None = None  # weight of the hints, 0 if they do not count; None without any
+    share: float | None = None  # 1 - w, where a mean is by the odds of being right
     calibration: Calibration | None = None  # where it was found on the way
 
 
@@ -90,6 +108,8 @@ class ScorePrior:
         without any label, 0, 1, ...
     y : array-like of shape (n,)
         Labels, marked as in `Labels.of`.
+    accuracy : float, optional
+        Share of the hints that are right, 0 to 1, as far as it is known beside the labels.
 
     Attributes
     ----------
@@ -104,7 +124,7 @@ class ScorePrior:
         For scores of another number of points, without a finite row, of labelled points only, or
         not of one kind with y; and for columns that are marks of the unlabelled.
     ParameterError
-        For an array whose columns are not the classes of y.
+        For an array whose columns are not the classes of y, and an accuracy out of range.
 
     Warns
     -----
@@ -123,7 +143,8 @@ class ScorePrior:
     ['corn', 'soy', 'soy']
     """
 
-    def __init__(self, scores: Any, y: Any):
+    def __init__(self, scores: Any, y: Any, accuracy: float | None = None):
+        self.accuracy = None if accuracy is None else check_share(accuracy, "score_accuracy")
         values = _numbers(scores)
         labelled, codes = encode_labels(y)
         if values.ndim != 2 or len(values) != len(codes):
@@ -194,14 +215,21 @@ class ScorePrior:
         if labels is None:
             return maps.of_one(hints, ALONE)
         by_hints = maps.unsized(hints)
-        a = self._share_right(by_hints, labels)
         has_all_classes = len(labels.classes) == len(self.classes)
+        can_pool = has_all_classes and rules_of(labels).kept_classes is None
+        if self.accuracy is None:
+            a = self._share_right(by_hints.codes[labels.points], labels, 0.5, 2)
+        else:
+            right = self._share_right(self.hints[labels.points], labels, self.accuracy, _STRENGTH)
+            agreement = _Agreement(self, right, operator.mass)
+            a = agreement.of_hints(by_hints)
+            if can_pool and labels.per_class < _LEAST_LABELS:
+                return maps.by_odds(self, labels, by_hints, agreement)
         if has_all_classes and a < _LEAST_RIGHT:
             return maps.of_one(labels, 0.0)
         eta = _labels_worth(a, labels.per_class) * len(self.classes) / len(self.hints)
         both, eta = self.labels(labels, min(eta, MOST)), min(eta, MOST)
-        can_hold_out = has_all_classes and labels.per_class >= _LEAST_LABELS
-        if not can_hold_out or rules_of(both).kept_classes is not None:
+        if not can_pool or labels.per_class < _LEAST_LABELS:
             return maps.of_one(both, eta)
         by_labels = maps.calibrated(labels)
         if by_labels.is_better(by_hints.codes) and by_labels.diffusion.reached.all():
@@ -209,11 +237,49 @@ class ScorePrior:
         others = maps.calibrated(hints, by_hints), maps.calibrated(both)
         return maps.mixed(both, eta, by_labels, *others, a)
 
-    def _share_right(self, by_hints: LabelDiffusion, labels: Labels) -> float:
-        """Return a, the share of the labels that the map of the hints alone gets right."""
+    def _share_right(
+        self, found: np.ndarray, labels: Labels, expected: float, strength: float
+    ) -> float:
+        """Return the share of the labels that classes found there name right.
+
+        What is expected counts like so many labels; without a class (-1) a label says nothing.
+        """
         own = np.searchsorted(self.classes, labels.classes)[labels.codes]
-        n_right = int(np.count_nonzero(by_hints.codes[labels.points] == own))
-        return (n_right + 1) / (len(labels.points) + 2)
+        n_right = np.count_nonzero(found == own)
+        return float((n_right + strength * expected) / (np.count_nonzero(found >= 0) + strength))
+
+
+@dataclass(frozen=True, eq=False)
+class _Agreement:
+    """How often maps are right, by their agreement with hints of which a share s is right."""
+
+    prior: ScorePrior
+    right: float  # s
+    mass: np.ndarray | None  # number of points at each node
+
+    def of_labels(self, found: LabelDiffusion, probabilities: np.ndarray) -> float:
+        """Return a of the labels' map with these probabilities."""
+        q, chance = self._with(found), 1 / max(len(self.prior.classes), 2)
+        wrong = (1 - self.right) * chance / (1 - chance)
+        sure = float(np.average(probabilities.max(axis=1), weights=self.mass))
+        slope = self.right - wrong
+        a = sure + slope * (q - wrong - slope * sure) / (slope**2 + _RIDGE)
+        return self._within(a, q, least=chance)
+
+    def of_hints(self, found: LabelDiffusion) -> float:
+        """Return a of the hints' map."""
+        q, n_others = self._with(found), max(len(self.prior.classes) - 1, 1)
+        wrong = (1 - q) / n_others
+        return self._within((self.right - wrong) / max(q - wrong, _RIDGE), q)
+
+    def _with(self, found: LabelDiffusion) -> float:
+        """Return q of a map."""
+        judged = (self.prior.hints >= 0) & (self.prior.y_codes < 0)
+        agrees = found.codes[judged] == self.prior.hints[judged]
+        return float(np.average(agrees, weights=None if self.mass is None else self.mass[judged]))
+
+    def _within(self, a: float, q: float, least: float = 1 - _MOST_RIGHT) -> float:
+        return float(np.clip(min(a, 1 - abs(q - self.right)), least, _MOST_RIGHT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +301,7 @@ class _Maps:
         """Return the map of one set of labels, at the sizes of its rules."""
         rules = self.rules_of(labels)
         if known is not None and rules.sizes is None:
-            return Hinted(labels, known.diffusion, eta, known.calibration)
+            return Hinted(labels, known.diffusion, eta, calibration=known.calibration)
         return Hinted(labels, diffuse(self.operator, labels, rules), eta)
 
     def mixed(
@@ -248,19 +314,45 @@ class _Maps:
         a: float,
     ) -> Hinted:
         """Return the mean of three maps, brought to the sizes; ``labels`` are those of both."""
-        found = by_both.diffusion.with_posteriors(
-            _mean(by_labels.probabilities, by_hints.probabilities, by_both.probabilities, a)
-        )
-        sizes = self.rules_of(labels).sizes
-        if sizes is not None:
-            found = at_sizes(self.operator, labels, found, sizes, may_move=False)
+
+        def mean(of_labels: np.ndarray, of_hints: np.ndarray, of_both: np.ndarray) -> np.ndarray:
+            n_others = max(of_hints.shape[1] - 1, 1)
+            hinted = a * of_hints + (1 - a) * (1 - of_hints) / n_others
+            return np.cbrt(floored(of_labels) * hinted * floored(of_both))
+
         # the same mean at each label that was left out, by maps without it
         points = by_both.left.points
         hinted = by_hints.probabilities[points]
-        left = _mean(by_labels.without(points), hinted, by_both.without(points), a)
-        left = posteriors_of(left, found.class_weight)
-        calibration = calibrate_by(self.operator, found, replace(by_both.left, posteriors=left))
-        return Hinted(labels, found, eta, calibration)
+        left = mean(by_labels.without(points), hinted, by_both.without(points))
+        found = mean(by_labels.probabilities, by_hints.probabilities, by_both.probabilities)
+        diffusion = by_both.diffusion.with_posteriors(_divided(found))
+        return self._joined(Hinted(labels, diffusion, eta), replace(by_both.left, posteriors=left))
+
+    def by_odds(
+        self, prior: ScorePrior, labels: Labels, by_hints: LabelDiffusion, agreement: _Agreement
+    ) -> Hinted:
+        """Return the mean of the maps of labels and hints by their odds of being right."""
+        of_labels = self.calibrated(labels)
+        hinted = self.calibrated(prior.labels(None, ALONE), by_hints)
+        a = agreement.of_labels(of_labels.diffusion, of_labels.probabilities)
+        odds = np.array([a / (1 - a), (b := agreement.of_hints(by_hints)) / (1 - b)])
+        w, rest = odds / odds.sum()
+        logs = w * np.log(floored(of_labels.probabilities))
+        logs += rest * np.log(floored(hinted.probabilities))
+        reached = of_labels.diffusion.reached | by_hints.reached
+        found = by_hints.with_posteriors(_divided(np.exp(logs)), reached=reached)
+        joined = Hinted(prior.labels(labels, ALONE), found, ALONE, float(rest))
+        return self._joined(joined, HeldOutLabels.none(len(prior.classes)))
+
+    def _joined(self, found: Hinted, left: HeldOutLabels) -> Hinted:
+        """Return what was joined, brought to the sizes and calibrated."""
+        labels, diffusion = found.labels, found.diffusion
+        sizes = self.rules_of(labels).sizes
+        if sizes is not None:
+            diffusion = at_sizes(self.operator, labels, diffusion, sizes, may_move=False)
+        left = replace(left, posteriors=posteriors_of(left.posteriors, diffusion.class_weight))
+        calibration = calibrate_by(self.operator, diffusion, left)
+        return replace(found, diffusion=diffusion, calibration=calibration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,11 +382,8 @@ class _CalibratedMap:
         return is_clear_gain(is_right.astype(int) - others_right)
 
 
-def _mean(by_labels: np.ndarray, by_hints: np.ndarray, by_both: np.ndarray, a: float) -> np.ndarray:
-    n_others = max(by_hints.shape[1] - 1, 1)
-    hinted = a * by_hints + (1 - a) * (1 - by_hints) / n_others
-    mean = np.cbrt(floored(by_labels) * hinted * floored(by_both))
-    return mean / mean.sum(axis=1, keepdims=True)
+def _divided(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
 
 
 def _labels_worth(a: float, per_class: float) -> float:

@@ -115,7 +115,7 @@ def compute(name: str, n_draws: int) -> list[dict[str, Any]]:
             y, scored = draw_labels(problem.truth, budget, seed)
             model = DiffusionClassifier(random_state=0).fit(problem.points, y, graph=graph)
             graph = model.graph_
-            alone[budget] = y, scored, _right(model.transduction_, problem, scored)
+            alone[budget] = y, scored, right(model.transduction_, problem, scored)
         nothing = np.full(len(problem.truth), -1)
         for source, scores in sources(name, problem, seed):
             known = problem.truth > 0
@@ -124,16 +124,16 @@ def compute(name: str, n_draws: int) -> list[dict[str, Any]]:
                 problem.points, nothing, score_prior=scores, graph=graph
             )
             hints = classes[np.maximum(model.transduction_, 0)]
-            of_scores = _right(highest, problem, known)
+            of_scores = right(highest, problem, known)
             runs.setdefault((source, 0), []).append(
-                (of_scores, (r := _right(hints, problem, known)), np.nan, r)
+                (of_scores, (r := right(hints, problem, known)), np.nan, r)
             )
             for budget, (y, scored, by_labels) in alone.items():
                 model = DiffusionClassifier(random_state=0).fit(
                     problem.points, y, score_prior=scores, graph=graph
                 )
-                both = _right(model.transduction_, problem, scored)
-                by_hints = _right(hints, problem, scored)
+                both = right(model.transduction_, problem, scored)
+                by_hints = right(hints, problem, scored)
                 runs.setdefault((source, budget), []).append((of_scores, by_hints, by_labels, both))
     half = "choosing" if name in CHOOSING else "reporting"
     return [
@@ -143,7 +143,7 @@ def compute(name: str, n_draws: int) -> list[dict[str, Any]]:
     ]
 
 
-def _right(found: np.ndarray, problem: Problem, scored: np.ndarray) -> float:
+def right(found: np.ndarray, problem: Problem, scored: np.ndarray) -> float:
     return 100 * float((found[scored] == problem.truth[scored]).mean())
 
 

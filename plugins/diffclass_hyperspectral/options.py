@@ -41,6 +41,7 @@ OPTIONS = {
     "position_weight": Number(0),
     "random_state": SEED,
     "rule": OneOf("diffclass.acquisition:RULES"),
+    "score_accuracy": Number(0, 1, or_none=True),
     "simplify": Number(0),
     "spatial": YES_NO,
     "stability": YES_NO,

@@ -14,5 +14,6 @@ OPTIONS = {
     "n_components": Whole(1, or_none=True),
     "overwrite": YES_NO,
     "random_state": SEED,
+    "score_accuracy": Number(0, 1, or_none=True),
     "variable": Text(or_none=True),
 }

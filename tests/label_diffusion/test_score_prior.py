@@ -347,3 +347,90 @@ def test_hints_count_as_one_observation_of_each_class(blobs):
     assert (np.diff(labels.points) > 0).all()
     plain = Labels.of(np.where(np.arange(240) < 3, np.arange(240), -1))
     assert plain.given.all()
+
+
+def stated(blobs, share_right, accuracy, *, n_per_class=1, y=None):
+    X, truth = blobs
+    scores = scores_of(truth, share_right)
+    if y is None:
+        y = np.full(len(X), -1)
+        labelled = [0, 100, 200, 3, 120, 230][: 3 * n_per_class]
+        y[labelled] = truth[labelled]
+    model = DiffusionClassifier(random_state=0)
+    return scores, y, model.fit(X, y, score_prior=scores, score_accuracy=accuracy)
+
+
+def test_maps_are_averaged_by_their_odds_of_being_right(blobs):
+    """The formulas, one by one, by the maps of labels alone and of hints alone."""
+    scores, y, found = stated(blobs, 0.5, 0.6)
+    hints, own = scores.argmax(axis=1), y >= 0
+    s = (100 * 0.6 + np.count_nonzero(hints[own] == y[own])) / 103
+    of_labels = DiffusionClassifier(random_state=0).fit(blobs[0], y)
+    of_hints = DiffusionClassifier(random_state=0)
+    of_hints.fit(blobs[0], None, score_prior=np.where(own[:, None], np.nan, scores))
+    q_l, q_h = ((one.transduction_ == hints)[~own].mean() for one in (of_labels, of_hints))
+    sure, slope = of_labels.label_distributions_.max(axis=1).mean(), s - (1 - s) / 2
+    a = sure + slope * (q_l - (1 - s) / 2 - slope * sure) / (slope**2 + 0.03)
+    h = (s - (1 - q_h) / 2) / (q_h - (1 - q_h) / 2)
+    a, h = min(a, 1 - abs(q_l - s), 0.99), min(h, 1 - abs(q_h - s), 0.99)
+    w = (a / (1 - a)) / (a / (1 - a) + h / (1 - h))
+    assert found.hint_share_ == pytest.approx(1 - w, abs=1e-5)
+    P, H = (0.995 * one.label_distributions_ + 0.005 / 3 for one in (of_labels, of_hints))
+    expected = P**w * H ** (1 - w)
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.raw_label_distributions_, expected, atol=1e-4)
+
+
+def test_what_is_said_of_the_scores_decides_with_one_label_per_class():
+    """Labels of a class name a part of the other: hints are better, or labels are."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1], 200)
+    X = rng.normal(size=(400, 2)) + 3 * np.outer(truth, [1, 0])
+    y = np.full(400, -1)
+    y[[np.argmax(X[:200, 0]), 399]] = 0, 1  # the first lies at the border
+    right = {}
+    for share in (0.55, 0.97):
+        named = np.where(rng.random(400) < share, truth, 1 - truth)
+        fits = [
+            DiffusionClassifier(random_state=0).fit(
+                X, y, score_prior=np.eye(2)[named], score_accuracy=accuracy
+            )
+            for accuracy in (0.3, 0.55, 0.97)
+        ]
+        shares = [one.hint_share_ for one in fits]
+        assert shares == sorted(shares)
+        right[share] = [(one.transduction_ == truth).mean() for one in fits]
+    alone = (DiffusionClassifier(random_state=0).fit(X, y).transduction_ == truth).mean()
+    assert right[0.55][1] > alone - 0.005
+    assert right[0.97][2] > 0.95
+
+
+@pytest.mark.parametrize("n_per_class", [1, 2])
+def test_a_true_statement_of_useless_scores_costs_nothing(blobs, n_per_class):
+    _, y, found = stated(blobs, 0.0, 1 / 3, n_per_class=n_per_class)
+    alone = DiffusionClassifier(random_state=0).fit(blobs[0], y)
+    assert (found.transduction_ == alone.transduction_).mean() > 0.98
+
+
+def test_an_accuracy_stands_beside_scores_and_labels_and_is_a_share(blobs):
+    X, truth = blobs
+    y = np.full(240, -1)
+    y[[0, 100, 200]] = 0, 1, 2
+    scores = np.eye(3)[truth]
+    with pytest.raises(ParameterError, match="of score_prior, which is not given"):
+        DiffusionClassifier().fit(X, y, score_accuracy=0.7)
+    with pytest.raises(ParameterError, match="against labels, and y has none; leave it out"):
+        DiffusionClassifier().fit(X, None, score_prior=scores, score_accuracy=0.7)
+    for wrong in (70, -0.1, "0.7", np.nan, True):
+        with pytest.raises(ParameterError, match=r"score_accuracy = .*from 0 to 1"):
+            DiffusionClassifier().fit(X, y, score_prior=scores, score_accuracy=wrong)
+
+
+def test_what_the_graph_says_of_equal_points_counts_as_often_as_there_are_points(blobs):
+    """A table of rows that come twice is that of the rows, at twice the mass."""
+    scores, y, once = stated(blobs, 0.6, 0.6)
+    X = np.repeat(blobs[0], 2, axis=0)
+    twice = DiffusionClassifier(random_state=0).fit(
+        X, np.repeat(y, 2), score_prior=np.repeat(scores, 2, axis=0), score_accuracy=0.6
+    )
+    assert twice.hint_share_ == pytest.approx(once.hint_share_, abs=1e-6)

@@ -51,21 +51,29 @@ class InMemory:
         *,
         groups: np.ndarray | None = None,
         hints: Any = None,
+        score_accuracy: float | None = None,
         graph: PointGraph | None = None,
         second: bool = False,
     ) -> DiffusionClassifier:
         """Return a classifier fitted to points, of which some have labels, or hints.
 
-        ``y`` (n,) is None or -1 without a label; ``groups``, ``hints`` and ``graph`` are as in
-        `DiffusionClassifier.fit`, where hints are called ``score_prior``. A ``second`` one has a
-        graph of its own, also where graphs lie on files.
+        ``y`` (n,) is None or -1 without a label; ``groups``, ``hints``, ``score_accuracy`` and
+        ``graph`` are as in `DiffusionClassifier.fit`, where hints are called ``score_prior``. A
+        ``second`` one has a graph of its own, also where graphs lie on files.
         """
         check_classifier(classifier, len(points.numbers))
         classifier.set_params(affinity=points.affinity)
         with warnings.catch_warnings():
             if points.scales_are_meant:
                 warnings.simplefilter("ignore", ScaleWarning)
-            return classifier.fit(points.points, y, groups=groups, score_prior=hints, graph=graph)
+            return classifier.fit(
+                points.points,
+                y,
+                groups=groups,
+                score_prior=hints,
+                score_accuracy=score_accuracy,
+                graph=graph,
+            )
 
     def kept(self, classes: np.ndarray) -> np.ndarray:
         """Return the classes by the second fit, to be compared later."""
@@ -115,6 +123,7 @@ class InBlocks:
         *,
         groups: np.ndarray | None = None,
         hints: Any = None,
+        score_accuracy: float | None = None,
         graph: PointGraph | None = None,
         second: bool = False,
     ) -> BlockClassifier:

@@ -59,6 +59,8 @@ class FitFacts(Facts):
     dropped: float | None = field(default=None, metadata=IF_KNOWN)
     # labels of each class that all hints from elsewhere count as; None without any
     hints_worth: float | None = field(default=None, metadata=IF_KNOWN)
+    # of the hints' map in the mean, where their accuracy was given and decides it
+    hints_share: float | None = field(default=None, metadata=IF_KNOWN)
     # probability that the features count beside the graph; None where that was not asked for
     features_weight: float | None = field(default=None, metadata=IF_KNOWN)
     misses_bound: bool = field(default=False, metadata=HIDDEN)
@@ -85,6 +87,7 @@ class FitFacts(Facts):
             kept_classes=getattr(diffusion, "kept_classes", None),
             dropped=None if dropped is None else float(dropped.mean()),
             hints_worth=_hints_worth(classifier),
+            hints_share=getattr(classifier, "hint_share_", None),
             features_weight=features_weight(classifier),
             misses_bound=not (curve.is_covered and is_joined),
             **more,
@@ -217,6 +220,9 @@ class ClassesReport(RunReport):
         if self.fit is not None and self.fit.hints_worth is not None:
             worth = f"{self.fit.hints_worth:.2g}"
             lines.append(f"scores        count as {worth} labels of each class")
+        if self.fit is not None and self.fit.hints_share is not None:
+            share_of = f"{self.fit.hints_share:.0%}, labels for {1 - self.fit.hints_share:.0%}"
+            lines.append(f"scores        count for {share_of}, by the accuracy that was given")
         if self.fit is not None:
             lines += feature_lines(self.fit.features_weight)
         if self.fit is not None and self.fit.kept_classes is not None:
@@ -279,7 +285,7 @@ def features_weight(classifier: Classifier) -> float | None:
 
 def _hints_worth(classifier: Classifier) -> float | None:
     weight = getattr(classifier, "hint_weight_", None)
-    if weight is None:
+    if weight is None or getattr(classifier, "hint_share_", None) is not None:
         return None
     return float(weight * len(classifier.operator_) / len(classifier.classes_))
 

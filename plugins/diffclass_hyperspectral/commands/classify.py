@@ -81,6 +81,12 @@ class _Labels:
         "its classes are hints beside the labels, and count the more the better they agree.",
         hidden=True,
     )
+    score_accuracy: float | None = option(
+        "Share of that map that is right, as far as you know it, such as 0.7. With one label per "
+        "class it decides how much labels and hints count.",
+        of=OPTIONS["score_accuracy"],
+        hidden=True,
+    )
     label_variable: str | None = variable_option("label file")
 
 
@@ -378,6 +384,8 @@ def _check_usage(
             raise click.UsageError("a model has its own bands; leave --bands out")
     else:
         refuse_without_effect(["novelty", "classify_all"], "without --model")
+    if labels.scores is None:
+        refuse_without_effect(["score_accuracy"], "without --scores")
     from diffclass_hyperspectral.io.maps import holds_polygons
 
     diffusion.check()
@@ -448,4 +456,5 @@ def _by_labels(
             place=place,
             stability=files.stability is not None,
             hints=None if given.scores is None else read_tile_labels(given.scores, tiles),
+            score_accuracy=given.score_accuracy,
         )

@@ -54,6 +54,11 @@ class _Given:
         ".tsv, .parquet, .feather), or .npy.",
         usual=True,
     )
+    score_accuracy: float | None = option(
+        "Share of the rows whose highest score is right, as far as you know it, such as 0.7. With "
+        "one label per class it decides how much labels and scores count.",
+        of=OPTIONS["score_accuracy"],
+    )
     output: Path = output_option(
         f"Id, class, probability and margin of each row: {OUTPUT}",
         short="-o",
@@ -138,7 +143,10 @@ def classify(
     if given.labels is None and given.scores is None:
         raise click.UsageError("give --labels, --scores or both")
     if given.labels is None:
-        refuse_without_effect(["labels_per_class", "holdout", "label_variable"], "without --labels")
+        without = ["labels_per_class", "holdout", "label_variable", "score_accuracy"]
+        refuse_without_effect(without, "without --labels")
+    if given.scores is None:
+        refuse_without_effect(["score_accuracy"], "without --scores")
     check_outputs(table, [given.output], overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
@@ -172,6 +180,7 @@ def classify(
                 rows,
                 y,
                 scores=scores,
+                score_accuracy=given.score_accuracy,
                 classifier=classifier,
                 holdout=Holdout(held.holdout, held.labels_per_class, running.random_state),
                 level=given.level,

@@ -120,6 +120,7 @@ def classify_rows(
     y: np.ndarray,
     *,
     scores: RowScores | None = None,
+    score_accuracy: float | None = None,
     classifier: DiffusionClassifier | None = None,
     holdout: Holdout | None = None,
     level: float | None = None,
@@ -134,6 +135,8 @@ def classify_rows(
         Classes; None for none.
     scores : RowScores, optional
         From elsewhere, as the ``score_prior`` of `DiffusionClassifier`; see `read_row_scores`.
+    score_accuracy : float, optional
+        Share of the rows whose highest score is right, as far as it is known, 0 to 1.
     classifier : DiffusionClassifier, optional
         Fitted here.
     holdout : diffclass.jobs.Holdout, optional
@@ -173,7 +176,7 @@ def classify_rows(
     >>> found.columns["class"][[5, 45]].tolist(), found.columns["probability"][[5, 45]].round(2)
     (['cat', 'dog'], array([1., 1.], dtype=float32))
     """
-    check_options(OPTIONS, level=level)
+    check_options(OPTIONS, level=level, score_accuracy=score_accuracy)
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     holdout, path = holdout or Holdout(), rows.path
     place.check_hints(scores)
@@ -187,7 +190,7 @@ def classify_rows(
     holdout.warn_of_few(rows.noun, classes.tolist(), np.bincount(codes[codes >= 0]).tolist())
     hints = None if scores is None else scores.of(rows.valid)
     given[~is_fitted] = None
-    fitted = place.fit(classifier, rows, given, hints=hints)
+    fitted = place.fit(classifier, rows, given, hints=hints, score_accuracy=score_accuracy)
     places = np.append(np.searchsorted(fitted.classes_, classes), -1)
     fit = FitFacts.of(fitted, seed=holdout.random_state, labels_without_data=n_lost)
     report = _report(rows, fitted, places[codes], is_fitted, fit)

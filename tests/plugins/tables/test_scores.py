@@ -50,6 +50,18 @@ def test_scores_alone_and_beside_labels(rows, scores, works):
     assert read_csv("alone.csv")["class"] == model.transduction_.tolist()
 
 
+def test_what_is_said_of_scores_decides_with_one_label_per_class(rows, scores, works):
+    _, truth = rows
+    write_csv("one.csv", {"row": [int(np.argmax(truth == n)) for n in NAMES], "class": NAMES})
+    words = ["classify", "points.npy", "--labels", "one.csv", "--scores", "scores.csv"]
+    shares = [
+        works(*words, "--score-accuracy", said, "-o", f"{said}.csv")["hints_share"]
+        for said in ("0.4", "0.67", "0.99")
+    ]
+    assert shares == sorted(set(shares))
+    assert right("0.67.csv", truth) > 0.9
+
+
 def test_rows_without_scores_take_those_around_them(rows, scores, works):
     _, truth = rows
     some = np.arange(0, 120, 2)
@@ -80,6 +92,9 @@ def test_wrong_usage_of_scores(rows, scores, fails):
         ([], "give --labels, --scores or both"),
         (["--scores", "scores.csv", "--holdout"], "--holdout has no effect without --labels"),
         (["--scores", "scores.csv", "--label-mode", "free"], "leave label_mode out"),
+        (["--scores", "scores.csv", "--score-accuracy", "0.7"], "no effect without --labels"),
+        (["--labels", "labels.csv", "--score-accuracy", "0.7"], "no effect without --scores"),
+        (["--labels", "labels.csv", "--scores", "scores.csv", "--score-accuracy", "70"], "70"),
     ):
         fails("classify", "points.npy", *words, "-o", "out.csv", code=2, says=says)
     np.save("short.npy", scores[1:])

@@ -34,6 +34,7 @@ class LabelledPixels:
     pixels: Pixels
     labels: LabelImage  # of the scene's rows and columns
     hints: np.ndarray | None = None  # class ids of another map (rows, columns), 0 for none
+    score_accuracy: float | None = None  # of the hints, where it is known
     place: InMemory | InBlocks = MEMORY
 
     def classified(
@@ -56,9 +57,11 @@ class LabelledPixels:
         check_two_classes(_n_classes(ids[valid]), labels.path, pixels.noun)
         y = np.where(ids > 0, ids, -1)[valid]
         groups, hints = grouping(ids)[valid], self._scores(y)
+        accuracy = None if hints is None else self.score_accuracy
         fitted = self.place.fit(
-            classifier, pixels, y, groups=groups, hints=hints, graph=graph, second=second
-        )
+            classifier, pixels, y, groups=groups, hints=hints, score_accuracy=accuracy,
+            graph=graph, second=second,
+        )  # fmt: skip
         model = SceneModel(pixels.features, fitted, pixels.scene.wavelengths, labels.table)
         posteriors = fitted.raw_label_distributions_
         return SceneClassification.of_points(posteriors, fitted.diffusion_, valid, model)

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.exceptions import DataError, warn_user
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.graph import PointGraph
 from diffclass.jobs import (
     AT_RANDOM,
@@ -80,6 +80,7 @@ def classify_scene(
     features: SceneFeatures | None = None,
     classifier: DiffusionClassifier | None = None,
     hints: LabelImage | None = None,
+    score_accuracy: float | None = None,
     holdout: Holdout | None = None,
     cleanup: Cleanup | None = None,
     stability: bool = False,
@@ -102,6 +103,8 @@ def classify_scene(
     hints : LabelImage, optional
         A map of the same classes from elsewhere, such as last year's, of the scene's rows and
         columns; see ``score_prior`` of `diffclass.DiffusionClassifier`. Not in blocks.
+    score_accuracy : float, optional
+        Share of the hints that are right, as far as it is known, 0 to 1.
     holdout : diffclass.jobs.Holdout, optional
         Which labels are held out; none by default. Methods that use a pixel's surroundings (spatial
         features, filters) are always scored both at random and in blocks.
@@ -147,7 +150,9 @@ def classify_scene(
     >>> f"{run.report.holdout.scores.overall_accuracy:.0%} right"
     '97% right'
     """
-    check_options(OPTIONS, stability=stability)
+    check_options(OPTIONS, stability=stability, score_accuracy=score_accuracy)
+    if hints is None and score_accuracy is not None:
+        raise ParameterError("score_accuracy is that of hints, which are not given")
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     cleanup, holdout = cleanup or Cleanup(), holdout or Holdout()
@@ -171,7 +176,7 @@ def classify_scene(
     holdout.warn_of_few(pixels.noun, [e.name for e in labels.table], [*labels.counts().values()])
     # Only now is known how far a pixel's features reach, which is the gap between the blocks.
     reach = _weight_beyond(scene, pixels.features, cleanup) if IN_BLOCKS in kinds else np.zeros(1)
-    labelled = LabelledPixels(pixels, labels, others, place)
+    labelled = LabelledPixels(pixels, labels, others, score_accuracy, place)
     job = _Job(labelled, classifier, holdout, cleanup, reach)
     split = job.split(kinds[0]) if kinds else None
     # What is only scored or compared comes first, so that memory never holds two results.

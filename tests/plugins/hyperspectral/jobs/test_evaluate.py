@@ -382,6 +382,9 @@ def test_another_map_is_a_hint_beside_the_labels(classify, files, tissue):
     report = classify(*words, "--scores", "other.npy", "--overwrite")
     assert report["holdout"]["overall_accuracy"] > max(alone, (other == tissue.truth).mean())
     assert report["hints_worth"] > 0.05
+    words += ["--scores", "other.npy", "--overwrite", "--score-accuracy"]
+    said = [classify(*words, accuracy)["hints_share"] for accuracy in ("0.4", "0.8")]
+    assert said[0] < said[1]
     named = LabelImage.from_array(10 * other, names={10: "nuclei", 20: "cytoplasm", 30: "stroma"})
     hints = hints_of(named, read_labels(files / "truth.hdr"))
     np.testing.assert_array_equal(hints, other)  # by name
