@@ -88,7 +88,7 @@ MATTERS = {
     | {
         "--labels": "--scores truth.npy | --labels truth.npy",
         "--scores": "| --scores truth.npy",
-        "--score-accuracy": "--scores truth.npy | --score-accuracy 0.9",
+        "--score-accuracy": "--scores truth.npy --labels-per-class 1 | --score-accuracy 0.9",
         "--label-variable": "--labels several_truth.mat | --label-variable first",
         "--holdout": "| --holdout blocks",
         "--labels-per-class": "| --labels-per-class 2",
@@ -119,7 +119,7 @@ MATTERS = {
     | {
         "--labels": "--scores scores.csv | --labels truth.csv",
         "--scores": "| --scores scores.csv",
-        "--score-accuracy": "--scores scores.csv | --score-accuracy 0.9",
+        "--score-accuracy": "--scores scores.csv --labels-per-class 1 | --score-accuracy 0.9",
         "--level": "| --level 0.5",
         "--label-variable": "--labels several_truth.csv | --label-variable first",
         "--memory": "--scores scores.csv | --memory 1MB",
