@@ -1,9 +1,11 @@
-"""Names of several scenes together, of their outputs, and the order of files by name."""
+"""Names of several scenes together, of outputs and on every system; the order of files by name."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -46,3 +48,35 @@ def in_natural_order(files: Iterable[Path]) -> list[Path]:
         return [int(p) if k % 2 else p for k, p in enumerate(pieces)], file.name
 
     return sorted(files, key=parts)
+
+
+# What Windows refuses, and Linux in part; "{}" stands for names; half of a character is not text.
+_REFUSED = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*{}\ud800-\udfff]')
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+_MOST_BYTES = 180  # of 255, so that there is room for what is added
+
+
+def safe_name(text: str) -> str:
+    """Return a text as the beginning of a file's name that every system takes.
+
+    Letters of all scripts stay, composed (NFC). Where something is replaced or cut, a few digits
+    of the text's hash follow: two texts never give one name.
+
+    >>> safe_name("Wälder 2024"), safe_name("森林")
+    ('Wälder 2024', '森林')
+    >>> safe_name("a/b"), safe_name("a:b")
+    ('a_b_c14cdd', 'a_b_6783a3')
+    """
+    whole = unicodedata.normalize("NFC", text)
+    safe = _REFUSED.sub("_", whole).strip(". ").lstrip("-. ")
+    if _DEVICES.match(safe):
+        safe = f"_{safe}"
+    if safe and safe == whole and len(safe.encode()) <= _MOST_BYTES:
+        return safe
+    begin = safe.encode()[: _MOST_BYTES - 7].decode(errors="ignore")
+    return f"{begin}_{digits_of(whole)}"
+
+
+def digits_of(text: str) -> str:
+    """Return six digits that differ where texts do."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:6]

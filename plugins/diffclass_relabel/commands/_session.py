@@ -27,7 +27,8 @@ def session_option() -> Any:
     """Return the option of the session file."""
     return option(
         "Session file: continued if it exists. By default the name of what is labelled with "
-        ".relabel.jsonl, next to it, or here where that folder cannot be written."
+        ".relabel.jsonl, next to it, or here where that folder cannot be written; a longer name "
+        "where a session of another scene has that one."
     )
 
 

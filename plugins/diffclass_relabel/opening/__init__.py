@@ -5,7 +5,6 @@ from __future__ import annotations
 from diffclass_relabel.opening.opening_page import OpeningPage
 from diffclass_relabel.opening.preparation import (
     STEPS,
-    SUFFIX,
     Preparation,
     default_session,
     prepared_editor,
@@ -15,7 +14,6 @@ from diffclass_relabel.opening.scene_folder import holds_scenes, remember, state
 
 __all__ = [
     "STEPS",
-    "SUFFIX",
     "OpeningPage",
     "Preparation",
     "SceneChooser",

@@ -7,6 +7,7 @@ Labels can be painted before there is a graph to make maps of.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diffclass.system.progress import stage
-from diffclass_hyperspectral.io.file_names import joint_name
+from diffclass_hyperspectral.io.file_names import digits_of, joint_name
 from diffclass_relabel.protocol import Preparing, PreparingStep
+from diffclass_relabel.session_file import SUFFIX
 
 if TYPE_CHECKING:
     from diffclass.system.costs import Forecast
@@ -144,19 +146,35 @@ def _described(name: str, step: _Step, now: float, left: float | None) -> Prepar
     return {"name": STEPS[name], "is": "running", "share": share, "seconds": round(so_far, 2)}
 
 
-SUFFIX = ".relabel.jsonl"
-
-
 def default_session(scenes: Sequence[Path]) -> Path:
     """Return the session file of scenes: next to the first, or here where its folder is read only.
+
+    It is named after the first scene. Where a session of others has that name, or these scenes have
+    one already, the name says more: that of the file with its ending, or digits of all names.
 
     >>> default_session([Path("a.tif"), Path("b.tif")]).name
     'a_and_1_more.relabel.jsonl'
     """
     first = scenes[0]
-    folder = first.parent if os.access(first.parent, os.W_OK) else Path.cwd()
+    is_beside = os.access(first.parent, os.W_OK)
+    folder = first.parent if is_beside else Path.cwd()
     stem = first.stem if len(scenes) == 1 else joint_name(scenes).replace(" ", "_")
-    return folder / (stem + SUFFIX)
+    # a folder may be moved with scene and session, but not where the session lies elsewhere
+    names = [scene.name if is_beside else str(scene.absolute()) for scene in scenes]
+    more = names[0] if len(names) == 1 and is_beside else f"{stem}_{digits_of(chr(0).join(names))}"
+    plain, own = folder / (stem + SUFFIX), folder / (more + SUFFIX)
+    known = _scenes_of(plain)
+    is_of_others = known and [Path(one).name if is_beside else one for one in known] != names
+    return own if own.exists() or is_of_others else plain
+
+
+def _scenes_of(session: Path) -> list[str]:
+    """Return the scenes that a session file names; none where it cannot be read."""
+    try:
+        with session.open(encoding="utf-8") as lines:
+            return [str(scene) for scene in json.loads(lines.readline())["scenes"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def prepared_editor(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,14 @@ from diffclass.names import is_mark
 from diffclass.system.output import write_json
 from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import Cleanup, save_model, write_class_map, write_raster
-from diffclass_hyperspectral.io.file_names import NAME, is_for_each
+from diffclass_hyperspectral.io.file_names import NAME, is_for_each, safe_name
 from diffclass_hyperspectral.io.maps import place_of
 from diffclass_hyperspectral.io.readers import SpectralLibrary, write_library
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.queries.answers import class_spectra
 from diffclass_relabel.queries.models import session_model
 from diffclass_relabel.session import SessionEditor, class_table
+from diffclass_relabel.session_file import SUFFIX
 from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspace, sizes_text
 from diffclass_tables import write_rows
 
@@ -85,16 +85,19 @@ def formats_of(workspace: Workspace) -> dict[Result, dict[str, str]]:
     return {what: formats for what, formats in FORMATS.items() if has_place or what != "polygons"}
 
 
-def file_name(workspace: Workspace, what: str, suffix: str | None = None) -> str:
+def file_name(editor: SessionEditor, what: str, suffix: str | None = None) -> str:
     """Return the name of an exported file; rasters of scenes without a common grid have "{}"."""
+    workspace = editor.workspace
     if isinstance(workspace, SceneWorkspace):
         plain = DEFAULT_NAMES[what] if suffix is None else what + suffix
         if what in _RASTERS and not workspace.tiles.is_mosaic:
             return f"{NAME}_{plain}"
     else:
         plain = what + (suffix or (".json" if what == "report" else ".csv"))
-    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", Path(workspace.name).stem).lstrip(".-")[:60]
-    return f"{stem}_{plain}" if stem else plain
+    # sessions of two scenes have two names (`diffclass_relabel.opening.default_session`)
+    session = editor.log.path.name
+    own = session.removesuffix(SUFFIX) if session.endswith(SUFFIX) else Path(workspace.name).stem
+    return f"{safe_name(own)}_{plain}"
 
 
 def export(
@@ -347,9 +350,6 @@ def _check_labelled(editor: SessionEditor) -> None:
         warn_user(ONE_CLASS_NOTE.format(name=alone))
 
 
-_NAME = re.compile(r"(\{\}_)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
-
-
 class Downloads:
     """Files that the page may fetch."""
 
@@ -362,10 +362,12 @@ class Downloads:
     ) -> list[str]:
         """Write one result and return the names of its files, the one to read first."""
         if name is None:
-            name = file_name(editor.workspace, what) if what in DEFAULT_NAMES else ""
-        if name and not _NAME.fullmatch(name):
+            name = file_name(editor, what) if what in DEFAULT_NAMES else ""
+        own = name.removeprefix(f"{NAME}_")
+        if own != safe_name(own):
             raise ParameterError(
-                f"name = {name[:40]!r}; a file name has letters, digits, dots, - and _ only"
+                f"name = {name[:40]!r} is no name of a file on every system; "
+                f"take {safe_name(own)!r}"
             )
         try:
             if self._folder is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diffclass_relabel.session_file.session_log import (
+    SUFFIX,
     Line,
     ReadOnlyLog,
     SessionLog,
@@ -20,6 +21,7 @@ from diffclass_relabel.session_file.sidecar import (
 )
 
 __all__ = [
+    "SUFFIX",
     "Address",
     "Line",
     "ReadOnlyLog",

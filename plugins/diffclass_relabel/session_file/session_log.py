@@ -62,6 +62,7 @@ def _text(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, separators=(",", ":"), allow_nan=False).encode()
 
 
+SUFFIX = ".relabel.jsonl"  # of session files that nobody has named
 KIND = "diffclass relabel session 2"
 _BEGINNING = b'{"kind":"' + KIND.encode() + b'"'
 

@@ -77,8 +77,7 @@ class SessionHub:
 
     async def start(self) -> None:
         """Make the state and begin with the map."""
-        workspace = self._editor.workspace
-        self._facts: protocol.SceneFacts = await self._workers.read_scene(scene_facts, workspace)
+        self._facts: protocol.SceneFacts = await self._workers.read_scene(scene_facts, self._editor)
         self._newest = await self._workers.compute_map(self._snapshot)
         self._follow()
         if self._update is None:  # opened with its map

@@ -26,8 +26,9 @@ from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspac
 MOST_STROKES = 500  # that a page gets
 
 
-def scene_facts(workspace: Workspace) -> SceneFacts:
+def scene_facts(editor: SessionEditor) -> SceneFacts:
     """Return the parts "scene", "geo", "presets" and "exports" of the greeting."""
+    workspace = editor.workspace
     over_scene = workspace if isinstance(workspace, SceneWorkspace) else None
     rows, columns = workspace.shape
     info: SceneInfo = {
@@ -50,7 +51,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
                 "what": what,
                 "suffix": suffix,
                 "label": label,
-                "name": file_name(workspace, what, suffix),
+                "name": file_name(editor, what, suffix),
             }
             for what, formats in formats_of(workspace).items()
             for suffix, label in formats.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from diffclass.exceptions import DataError
 from diffclass.system.progress import listening, stage
 from diffclass_hyperspectral import Scene
 from diffclass_relabel.access.security import Gate
-from diffclass_relabel.opening import STEPS, Preparation
+from diffclass_relabel.opening import STEPS, Preparation, default_session
 from diffclass_relabel.servers.web_servers import SessionServer, bound_socket
 from diffclass_relabel.session import SessionEditor, open_editor
 from diffclass_relabel.session_file import ReadOnlyLog, read_session
@@ -27,6 +28,33 @@ from ..strokes import three_classes
 
 def by_name(message):
     return {step["name"]: step for step in message["steps"]}
+
+
+def test_two_scenes_never_have_one_session(tmp_path, monkeypatch):
+    def begun(*scenes):
+        path = default_session(scenes)
+        assert not path.exists()
+        path.write_text(json.dumps({"scenes": [str(scene) for scene in scenes]}) + "\n")
+        return path
+
+    here = tmp_path / "\u68ee\u6797"
+    here.mkdir()
+    a, b, c = (here / f"{letter}.tif" for letter in "abc")
+    sets = [(a,), (here / "a.npy",), (a, b), (a, c), (a, b, c), (here / "A a.tif",), (b,)]
+    paths = [begun(*scenes) for scenes in sets]
+    assert len(set(paths)) == len(sets)
+    assert [path.name for path in paths[:3]] == [
+        "a.relabel.jsonl", "a.npy.relabel.jsonl", "a_and_1_more.relabel.jsonl",
+    ]  # fmt: skip
+    moved = here.rename(tmp_path / "moved")  # scenes and sessions together
+    for scenes, path in zip(sets, paths, strict=True):
+        found = default_session([moved / scene.name for scene in scenes])
+        assert found == moved / path.name
+    # where the folders of two scenes of one name are read only, both sessions lie here
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert begun(moved / "a.tif") == tmp_path / "a.relabel.jsonl"
+    assert begun(tmp_path / "other" / "a.tif") != default_session([moved / "a.tif"])
 
 
 def test_steps_as_they_are_done():

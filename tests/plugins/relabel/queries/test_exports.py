@@ -15,16 +15,18 @@ from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.jobs.library_labels import labels_of_library
 from diffclass_relabel.maps import NO_DATA
-from diffclass_relabel.queries.exports import export
+from diffclass_relabel.queries.exports import Downloads, export, file_name
 
 from ..strokes import three_classes
+
+NAME = "W\u00e4lder \u68ee\u6797"  # letters of any script stay
 
 
 @pytest.fixture
 def painted(editor, tissue):
     for operation in three_classes(tissue):
         editor.apply(operation)
-    editor.apply({"op": "rename_class", "id": 2, "name": "corn"})
+    editor.apply({"op": "rename_class", "id": 2, "name": NAME})
     editor.apply({"op": "recolor_class", "id": 2, "color": "#0a0b0c"})
     return editor
 
@@ -36,7 +38,7 @@ def test_classes_come_back(painted, tmp_path, what, ending):
     read = read_labels(files[0])
     shown = painted.labels.ids if what == "labels" else painted.update().ids
     assert np.array_equal(read.ids, np.where(shown == NO_DATA, 0, shown))
-    assert read.table[2].name == "corn"
+    assert read.table[2].name == NAME
     assert read.table[2].color == (10, 11, 12)
     if ending not in (".png",):
         assert read.map_info is not None
@@ -48,7 +50,7 @@ def test_the_map_comes_back_from_polygons(painted, tmp_path, workspace, ending):
     labels = read_labels(files[0], grid=workspace.scene)
     shown = painted.update().ids
     assert np.array_equal(labels.ids, np.where(shown == NO_DATA, 0, shown))
-    assert labels.table[2].name == "corn"
+    assert labels.table[2].name == NAME
 
 
 def test_small_polygons_join_their_neighbours(painted, tmp_path):
@@ -97,7 +99,7 @@ def open_array(path):
 def test_the_spectra_of_the_classes_label_pixels_again(painted, tmp_path, workspace, ending):
     files = export(painted, "spectra", tmp_path / f"spectra{ending}")
     library = read_library(files[0])
-    assert library.names == ("nuclei", "corn", "stroma")
+    assert library.names == ("nuclei", NAME, "stroma")
     np.testing.assert_allclose(library.wavelengths, workspace.scene.wavelengths, rtol=1e-6)
     inside = painted.labels.ids == 2
     mean = workspace.scene.spectra()[inside.ravel()].mean(axis=0)
@@ -116,7 +118,7 @@ def test_report(painted, tmp_path):
     assert report["missing"] == 2
     assert sum(entry["pixels"] for entry in report["classes"]) + report["unclassified"] == 2398
     assert report["accuracy"] is None  # labels that were painted measure none
-    assert report["classes"][1]["name"] == "corn"
+    assert report["classes"][1]["name"] == NAME
 
 
 def test_refused(painted, tmp_path):
@@ -193,6 +195,31 @@ def test_a_scene_in_its_sensors_geometry(painted, tmp_path, workspace, monkeypat
         np.testing.assert_array_equal(shown, table.to_map(sensor, fill=empty))
     labels = read_labels(tmp_path / "labels.tif")
     np.testing.assert_array_equal(labels.ids, np.load(tmp_path / "labels.npy"))
+
+
+@pytest.mark.parametrize(
+    ("session", "begins"),
+    [
+        ("\u68ee\u6797.relabel.jsonl", "\u68ee\u6797"),
+        ("a\u0308rger.relabel.jsonl", "\u00e4rger"),  # composed
+        ("two words.tif.relabel.jsonl", "two words.tif"),
+        ("mine.jsonl", "scene"),  # that somebody has named
+    ],
+)
+@pytest.mark.parametrize(("what", "ending"), [("labels", ".png"), ("model", ".model")])
+def test_files_say_of_which_scene_they_are(new_editor, tissue, session, begins, what, ending):
+    editor = new_editor(session)
+    for operation in three_classes(tissue):
+        editor.apply(operation)
+    assert file_name(editor, what, ending) == f"{begins}_{what}{ending}"
+    downloads = Downloads()
+    (name, *_) = downloads.export(editor, what, f"{begins}_{what}{ending}")
+    assert downloads.files[name].name == f"{begins}_{what}{ending}"
+    long = "x" * 300
+    for wrong in ("../x.png", "a/b.png", ".hidden.png", "nul.png", "a\u0308.png", long, ""):
+        with pytest.raises(ParameterError, match="no name of a file on every system"):
+            downloads.export(editor, what, wrong)
+    downloads.close()
 
 
 def test_a_full_temporary_folder_is_one_clear_error(editor, tissue, monkeypatch):
