@@ -50,7 +50,11 @@ from diffclass.jobs.evaluation import (
     span_text,
     with_span,
 )
-from diffclass.jobs.parameters import check_classifier, check_map, check_neighbors
+from diffclass.jobs.parameters import (
+    check_classifier,
+    check_map,
+    taken_neighbors,
+)
 from diffclass.jobs.point_set import MadePoints, PointSet
 from diffclass.jobs.reports import (
     HIDDEN,
@@ -118,7 +122,6 @@ __all__ = [
     "agreement",
     "check_classifier",
     "check_map",
-    "check_neighbors",
     "check_two_classes",
     "cluster",
     "detection_of",
@@ -143,6 +146,7 @@ __all__ = [
     "span_text",
     "suggest_next",
     "suggest_points",
+    "taken_neighbors",
     "warn_of_lost_labels",
     "with_span",
     "written_as",

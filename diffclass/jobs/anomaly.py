@@ -12,7 +12,7 @@ from diffclass.anomaly import DiffusionAnomaly
 from diffclass.evaluation import DetectionCurve, detection_curve
 from diffclass.exceptions import ParameterError
 from diffclass.graph import graph_costs
-from diffclass.jobs.parameters import check_neighbors
+from diffclass.jobs.parameters import check_model_neighbors, take_neighbors
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import PointsReport, RunCosts
 from diffclass.kernels import Gaussian
@@ -102,14 +102,14 @@ def find_anomalies(
     ({'id': 7}, nan)
     """
     model = DiffusionAnomaly(random_state=random_state) if model is None else model
-    check_neighbors(model.n_neighbors, points.size().points)
+    check_model_neighbors(model, points.size().points)
     memory = forecast_anomalies(points, model)
     if before is not None:
         before(memory)
     made = points.points
     if points.affinity is not None:
         raise ParameterError("anomalies are found among features; leave --graph out")
-    check_neighbors(model.n_neighbors, len(made))
+    take_neighbors(model, len(made))
     scores = model.fit(made).scores_.astype(np.float64)
     return Anomalies(points, points.placed(scores, np.nan), memory=memory)
 

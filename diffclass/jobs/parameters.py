@@ -8,7 +8,7 @@ from typing import Any
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.embedding import DiffusionMap
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import ParameterError, warn_user
 from diffclass.options import COUNT
 
 _MOST_ALPHA = 4
@@ -17,18 +17,52 @@ _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
 
 def check_classifier(classifier: DiffusionClassifier | BlockClassifier, n_points: int) -> None:
     """Raise `ParameterError` for what a classifier would refuse when fitted to that many points."""
-    check_neighbors(classifier.n_neighbors, n_points)
+    check_model_neighbors(classifier, n_points)
     classifier.check_parameters()
 
 
-def check_neighbors(n_neighbors: Any, n_points: int) -> None:
-    """Raise `ParameterError` unless there are more points with data than neighbours."""
+def check_neighbors(n_neighbors: Any, n_points: int, *, usual: int) -> None:
+    """Raise `ParameterError` where more neighbours were asked for than there are other points.
+
+    Nobody has asked for the ``usual`` number.
+    """
     COUNT.check(n_neighbors, "n_neighbors")
-    if n_neighbors >= n_points:
+    if n_neighbors >= n_points and (n_neighbors != usual or n_points < 2):
         raise ParameterError(
             f"a graph of {n_neighbors} neighbors needs more points than the {n_points} that have "
             f"data; take at most {n_points - 1} neighbors (--neighbors)"
         )
+
+
+def taken_neighbors(n_neighbors: Any, n_points: int, *, usual: int) -> int:
+    """Return how many neighbours points have: all others, where fewer than usual are there.
+
+    That is said with a warning; otherwise errors are those of `check_neighbors`.
+    """
+    check_neighbors(n_neighbors, n_points, usual=usual)
+    if n_neighbors < n_points:
+        return int(n_neighbors)
+    warn_user(
+        f"{n_points} points have data: each has the other {n_points - 1} as neighbors, "
+        f"not {n_neighbors} as usual"
+    )
+    return n_points - 1
+
+
+def check_model_neighbors(model: Any, n_points: int) -> None:
+    """Raise `ParameterError` where a model was asked for more neighbours than points can have."""
+    check_neighbors(model.n_neighbors, n_points, usual=_usual(model))
+
+
+def take_neighbors(model: Any, n_points: int) -> None:
+    """Set the number of a model's neighbours to that which so many points have."""
+    n_neighbors = taken_neighbors(model.n_neighbors, n_points, usual=_usual(model))
+    model.set_params(n_neighbors=n_neighbors)
+
+
+def _usual(model: Any) -> int:
+    """Return how many neighbours a model of that kind takes where nobody asks for a number."""
+    return int(type(model)().n_neighbors)
 
 
 def check_map(model: DiffusionMap, n_points: int) -> None:

@@ -194,6 +194,7 @@ class OfferedSession(TypedDict):
     session: Annotated[str, "Path of its file."]
     shape: Annotated[list[int], "Rows, columns and bands."]
     at: Annotated[float, "When it was last worked on: seconds since 1970."]
+    held: Annotated[bool, "Whether another process has it open."]
 
 
 class OfferedScene(TypedDict):
@@ -215,6 +216,21 @@ class Start(TypedDict):
     folders: list[str]
     scenes: list[OfferedScene]
     whole: Annotated[bool, "Whether the folder holds nothing more."]
+
+
+class SceneProblem(TypedDict):
+    """Why a scene of the folder cannot be opened."""
+
+    name: str
+    problem: str
+
+
+class Checked(TypedDict):
+    """What a look at the scenes of a folder has found, after they were listed."""
+
+    kind: Literal["checked"]
+    path: Annotated[str, "The folder."]
+    problems: list[SceneProblem]
 
 
 class Moved(TypedDict):
@@ -268,7 +284,7 @@ Superseded = TypedDict("Superseded", {"kind": Literal["superseded"], "seq": int}
 Answer = TypedDict("Answer", {"kind": Literal["answer"], "seq": int, "ask": str})
 
 
-_Opening = Start | Moved | Preparing | Failed | Hello | Foreign
+_Opening = Start | Checked | Moved | Preparing | Failed | Hello | Foreign
 TextMessage = _Opening | StateMessage | Done | Refused | Superseded | Answer
 
 Spectrum = list[float | None]

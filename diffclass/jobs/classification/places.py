@@ -17,7 +17,7 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import ParameterError, ScaleWarning
 from diffclass.graph import PointGraph
 from diffclass.jobs.classification.forecasts import forecast_blocks, forecast_classification
-from diffclass.jobs.parameters import check_classifier
+from diffclass.jobs.parameters import take_neighbors
 from diffclass.jobs.point_set import PointSet
 from diffclass.system.costs import Forecast, Size
 
@@ -61,8 +61,9 @@ class InMemory:
         ``graph`` are as in `DiffusionClassifier.fit`, where hints are called ``score_prior``. A
         ``second`` one has a graph of its own, also where graphs lie on files.
         """
-        check_classifier(classifier, len(points.numbers))
+        take_neighbors(classifier, len(points.numbers))
         classifier.set_params(affinity=points.affinity)
+        classifier.check_parameters()
         with warnings.catch_warnings():
             if points.scales_are_meant:
                 warnings.simplefilter("ignore", ScaleWarning)
@@ -133,10 +134,11 @@ class InBlocks:
         lies beside it.
         """
         self.check_hints(hints)
+        take_neighbors(classifier, len(points.numbers))
         classifier.set_params(affinity=points.affinity)  # a graph of one's own is refused
         scratch = self.scratch.folder / _SECOND if second else self.scratch
         in_blocks = self._classifier(classifier, scratch)
-        check_classifier(in_blocks, len(points.numbers))
+        in_blocks.check_parameters()
         return in_blocks.fit(points.points, y, groups=groups)
 
     def kept(self, classes: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -56,6 +57,8 @@ class NotebookPages:
                 self._post({"client": name, "kind": "closed"}, ())
         elif kind == "leave":
             self._leave(name)
+        elif kind == "ping":
+            self._post({"client": name, "kind": "pong"}, ())
         elif kind == "heard":
             page.on_their_way.release()
         elif kind == "text" and isinstance(message.get("text"), str):
@@ -139,6 +142,7 @@ class _Page:
 _T = TypeVar("_T")
 
 _LONGEST_GOODBYE = 20.0  # seconds
+_OFTEN = 2.0  # seconds between two looks at whether there is another map
 
 
 class SessionThread:
@@ -148,6 +152,7 @@ class SessionThread:
         self._loop = asyncio.new_event_loop()
         self._opening_page = OpeningPage(opening, scene=scene)
         self._pages = NotebookPages(self._opening_page, post)
+        self._watching: Future[None] | None = None
         self._thread = threading.Thread(target=self._run, name="session", daemon=True)
         self._thread.start()
 
@@ -159,6 +164,11 @@ class SessionThread:
     def editor(self) -> SessionEditor:
         """Return the open session, waiting for it."""
         return self._result(self._opening_page.opened()).editor
+
+    def watch(self, told: Callable[[SessionEditor], None]) -> None:
+        """Call a function in the loop's thread whenever there is another refined map."""
+        watched = _watched(self._opening_page, told)
+        self._watching = asyncio.run_coroutine_threadsafe(watched, self._loop)
 
     def updated(self) -> SessionEditor:
         """Return the session when its map is up to date and refined."""
@@ -174,6 +184,8 @@ class SessionThread:
         self._thread.join(_LONGEST_GOODBYE)
 
     async def _end(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
         self._pages.close()
         await self._opening_page.close()
 
@@ -194,3 +206,13 @@ async def _updated(opening_page: OpeningPage) -> SessionHub:
     hub = await opening_page.opened()
     await hub.refined()
     return hub
+
+
+async def _watched(opening_page: OpeningPage, told: Callable[[SessionEditor], None]) -> None:
+    hub, version = await opening_page.opened(), -1
+    while True:
+        editor = hub.editor
+        if editor.map is not None and editor.map.version != version and editor.session.is_refined:
+            version = editor.map.version
+            await asyncio.to_thread(told, editor)
+        await asyncio.sleep(_OFTEN)

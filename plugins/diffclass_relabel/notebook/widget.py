@@ -6,11 +6,14 @@ is open: access to the notebook is access to the page.
 
 from __future__ import annotations
 
+import base64
+import html
+import io
 import os
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +28,9 @@ from diffclass_relabel.opening import Preparation, default_session, prepared_edi
 from diffclass_relabel.options import Matching, checked_settings
 from diffclass_relabel.session_file import SessionLog
 
+if TYPE_CHECKING:
+    from diffclass_relabel.session import SessionEditor
+
 try:
     import anywidget
     import traitlets
@@ -35,6 +41,11 @@ except ImportError as error:
     ) from error
 
 _STATIC = Path(__file__).parents[1] / "static"
+_LARGEST_STILL = 320  # pixels
+_ELSEWHERE = (
+    '<p style="font: 14px system-ui; color: #777">{name} is open in another cell now. '
+    "Run this cell again to go on here.</p>"
+)
 _OPEN: weakref.WeakValueDictionary[Path, RelabelWidget] = weakref.WeakValueDictionary()
 
 
@@ -51,7 +62,8 @@ class RelabelWidget(anywidget.AnyWidget):
         As for `diffclass_hyperspectral.open_scene`; several share one graph and one page. Or a
         table, as for `diffclass_tables.open_table`.
     session : path-like, optional
-        Session file; by default as for ``diffclass relabel``. A widget that has it open is closed.
+        Session file; by default as for ``diffclass relabel``. A widget that has it open gives it
+        up and says so.
     labels : path-like, optional
         Labels that a new session begins with, or that are added to one that exists.
     label_variable : str, optional
@@ -79,6 +91,8 @@ class RelabelWidget(anywidget.AnyWidget):
 
     _esm = _STATIC / "widget.js"
     _page = traitlets.Unicode().tag(sync=True)
+    _session = traitlets.Unicode().tag(sync=True)  # name of its file
+    _still = traitlets.Unicode().tag(sync=True)  # address of a picture of the map, for later
     height = traitlets.Int(720, min=200).tag(sync=True)
 
     def __init__(
@@ -93,7 +107,7 @@ class RelabelWidget(anywidget.AnyWidget):
         **settings: Any,
     ):
         self._thread: SessionThread | None = None
-        places = list(map(Path, [scene] if isinstance(scene, str | os.PathLike) else scene))
+        places = _places_of(scene)
         if not places:
             raise ParameterError("no scene is given; name one or more files")
         for place in places:
@@ -104,15 +118,21 @@ class RelabelWidget(anywidget.AnyWidget):
         asked = checked_settings("table" if is_of_kind("table", places[0]) else "scene", settings)
         files = {"labels": labels, "label_variable": label_variable}
         files |= {"match": taken(Matching, {"match": match}).get("match")}
-        log = _opened_log(default_session(places) if session is None else Path(session))
+        path = default_session(places) if session is None else Path(session)
+        super().__init__(height=height, _page=page_text(), _session=path.name)
+        log = _opened_log(path)  # last of what may fail: it locks the session
         options = {"settings": asked, **files}
 
         def opening(preparation: Preparation) -> Any:
-            with listening(preparation):
-                return prepared_editor(places, log, preparation, options)
+            try:
+                with listening(preparation):
+                    return prepared_editor(places, log, preparation, options)
+            except BaseException:
+                log.close()  # or the next try would find it open
+                raise
 
-        super().__init__(height=height, _page=page_text())
         self._thread = SessionThread(opening, self._post, scene=joint_name(places))
+        self._thread.watch(self._show_still)
         self.on_msg(self._take)
         _OPEN[log.path.resolve()] = self
 
@@ -147,6 +167,15 @@ class RelabelWidget(anywidget.AnyWidget):
             self._thread.close()
         super().close()
 
+    def _give_up(self) -> None:
+        """Close the session, which another cell has now, and say so on the page."""
+        if self._thread is not None:
+            self._thread.close()
+        self._page = _ELSEWHERE.format(name=html.escape(self._session))
+
+    def _show_still(self, editor: SessionEditor) -> None:
+        self._still = _still(editor)
+
     @property
     def _running(self) -> SessionThread:
         if self._thread is None:
@@ -175,8 +204,37 @@ def page_text() -> str:
 
 
 def _opened_log(path: Path) -> SessionLog:
-    """Open a session file; close the widget that has it open, as when a cell is run again."""
+    """Open a session file; a widget that has it open gives it up, as when a cell is run again."""
     before = _OPEN.pop(path.resolve(), None)
     if before is not None:
-        before.close()
+        before._give_up()
     return SessionLog(path)
+
+
+def _places_of(scene: Any) -> list[Path]:
+    """Return the files of scenes; `ParameterError` for what is none."""
+    try:
+        return list(map(Path, [scene] if isinstance(scene, str | os.PathLike) else scene))
+    except TypeError:
+        raise ParameterError(
+            f"scene is of type {type(scene).__name__}; a session has to find its scene again: "
+            "keep it in a file, as with numpy.save, and give that"
+        ) from None
+
+
+def _still(editor: SessionEditor) -> str:
+    """Return a small picture of the map as an address."""
+    from PIL import Image
+
+    ids = editor.map.ids if editor.map is not None else np.zeros((1, 1), np.uint8)
+    step = max(1, -(-max(ids.shape) // _LARGEST_STILL))
+    image = Image.fromarray(np.ascontiguousarray(ids[::step, ::step]))
+    colors = np.zeros((256, 3), np.uint8)
+    for info in editor.session.classes:
+        colors[info.id] = [int(info.color[k : k + 2], 16) for k in (1, 3, 5)]
+    image.putpalette(colors.ravel().tolist())
+    times = max(1, _LARGEST_STILL // max(image.size))
+    image = image.resize((times * image.width, times * image.height), Image.Resampling.NEAREST)
+    content = io.BytesIO()
+    image.save(content, format="PNG")
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()

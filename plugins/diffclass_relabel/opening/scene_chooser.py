@@ -25,9 +25,18 @@ from diffclass_relabel.opening.scene_folder import (
     RecentSession,
     SceneFolder,
     changed_at,
+    problems_of,
     recent_sessions,
 )
-from diffclass_relabel.protocol import Moved, OfferedScene, OfferedSession, Start
+from diffclass_relabel.protocol import (
+    Checked,
+    Moved,
+    OfferedScene,
+    OfferedSession,
+    SceneProblem,
+    Start,
+)
+from diffclass_relabel.session_file import is_held
 
 log = logging.getLogger("diffclass_relabel")
 
@@ -127,6 +136,20 @@ class SceneChooser:
                 await self._show(client, "", problem or str(error))
                 return
         client.tell(await asyncio.to_thread(self._start, listing, problem))
+        # the list does not wait for the headers of its scenes
+        task = asyncio.create_task(self._check(client, listing))
+        self._greetings.add(task)
+        task.add_done_callback(self._greetings.discard)
+
+    async def _check(self, client: Client, listing: Listing) -> None:
+        """Say which scenes of a folder cannot be opened."""
+        found = await asyncio.to_thread(problems_of, listing.scenes)
+        problems: list[SceneProblem] = [
+            {"name": name, "problem": problem} for name, problem in found.items()
+        ]
+        checked: Checked = {"kind": "checked", "path": listing.path, "problems": problems}
+        if problems and client in self._clients and self._moved is None:
+            client.tell(checked)
 
     async def _open(self, choice: _Open | _Recent) -> None:
         async with self._one_at_a_time:
@@ -188,6 +211,7 @@ def _offered_session(known: RecentSession) -> OfferedSession:
         "session": str(known.session),
         "shape": list(known.shape),
         "at": changed_at(known.session),
+        "held": is_held(known.session),
     }
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import time
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from diffclass.command_line import is_of_kind
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, DiffclassError, ParameterError
 from diffclass_relabel.session_file.sidecar import write_private
 
 _MOST_RECENT = 20
@@ -179,6 +181,33 @@ def _scenes_among(places: list[Path]) -> list[Path]:
 
     images = set(images_among(places))
     return [place for place in places if place in images or _is_readable_table(place)]
+
+
+_LOOKING = 3.0  # seconds for the headers of a folder
+_LONGEST = 2**25  # bytes of a file that may have to be read whole for that
+_HEADED = {".hdr", ".img", ".dat", ".tif", ".tiff", ".npy", ".nc", ".h5", ".he5", ".zarr"}
+
+
+def problems_of(scenes: Sequence[Path]) -> dict[str, str]:
+    """Return why scenes cannot be opened, by name, as far as a short look tells."""
+    from diffclass_hyperspectral import open_scene
+    from diffclass_tables import open_table
+
+    found: dict[str, str] = {}
+    end = time.monotonic() + _LOOKING
+    for scene in scenes:
+        if time.monotonic() > end:
+            break
+        is_short = scene.is_file() and scene.stat().st_size <= _LONGEST
+        if not (is_short or scene.suffix.lower() in _HEADED):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                (open_table if is_of_kind("table", scene) else open_scene)(scene)
+        except (DiffclassError, OSError) as error:
+            found[scene.name] = str(error).removeprefix(f"{scene}: ")
+    return found
 
 
 def _is_readable_table(place: Path) -> bool:

@@ -62,9 +62,14 @@ class Timeline:
         """Add a step, `described` before it was done, with the session as it stands after it."""
         if isinstance(done, Undo | Redo):
             return
+        is_joined = step["step"] == session.step  # with that of adding its class
         step |= {"step": session.step, "at": at}
         if isinstance(done, AddClass):
             step |= {"class": done.id or 0, "name": done.name or ""}
+        if is_joined:
+            begun = self.steps[-1]["title"]
+            is_named = isinstance(done, RenameClass)
+            step["title"] = begun if is_named else f"{begun}, {step['title']}"
         del self.steps[session.step - 1 :]  # undone before: they cannot be done again now
         self.steps.append(step)
 
@@ -89,7 +94,7 @@ def described(operation: Operation, session: RelabelSession, pixels: np.ndarray)
             place, count = int(pixels[found.points[0]]), len(found)
             class_id = class_id or found.class_id
     return {
-        "step": 0,
+        "step": session.step,
         "title": _title(operation, names),
         "class": class_id,
         "name": operation.name if isinstance(operation, RenameClass) else names.get(class_id, ""),

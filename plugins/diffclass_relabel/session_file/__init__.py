@@ -9,6 +9,7 @@ from diffclass_relabel.session_file.session_log import (
     SessionLog,
     done_in,
     hash_of,
+    is_held,
     read_session,
     source_of,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "address_file",
     "done_in",
     "hash_of",
+    "is_held",
     "keep_address",
     "kept_address",
     "make_private",

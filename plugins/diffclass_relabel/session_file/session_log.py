@@ -292,6 +292,15 @@ def _opened(path: Path) -> BinaryIO:
     return stream  # type: ignore[return-value]
 
 
+def is_held(path: Path) -> bool:
+    """Return whether a process has a session file open."""
+    try:
+        with path.open("rb") as stream:
+            return not _locked(stream)
+    except OSError:
+        return False
+
+
 def _locked(stream: BinaryIO) -> bool:
     """Lock the file until it is closed; True too where the system has no locks."""
     try:

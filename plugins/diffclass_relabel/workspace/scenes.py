@@ -13,7 +13,7 @@ import numpy as np
 from scipy.ndimage import label
 
 from diffclass.exceptions import DataError
-from diffclass.jobs import Measures, check_neighbors
+from diffclass.jobs import Measures, taken_neighbors
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import stage
 from diffclass_hyperspectral import (
@@ -131,7 +131,9 @@ class SceneWorkspace(Workspace):
             points = blocks_of(valid, side)
             if settings.components is None:
                 settings = replace(settings, components=found.n_components_)
-        check_neighbors(settings.neighbors, len(features))
+        usual = SceneSettings.neighbors
+        n_neighbors = taken_neighbors(settings.neighbors, len(features), usual=usual)
+        settings = replace(settings, neighbors=n_neighbors)
         pixels = np.unique(points, return_index=True)[1][-len(features) :]
         made = cls(
             tiles=tiles,

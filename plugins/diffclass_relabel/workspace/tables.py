@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.jobs import Measures, check_neighbors
+from diffclass.jobs import Measures, taken_neighbors
 from diffclass.relabel import LARGEST_CLASS_ID
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import stage
@@ -125,9 +125,8 @@ class TableWorkspace(Workspace):
     ) -> TableWorkspace:
         """Make the workspace of rows that are read; see `open`."""
         n_points = len(rows.points)
-        if settings.neighbors == TableSettings.neighbors >= n_points:  # nobody asked for so many
-            settings = replace(settings, neighbors=n_points - 1)
-        check_neighbors(settings.neighbors, n_points)
+        n_neighbors = taken_neighbors(settings.neighbors, n_points, usual=TableSettings.neighbors)
+        settings = replace(settings, neighbors=n_neighbors)
         graph = Graph()
         with stage("graph"):
             operator, coarse = built_graph(rows.points, settings)

@@ -128,16 +128,24 @@ function otherKeys({ session, ui, walk, toggleSpectra, toggleHelp }: Parts): Sho
 export class Help {
   readonly element: HTMLDialogElement;
 
-  constructor(groups: ShortcutGroup[]) {
+  /** `guide`: what is explained below the keys, under a title. */
+  constructor(groups: ShortcutGroup[], title: string, guide: [string, string][]) {
     const columns = groups.map(([title, shortcuts]) => el("section", {}, el("h2", { text: title }), el("dl", {}, ...shortcuts.flatMap(line))));
     this.element = el("dialog", { class: "help", attributes: { "aria-label": "Keys", tabindex: "0" }, on: { click: () => this.element.close() } },
       el("header", {}, el("h1", { text: "Keys" }), iconButton("remove", "Close (Esc)", () => this.element.close())),
-      el("div", { class: "key-columns" }, ...columns));
+      el("div", { class: "key-columns" }, ...columns),
+      el("h2", { text: title }), el("dl", { class: "guide" }, ...guide.flatMap(([name, text]) => [el("dt", { text: name }), el("dd", { text })])));
   }
 
   toggle(): void {
     if (this.element.open) this.element.close();
     else this.element.showModal();
+  }
+
+  /** Opens at the guide. */
+  explain(): void {
+    this.element.showModal();
+    this.element.querySelector(".guide")!.scrollIntoView();
   }
 }
 

@@ -7,8 +7,9 @@ import { ClassList } from "./panels/class_list";
 import { Compare } from "./panels/compare";
 import { HistoryPanel } from "./panels/history_panel";
 import { Help, keysOf, listen, pageKeys } from "./keys";
+import { foldByRoom, panelsButton } from "./panels/folds";
 import { layerPanel, toolPanel } from "./panels/left_column";
-import { mapPanel } from "./panels/map_panel";
+import { GUIDE, mapPanel } from "./panels/map_panel";
 import { NumbersPanel } from "./panels/numbers_panel";
 import { PreparationPanel, SceneChooser } from "./panels/opening";
 import { PicturePanel } from "./panels/picture_panel";
@@ -22,10 +23,13 @@ import { makeProbe } from "./probe";
 import { RowGrid } from "./panels/row_grid";
 import { RowPanel } from "./panels/row_panel";
 import { makeWorkbench, type Workbench } from "./workbench";
+import { keepChanges } from "./session/kept_changes";
 import { Session } from "./session/session";
 import { Socket } from "./session/socket";
 import { type Transport, WebTransport } from "./session/transport";
 import { UiState } from "./tools/ui_state";
+
+const isInNotebook = location.href === "about:srcdoc";
 
 /** Going to a place, and from suggestion to suggestion. */
 function makeWalk({ session, view, overlay, suggestions }: Workbench, showSuggestions: () => void) {
@@ -60,7 +64,7 @@ function makeTabs({ session, ui, overlay, suggestions, rows }: Workbench, compar
     { name: "Strokes", title: "All strokes", element: strokes.element, shown: () => strokes.show() },
     { name: "History", title: "What was done, to go back to and forward again", element: history.element, shown: () => history.show() },
     { name: "Numbers", title: "Accuracy, areas, and what the last change did", element: numbers.element, shown: () => numbers.show() },
-  ]);
+  ], ui);
   ui.on("inspect", (place) => {
     overlay.mark(place);
     tabs.show("Why");
@@ -99,7 +103,7 @@ function start(transport: Transport): void {
     ...bench, walk: walking.walk,
     toggleCompare: () => compare.toggle(), toggleSpectra: () => (session.scene?.table ? rowGrid : spectraPanel).toggle(), toggleHelp: () => help.toggle(),
   });
-  const help = new Help(shortcuts);
+  const help = new Help(shortcuts, "How the map is made", GUIDE);
   const keys = keysOf(shortcuts);
   listen(keys, (digit, now) => classes.pressDigit(digit, now), (held) => pointer.setSpace(held));
 
@@ -107,12 +111,16 @@ function start(transport: Transport): void {
     new StatusMessages(session).element, new PreparationPanel(session.socket).element, new SceneChooser(session.socket).element,
     spectraPanel.element, rowGrid.element, compare.divider,
   );
+  const tools = toolPanel(bench.tools, ui);
+  tools.append(panelsButton());
+  const right = el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, rowPanel.element, tabs.element);
+  const left = el("aside", { class: "left", attributes: { "aria-label": "Layers and picture" } }, layerPanel(layers), compare.element, picture.element, mapPanel(session, () => help.explain()));
+  foldByRoom(right, session, ui);
   document.body.append(
     toolbar(session, () => help.toggle()),
-    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } },
-      toolPanel(bench.tools, ui), layerPanel(layers), compare.element, picture.element, mapPanel(session)),
+    tools,
     stage.element,
-    el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, rowPanel.element, tabs.element),
+    el("div", { class: "columns" }, right, left),
     statusLine(session, ui, bench.rows),
     bench.cursor.spoken,
     help.element,
@@ -123,8 +131,7 @@ function start(transport: Transport): void {
     if (session.socket.pending.length) event.preventDefault();
   });
   Object.assign(window, { diffclass: makeProbe(bench, picture, keys) });
+  if (isInNotebook) keepChanges(session.socket);
   session.socket.open();
 }
-
-const isInNotebook = location.href === "about:srcdoc";
 void (isInNotebook ? NotebookTransport.begin() : Promise.resolve(new WebTransport())).then(start);

@@ -277,6 +277,9 @@ def test_the_page_shows_why_it_failed(slow, browser):
     page.wait_for_function(
         "() => document.querySelector('.preparation').innerText.includes('the scene is damaged')"
     )
+    page.wait_for_function("() => window.diffclass.connection === 'lost'")
+    page.wait_for_timeout(100)
+    assert page.locator(".connection").is_hidden()  # it has said why it ends
     page.context.close()
 
 

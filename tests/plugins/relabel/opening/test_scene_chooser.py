@@ -169,6 +169,41 @@ def start_page(folder, state):
     assert not thread.is_alive()
 
 
+@pytest.fixture
+def answers(connect):
+    """Open a WebSocket that hears everything but what a look at scenes has found."""
+
+    def connected(gate, **options):
+        page = connect(gate, **options)
+        hear = page.hear
+
+        def heard():
+            while (message := hear())["kind"] == "checked":
+                pass
+            return message
+
+        page.hear = heard
+        return page
+
+    return connected
+
+
+def test_what_cannot_be_opened_is_said_before_it_is_chosen(start_page, connect, folder):
+    fcntl = pytest.importorskip("fcntl")
+    gate, *_ = start_page
+    with (folder / "notes.doc").open("rb") as session:
+        fcntl.flock(session, fcntl.LOCK_EX)
+        page = connect(gate)
+        assert [known["held"] for known in page.hear()["recent"]] == [True]
+    checked = page.hear()
+    assert (checked["kind"], checked["path"]) == ("checked", "")
+    (found,) = checked["problems"]
+    assert found["name"] == "broken.tif"
+    assert found["problem"]
+    again = connect(gate)
+    assert [known["held"] for known in again.hear()["recent"]] == [False]
+
+
 def test_strangers_are_told_nothing(start_page, connect):
     gate, _, _ = start_page
     for options in ({"token": "wrong"}, {"origin": "http://evil.example"}):
@@ -187,9 +222,9 @@ def test_strangers_are_told_nothing(start_page, connect):
     '{"open": "scene.img", "further": ["../scene.img"]}', '{"recent": 0, "mask": "cube.npy"}',
     '{"look": "away"}', '{"open": "no\\u0000such"}', '{"open": "notes.doc"}',
 ])  # fmt: skip
-def test_other_wishes_are_refused(start_page, connect, wish):
+def test_other_wishes_are_refused(start_page, answers, wish):
     gate, began, _ = start_page
-    page = connect(gate)
+    page = answers(gate)
     assert page.hear()["problem"] is None
     page.socket.send(wish)
     answer = page.hear()
@@ -199,9 +234,9 @@ def test_other_wishes_are_refused(start_page, connect, wish):
     assert began.scenes == []
 
 
-def test_all_tabs_go_to_what_one_of_them_has_chosen(start_page, connect, folder):
+def test_all_tabs_go_to_what_one_of_them_has_chosen(start_page, answers, folder):
     gate, began, thread = start_page
-    page, other = connect(gate), connect(gate)
+    page, other = answers(gate), answers(gate)
     assert other.hear()["kind"] == "start"
     start = page.hear()
     assert start["root"] == str(folder)
@@ -222,9 +257,9 @@ def test_all_tabs_go_to_what_one_of_them_has_chosen(start_page, connect, folder)
     assert not thread.is_alive()
 
 
-def test_what_a_new_session_begins_with_is_passed_on(start_page, connect, folder):
+def test_what_a_new_session_begins_with_is_passed_on(start_page, answers, folder):
     gate, began, _ = start_page
-    page = connect(gate)
+    page = answers(gate)
     page.hear()
     wish = {"open": "scene.img", "features": "spatial", "mask": "north/field one/strokes.img"}
     page.socket.send(json.dumps(wish | {"reference": "notes.doc"}))
@@ -246,7 +281,7 @@ def test_further_scenes_are_named_on_the_page(start_page, browser):
     tab.wait("document.querySelectorAll('.start button').length > 4")
     tab.page.click("text=More scenes")
     tab.page.fill("[aria-label='Further scenes']", "cube.npy, north/field one/scene.img,")
-    tab.page.click(".start button:has-text('scene.img') >> nth=1")
+    tab.page.click(".start button:has-text('scene.img') >> nth=0")
     tab.wait("document.querySelector('.start .problem').textContent.includes('another process')")
     name = "scene_and_2_more.relabel.jsonl"
     assert began.scenes == [("scene.img", "cube.npy", "scene.img", name)]
@@ -320,9 +355,10 @@ def test_from_nothing_to_a_session_with_keys_alone(command, folder, browser):
     tab = Choosing(context, process.url)
     tab.wait("document.querySelectorAll('.start button').length === 5")
     assert grave_findings(tab.page) == []
-    tab.go("broken.tif")
-    tab.wait("document.querySelector('.start .problem')?.textContent.includes('broken.tif')")
-    tab.wait("!document.querySelector('.start').hidden")
+    tab.page.locator(".start .fails").wait_for()
+    broken = tab.page.locator(".start button", has_text="broken.tif")
+    assert "cannot be read" in broken.inner_text()
+    broken.click(force=True)  # it is known to fail
     assert not (folder / "broken.relabel.jsonl").exists()
     assert grave_findings(tab.page) == []
     tab.go("north/")
@@ -349,9 +385,10 @@ def test_from_nothing_to_a_session_with_keys_alone(command, folder, browser):
     assert header["settings"]["features"] == "spatial"
     assert "Traceback" not in process.said
 
-    # the next time it is the first of the list, and its old tab finds it again
+    # the next time it is the first of the recent ones, and its old tab finds it again
     second = Choosing(context, command("--components", "6").url)
-    second.wait("document.querySelector('.start h2')?.textContent === 'Recent sessions'")
+    second.wait("document.querySelectorAll('.start h2')[1]?.textContent === 'Recent sessions'")
+    second.page.locator("h2:has-text('Recent') + ul button").first.focus()
     second.page.keyboard.press("Enter")
     assert second.opened() == "scene.img"
     assert second.page.url == place

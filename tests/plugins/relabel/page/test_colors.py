@@ -37,7 +37,7 @@ def test_until_there_is_a_map_the_picture_has_its_colors(tab, places):
     assert tab.js("diffclass.layers.greyUnder")
     tab.idle()
     assert tab.find("[data-layer=map] + input").is_hidden()
-    assert tab.find(".none:visible").all_inner_texts() == ["none yet"] * 4
+    assert tab.find(".none:visible").all_inner_texts() == ["none"] * 4
     (row, column), _ = places[2]
     (begun,) = tab.colors([(row, column)])
     tab.js("diffclass.layers.setVisible('map', false)")

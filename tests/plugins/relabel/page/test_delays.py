@@ -104,7 +104,7 @@ WATCH = """() => {
         locked: one(".class-row:nth-child(3) .flag + .flag").ariaPressed,
         color: one("[data-class='1'] input[type=color]").value,
         tau: one(".tau .value").textContent,
-        warped: button("Warp").ariaPressed,
+        warped: button("A kernel for each class").ariaPressed,
         live: one("[role=switch]").ariaChecked,
         mode: one("select[aria-label='How labels count']").value,
         undo: button("Undo (Ctrl+Z)").disabled,
@@ -126,6 +126,7 @@ def test_choices_count_at_once_and_do_not_jump_back(tab, editor):
     tab.key("2")
     tab.dab(40, 40)
     tab.settle()
+    tab.find(".made summary").click()
     tab.js(WATCH)
     tab.set_delay(300)
     tab.find("button.class-name", has_text="two").dblclick()
@@ -139,7 +140,7 @@ def test_choices_count_at_once_and_do_not_jump_back(tab, editor):
     tab.find("[aria-label='Diffusion time tau, steps']").focus()
     tab.key("ArrowRight", "ArrowRight", "ArrowRight")  # 12, 13, 14, 15
     for _ in range(2):
-        tab.find("button", has_text="Warp").click()
+        tab.find("button", has_text="A kernel for each class").click()
         tab.find("[role=switch]").click()
     tab.find("select[aria-label='How labels count']").select_option("free")
     tab.settle()

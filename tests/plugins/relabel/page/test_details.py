@@ -23,6 +23,14 @@ def resize(tab, size):
 
 def test_how_labels_count_is_chosen_and_the_walk_is_warped(painted, editor):
     tab = painted
+    assert not tab.find(".part").first.is_visible()
+    tab.find(".made summary").click()
+    assert tab.find(".made h3").all_inner_texts() == [
+        "Time", "Class kernels", "How labels count", "Class sizes",
+    ]  # fmt: skip
+    tab.find("text=What is what").click()
+    assert "Labels walk so many steps" in tab.find("dialog.help").inner_text()
+    tab.key("Escape")
     picker = tab.find("select[aria-label='How labels count']")
     assert picker.input_value() == "summed"
     before = tab.map
@@ -37,11 +45,11 @@ def test_how_labels_count_is_chosen_and_the_walk_is_warped(painted, editor):
     tab.idle()
     assert picker.input_value() == "summed"
     np.testing.assert_array_equal(tab.map, before)
-    tab.page.click("text=Warp")
+    tab.page.click("text=A kernel for each class")
     tab.wait("diffclass.state.warped")
     tab.idle()
     np.testing.assert_array_equal(tab.map, engine_map(editor))
-    tab.page.click("text=Warp")
+    tab.page.click("text=A kernel for each class")
     tab.wait("!diffclass.state.warped")
     tab.idle()
     np.testing.assert_array_equal(tab.map, before)
@@ -235,6 +243,7 @@ def test_what_was_set_up_survives_a_reload(painted):
 
 def test_sizes_of_classes_are_given_undone_and_refused(painted, editor):
     tab = painted
+    tab.find(".made summary").click()
     field, note = tab.find("input[aria-label='Class sizes']"), tab.find("#sizes-note")
     before = tab.map
     assert (field.input_value(), note.inner_text()) == ("", "")

@@ -106,7 +106,7 @@ def test_the_spectra_of_the_classes_label_pixels_again(painted, tmp_path, worksp
     drawn = np.isfinite(library.spectra[1])
     np.testing.assert_allclose(library.spectra[1][drawn], mean, rtol=1e-4)
     labels = labels_of_library(workspace.scene, files[0])
-    assert {entry.name for entry in labels.table if entry.id} == {"nuclei", "corn", "stroma"}
+    assert {entry.name for entry in labels.table if entry.id} == {"nuclei", NAME, "stroma"}
     assert np.count_nonzero(labels.ids) > 20
 
 

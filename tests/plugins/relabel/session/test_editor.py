@@ -395,6 +395,8 @@ def test_what_a_page_does_at_one_go_is_one_step(editor, new_editor, tissue, how)
         editor.apply(operation, client="a page", number=number)
     steps = editor.history()
     assert (steps["step"], steps["n_steps"], len(steps["steps"])) == (2, 2, 2)
+    added = "new class, painted" if how == "in a row" else "new class"
+    assert (steps["steps"][0]["title"], steps["steps"][0]["name"]) == (added, "one")
     assert editor.birth(1) == 1
     editor.log.close()
     again = new_editor()

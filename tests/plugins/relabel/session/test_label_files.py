@@ -16,7 +16,8 @@ from diffclass_relabel.queries.answers import _main_file, read_at
 
 from ..strokes import three_classes
 
-RESULT = ".menu.import .files"
+RESULT = ".message"  # once the menu is closed
+REFUSED = ".menu.import .files"
 
 
 @pytest.fixture
@@ -48,6 +49,7 @@ def test_files_are_chosen_and_imported_as_one_operation(tab, scene_folder, tissu
     files = [scene_folder / "strokes.hdr", scene_folder / "strokes.img"]
     tab.find(".menu.import [aria-label='Label files']").set_input_files(files)
     tab.find(RESULT, has_text="Imported").wait_for()
+    assert tab.find(".menu.import").is_hidden()
     tab.idle()
     assert np.array_equal(tab.labels, tissue.labels)
     assert "of 3 classes, 3 of them new" in tab.find(RESULT).inner_text()
@@ -104,7 +106,7 @@ def test_a_file_that_is_none_is_refused_and_changes_nothing(painted, tmp_path):
     (tmp_path / "broken.png").write_bytes(b"no picture")
     tab.page.click("text=Import labels")
     tab.find(".menu.import [aria-label='Label files']").set_input_files(tmp_path / "broken.png")
-    tab.find(RESULT, has_text="Nothing was imported").wait_for()
+    tab.find(REFUSED, has_text="Nothing was imported").wait_for()
     message = tab.find(".message").inner_text()
     assert message.startswith("broken.png")  # by its own name, not where the server put it
     assert tab.state["can_redo"] is False

@@ -282,8 +282,13 @@ def test_the_page_asks_which_class_is_which(mapped, nearly, serve, open_tab, tmp
     assert np.array_equal(tab.labels, before)  # nothing is done before the answer
     picked = next(iter(shown))
     chosen[picked].select_option("0")
+    tab.page.set_viewport_size({"width": 960, "height": 600})
+    button = tab.find(f"{ASKED} button", has_text="Import").bounding_box()
+    menu = tab.find(".menu.import").bounding_box()
+    assert button["y"] + button["height"] <= menu["y"] + menu["height"] <= 600
     tab.find(f"{ASKED} button", has_text="Import").click()
-    tab.find(".menu.import .files", has_text="1 of them new").wait_for()
+    tab.find(".message", has_text="1 of them new").wait_for()
+    assert tab.find(".menu.import").is_hidden()
     tab.idle()
     expected = before.copy()
     for i in shown:

@@ -85,7 +85,7 @@ export function svg(tag: string, attributes: Record<string, string>, ...children
 
 /** A button of the toolbar that opens a popover below the toolbar. */
 export function popoverButton(icon: IconName, text: string, title: string, menu: HTMLElement): HTMLElement {
-  const button = el("button", { class: "with-icon", title, attributes: { popovertarget: menu.id } }, el("span", { class: "glyph", icon }), text);
+  const button = el("button", { class: "with-icon", title, attributes: { popovertarget: menu.id } }, el("span", { class: "glyph", icon }), el("span", { class: "words", text }));
   menu.popover = "auto";
   menu.addEventListener("beforetoggle", () => (menu.style.top = `${button.closest("header")!.getBoundingClientRect().bottom + GAP}px`));
   return el("div", {}, button, menu);
@@ -136,6 +136,8 @@ type Theme = "light" | "dark";
 export function startTheme(): void {
   const stored = localStorage.getItem(STORED);
   if (stored === "light" || stored === "dark") show(stored);
+  // a notebook tells its own, which counts until somebody chooses
+  addEventListener("message", ({ source, data }) => source === parent && data.theme && !localStorage.getItem(STORED) && show(data.theme));
 }
 
 export function toggleTheme(): void {

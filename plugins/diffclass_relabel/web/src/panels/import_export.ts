@@ -80,7 +80,10 @@ export class ImportMenu {
 
   async #add(labels: Chosen | null | undefined): Promise<void> {
     const done = labels && (await this.session.apply(operationOf(labels), { seen: labels.seen }));
-    this.#tell(done ? summary(labels) + sentences(labels.said) : "Nothing was imported.");
+    if (!done) return this.#tell("Nothing was imported.");
+    this.#tell("");
+    this.#menu.hidePopover();
+    this.session.tell(summary(labels) + sentences(labels.said));
   }
 
   /** Neither names nor numbers tell which class is which: the user does. */
@@ -101,6 +104,7 @@ export class ImportMenu {
         textButton("Import", "Import with these classes", () => decide({ ...answer, seen, classes: rows, chosen: matching.chosen }), "primary")),
     );
     matching.element.querySelector("select")?.focus();
+    this.#question.scrollIntoView({ block: "nearest" });
   }
 
   #tell(text: string): void {
@@ -155,9 +159,8 @@ export function exportButton(session: Session): HTMLElement {
   const save = async (format: ExportFormat) => {
     files.hidden = false;
     files.textContent = !["labels", "spectra", "prediction"].includes(format.what) && (session.isStale || !session.state?.refined) ? "Waiting for the map\u2026" : "Writing\u2026";
-    const saved = await saveFiles(session, format, format.what === "polygons" ? polygons.values : {});
-    files.hidden = !saved.length;
-    files.textContent = `Saved ${saved.join(", ")}`;
+    const saved = await saveFiles(session, format, format.what === "polygons" ? polygons.values : {}).catch(() => []);
+    files.textContent = saved.length ? `Saved ${saved.join(", ")}` : session.socket.connection === "open" ? "Nothing was saved." : "Nothing was saved: the server does not answer.";
   };
   const showPrediction = () => rows.querySelectorAll<HTMLElement>("[data-what=prediction]").forEach((row) => (row.hidden = !session.state?.has_prediction));
   session.on("changed", showPrediction);
@@ -179,7 +182,7 @@ function mapNote({ scene, state }: Session): string {
   if (scene && scene.block > 1)
     notes.push(`The map is of blocks of ${scene.block} \u00d7 ${scene.block} pixels. For that of every pixel run diffclass classify with the exported labels and the options in the report.`);
   if (scene?.coarse_answers && state?.warped)
-    notes.push(`The walk is warped: the map is of ${count(state.n_aggregates!)} groups of similar pixels. Unwarp for that of every pixel.`);
+    notes.push(`Each class has its kernel: the map is of ${count(state.n_aggregates!)} groups of similar pixels. Take one kernel for all for that of every pixel.`);
   return notes.join(" ");
 }
 

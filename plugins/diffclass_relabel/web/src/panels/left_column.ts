@@ -1,4 +1,4 @@
-// The left column: tools and the size of the brush, and layers.
+// Tools and the size of the brush; layers.
 
 import { checkbox, el, keycap, section } from "../base/dom";
 import type { Layer, LayerOption, Layers } from "../canvas/layers";
@@ -9,7 +9,9 @@ import { LARGEST_BRUSH, LARGEST_TOLERANCE, type UiState } from "../tools/ui_stat
 export function toolPanel(tools: Tool[], ui: UiState): HTMLElement {
   const buttons = tools.map((tool) => toolButton(tool, ui));
   const grid = el("div", { class: "tools", attributes: { role: "radiogroup", "aria-label": "Tool" } }, ...buttons);
-  return section("Tools", grid, sizeRow(ui), paintOptions(ui));
+  const panel = section("Tools", grid, sizeRow(ui), paintOptions(ui));
+  panel.classList.add("tool-section");
+  return panel;
 }
 
 function toolButton(tool: Tool, ui: UiState): HTMLButtonElement {
@@ -83,7 +85,7 @@ function layerRow(layer: Layer, layers: Layers): HTMLElement {
     attributes: { type: "range", min: "0", max: "1", step: "0.02", "aria-label": `Opacity of ${layer.name.toLowerCase()}` },
     on: { input: () => layers.setOpacity(layer.id, Number(range.value)) },
   });
-  const none = el("span", { class: "muted none", text: "none yet" });
+  const none = el("span", { class: "muted none", text: "none" });
   const row = el("div", { class: "layer" }, button, range, none);
   if (layer.id === "doubt") row.append(doubtLegend());
   const show = () => {

@@ -16,6 +16,7 @@ export class NumbersPanel {
   readonly element: HTMLElement;
   readonly #choice = choice("What the map is compared with", [["held_out", "Own labels, held out"], ["reference", "Reference image"]], () => void this.#asking.run());
   readonly #content = el("div", { class: "numbers" });
+  readonly #state = el("span", { class: "muted state", attributes: { role: "status" } });
   #by: By | null = null;
   readonly #asking = new OneAtATime(() => this.#ask());
   #shown: number | null = null; // version of the map that the numbers are of
@@ -23,7 +24,7 @@ export class NumbersPanel {
   readonly #chosen = new Map<number, number>(); // class of the session by that of the reference, not confirmed yet
 
   constructor(private readonly session: Session) {
-    this.element = el("div", {}, el("div", { class: "panel-bar" }, this.#choice), this.#content);
+    this.element = el("div", {}, el("div", { class: "panel-bar" }, this.#choice, this.#state), this.#content);
     session.on("changed", debounce(() => !this.element.hidden && !session.isStale && this.show(), WAIT));
   }
 
@@ -36,7 +37,9 @@ export class NumbersPanel {
     const version = this.session.state?.version;
     if (version === undefined || (this.#shown === version && this.#by === this.#choice.value)) return;
     const by = this.#by === null ? {} : { by: this.#choice.value as By };
+    this.#state.textContent = "Computing\u2026";
     const answer = await this.session.ask({ ask: "numbers", ...by });
+    this.#state.textContent = "";
     if (!answer) return;
     this.#shown = version;
     if (this.#by === null) this.#choice.value = answer.by;

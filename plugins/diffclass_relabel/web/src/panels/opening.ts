@@ -1,10 +1,15 @@
 // Until there is a scene: choosing one, and how far it is prepared.
 
-import { choice, count, el, keptChanges, moveFocus, muted } from "../base/dom";
+import { choice, count, el, keptChanges, moveFocus, muted, renew } from "../base/dom";
 import type { Moved, OfferedScene, OfferedSession, Preparing, Start } from "../session/protocol.generated";
 import type { NewSession, SceneChoice, Socket } from "../session/socket";
 
+const FEW = 3; // recent sessions that are shown at first
+
 export class SceneChooser {
+  #showsAll = false;
+  #shown: Start | null = null;
+  #problems = new Map<string, string>(); // Why scenes of the folder that is shown cannot be opened.
   readonly element = el("section", { class: "start", attributes: { "aria-label": "Choose a scene" } });
   readonly #problem = el("p", { class: "problem", attributes: { role: "alert" } });
   readonly #lists = el("div");
@@ -20,7 +25,15 @@ export class SceneChooser {
     // arrows move from entry to entry, as in the lists of a file dialog
     this.#lists.addEventListener("keydown", (event) => moveFocus(event, [...this.#lists.querySelectorAll("button")]));
     this.element.hidden = true;
-    socket.on("start", (start) => this.#show(start));
+    socket.on("start", (start) => {
+      [this.#shown, this.#problems] = [start, new Map()];
+      this.#show(start);
+    });
+    socket.on("checked", ({ path, problems }) => {
+      if (path !== this.#shown?.path) return;
+      this.#problems = new Map(problems.map(({ name, problem }) => [name, problem]));
+      this.#show(this.#shown);
+    });
     socket.on("moved", (there) => this.#follow(there));
     for (const kind of ["preparing", "hello", "failed"] as const) socket.on(kind, () => (this.element.hidden = true));
   }
@@ -47,9 +60,9 @@ export class SceneChooser {
     this.element.hidden = false;
     this.#problem.textContent = start.problem ?? "";
     const recent = start.path ? [] : start.recent;
-    this.#lists.replaceChildren(...(recent.length ? [this.#recent(recent)] : []), this.#folder(start));
+    renew(this.#lists, this.#folder(start), ...(recent.length ? [this.#recent(recent)] : []));
     // with the first entry in focus, arrows and Enter do at once
-    this.#lists.querySelector("button")?.focus();
+    if (!this.#lists.contains(document.activeElement)) this.#lists.querySelector("button")?.focus();
   }
 
   /** Goes to the session that was chosen; not with changes of another one that are nowhere but here. */
@@ -62,10 +75,15 @@ export class SceneChooser {
   }
 
   #recent(sessions: OfferedSession[]): HTMLElement {
-    const rows = sessions.map(({ name, session, shape, at }, number) =>
-      this.#row({ recent: number }, name, session, `${shape.map(count).join(" \u00d7 ")}, ${when(at)}`),
+    const rows = sessions.map(({ name, session, shape, at, held }, number) =>
+      this.#row({ recent: number }, name, held ? `${session} is open in another process` : session, `${shape.map(count).join(" \u00d7 ")}, ${when(at)}`),
     );
-    return group("Recent sessions", ...rows);
+    const more = el("button", { text: `${rows.length - FEW} more`, on: { click: () => {
+      this.#showsAll = true;
+      more.parentElement!.replaceWith(...rows.slice(FEW));
+      rows[FEW].querySelector("button")!.focus();
+    } } });
+    return group("Recent sessions", ...(this.#showsAll || rows.length <= FEW ? rows : [...rows.slice(0, FEW), el("li", {}, more)]));
   }
 
   #folder({ root, path, folders, scenes, whole }: Start): HTMLElement {
@@ -75,7 +93,7 @@ export class SceneChooser {
     const rows = [
       ...up,
       ...folders.map((name) => this.#row({ look: below(name) }, `${name}/`, "", "folder")),
-      ...scenes.map((scene) => this.#row(() => ({ open: below(scene.name), ...this.#chosen(below) }), scene.name, "", facts(scene))),
+      ...scenes.map((scene) => this.#row(() => ({ open: below(scene.name), ...this.#chosen(below) }), scene.name, this.#problems.get(scene.name) ?? "", facts(scene), this.#problems.has(scene.name))),
     ];
     const found = group(path ? `${root}/${path}` : root, ...rows);
     if (!scenes.length) found.append(hint("No scenes in this folder. Start diffclass relabel in the folder above your scenes, or with its name."));
@@ -83,12 +101,13 @@ export class SceneChooser {
     return found;
   }
 
-  #row(wish: SceneChoice | (() => SceneChoice), name: string, place: string, facts: string): HTMLElement {
-    const button = el("button", { on: { click: () => this.socket.choose(typeof wish === "function" ? wish() : wish) } },
+  #row(wish: SceneChoice | (() => SceneChoice), name: string, place: string, facts: string, fails = false): HTMLElement {
+    const button = el("button", { on: { click: () => fails || this.socket.choose(typeof wish === "function" ? wish() : wish) } },
       el("span", { class: "name", text: name }),
       muted(facts),
-      place ? el("span", { class: "muted place", text: place }) : null,
+      place ? el("span", { class: fails ? "place fails" : "muted place", text: place }) : null,
     );
+    if (fails) button.setAttribute("aria-disabled", "true");
     return el("li", {}, button);
   }
 }
@@ -167,7 +186,7 @@ export class PreparationPanel {
     this.#title.textContent = "The scene could not be opened";
     this.#steps.replaceChildren();
     this.#left.textContent = message;
-    this.#hint.textContent = "The server has ended; start it again when that is mended.";
+    this.#hint.textContent = this.socket.transport.words.ended;
   }
 }
 

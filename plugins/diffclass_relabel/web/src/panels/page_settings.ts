@@ -22,7 +22,8 @@ interface Stored extends Record<LayerOption, boolean> {
   tolerance: number;
   connected: boolean;
   spare: boolean;
-  spectrum: boolean;
+  spectrum: boolean | null;
+  lists: boolean | null;
   classId: number;
   layers: { id: LayerId; visible: boolean; opacity: number }[];
   viewport: Viewport | null;
@@ -61,6 +62,7 @@ export class PageSettings {
       connected: ui.connected,
       spare: ui.spare,
       spectrum: ui.spectrum,
+      lists: ui.lists,
       classId: ui.classId,
       layers: layers.list.map(({ id, visible, opacity }) => ({ id, visible, opacity })),
       outlines: layers.outlines,
@@ -79,11 +81,11 @@ export class PageSettings {
     if (text) this.#restore(JSON.parse(text));
   }
 
-  #restore({ tool, size, tolerance, connected, spare, spectrum, classId, layers, viewport, picture, ...options }: Stored): void {
+  #restore({ tool, size, tolerance, connected, spare, spectrum, lists, classId, layers, viewport, picture, ...options }: Stored): void {
     this.ui.setTool(tool);
     this.ui.setSize(size);
     this.ui.setTolerance(tolerance);
-    this.ui.setOptions({ connected, spare, spectrum });
+    this.ui.setOptions({ connected, spare, spectrum, lists });
     this.ui.setClass(classId);
     this.layers.restore(layers, options);
     if (viewport) this.view.restore(viewport);

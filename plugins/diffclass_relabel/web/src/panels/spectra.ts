@@ -94,11 +94,12 @@ export class SpectrumPanel {
 
   /** Hides the plot, or shows it again. */
   #fold(): HTMLElement {
-    const button = iconButton("minus", "Plot under the pointer", () => this.ui.setOptions({ spectrum: !this.ui.spectrum }), "icon small");
+    const button = iconButton("minus", "Plot under the pointer", () => this.ui.setOptions({ spectrum: !this.ui.isShown("spectrum") }), "icon small");
     const show = () => {
-      this.#plot.canvas.hidden = !this.ui.spectrum;
-      button.innerHTML = iconMarkup(this.ui.spectrum ? "minus" : "plus");
-      button.setAttribute("aria-expanded", String(this.ui.spectrum));
+      const isShown = this.ui.isShown("spectrum");
+      this.#plot.canvas.hidden = !isShown;
+      button.innerHTML = iconMarkup(isShown ? "minus" : "plus");
+      button.setAttribute("aria-expanded", String(isShown));
       this.#draw();
     };
     this.ui.on("options", show);

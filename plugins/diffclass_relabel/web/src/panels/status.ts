@@ -5,7 +5,7 @@ import { debounce } from "../base/events";
 import { middleOf, type Place } from "../base/raster";
 import { NO_DATA, type SessionState } from "../session/protocol.generated";
 import type { RowContents } from "../session/row_contents";
-import type { Session } from "../session/session";
+import type { Notice, Session } from "../session/session";
 import type { UiState } from "../tools/ui_state";
 import { swatch } from "./class_marks";
 
@@ -99,32 +99,37 @@ export class StatusMessages {
   readonly #message = el("div", { class: "message", attributes: { role: "status" } });
   readonly #connection = el("div", { class: "connection", attributes: { role: "alert" } });
   readonly #hint = el("div", { class: "hint" });
-  readonly #hideLater = debounce(() => (this.#message.hidden = true), SHOWN_FOR);
+  readonly #hideLater = debounce(() => this.#message.replaceChildren(), SHOWN_FOR);
+  #until: (() => boolean) | undefined;
+  #hasEnded = false; // The server has said so, and why.
 
   constructor(private readonly session: Session) {
     this.element.append(this.#connection, this.#message, this.#hint);
-    this.#message.hidden = this.#connection.hidden = this.#hint.hidden = true;
-    session.on("message", (text) => this.#tell(text));
+    this.#connection.hidden = this.#hint.hidden = true;
+    session.on("message", (notice) => this.#tell(notice));
+    session.on("state", () => this.#until?.() && this.#message.replaceChildren());
     session.on("changed", () => this.#showHint());
+    session.socket.on("failed", () => (this.#hasEnded = true));
     session.socket.on("connection", () => this.#showConnection());
     session.socket.on("pending", () => this.#showConnection());
   }
 
-  #tell(text: string): void {
+  #tell({ text, until }: Notice): void {
     this.#message.textContent = text;
-    this.#message.hidden = false;
+    this.#until = until;
     this.#hideLater();
   }
 
   #showConnection(): void {
-    const { connection, reason, pending } = this.session.socket;
-    this.#connection.hidden = connection === "open" || connection === "connecting";
+    const { connection, reason, pending, transport: { words } } = this.session.socket;
+    if (connection === "open" || connection === "connecting") this.#hasEnded = false;
+    this.#connection.hidden = connection === "open" || connection === "connecting" || this.#hasEnded;
     const why = reason ? ` (${reason})` : "";
     const problem =
       connection === "refused"
         ? `The server refuses this page${why}. Open the address that it printed when it started.`
-        : "The server does not answer. Trying again.";
-    this.#connection.textContent = [problem, keptChanges(pending.length, "as soon as it does")].filter(Boolean).join(" ");
+        : words.silent;
+    this.#connection.textContent = [problem, keptChanges(pending.length, words.kept)].filter(Boolean).join(" ");
   }
 
   #showHint(): void {

@@ -1,6 +1,8 @@
-// The lower right: one panel at a time, chosen by tabs (arrow keys move between them).
+// The lower right: one panel at a time, chosen by tabs (arrow keys move between them); a click on
+// the chosen one folds it.
 
 import { el } from "../base/dom";
+import type { UiState } from "../tools/ui_state";
 
 interface Panel {
   name: string;
@@ -14,7 +16,10 @@ export class Tabs {
   readonly element: HTMLElement;
   readonly #buttons: HTMLButtonElement[];
 
-  constructor(private readonly panels: Panel[]) {
+  #chosen: string;
+
+  constructor(private readonly panels: Panel[], private readonly ui: UiState) {
+    this.#chosen = panels[0].name;
     this.#buttons = panels.map((panel, k) => this.#button(panel, k));
     const bar = el("div", { class: "tab-bar", attributes: { role: "tablist" } }, ...this.#buttons);
     this.element = el("div", { class: "tabs" }, bar, ...panels.map((panel) => panel.element));
@@ -25,16 +30,28 @@ export class Tabs {
       panel.element.setAttribute("aria-labelledby", `tab-${panel.name}`);
       panel.element.tabIndex = 0; // so that keys can scroll it
     }
-    this.show(panels[0].name);
+    ui.on("options", () => this.#draw());
+    this.#draw();
   }
 
+  /** Brings a panel to the front, unfolded. */
   show(name: string): void {
+    this.#chosen = name;
+    if (this.ui.isShown("lists")) this.#draw();
+    else this.ui.setOptions({ lists: true });
+  }
+
+  #draw(): void {
+    const isShown = this.ui.isShown("lists");
+    this.element.classList.toggle("folded", !isShown);
     this.panels.forEach((panel, k) => {
-      const chosen = panel.name === name;
-      panel.element.hidden = !chosen;
+      const chosen = panel.name === this.#chosen;
+      const wasHidden = panel.element.hidden;
+      panel.element.hidden = !chosen || !isShown;
       this.#buttons[k].setAttribute("aria-selected", String(chosen));
       this.#buttons[k].tabIndex = chosen ? 0 : -1;
-      if (chosen) panel.shown?.();
+      this.#buttons[k].setAttribute("aria-expanded", String(chosen && isShown));
+      if (wasHidden && !panel.element.hidden) panel.shown?.();
     });
   }
 
@@ -49,7 +66,7 @@ export class Tabs {
       text: panel.name,
       title: panel.title,
       attributes: { role: "tab", id: `tab-${panel.name}`, "aria-controls": `panel-${panel.name}`, "data-tab": panel.name },
-      on: { click: () => this.show(panel.name), keydown: (event) => this.#move(event, k) },
+      on: { click: () => (this.#chosen === panel.name && this.ui.isShown("lists") ? this.ui.setOptions({ lists: false }) : this.show(panel.name)), keydown: (event) => this.#move(event, k) },
     }, el("span", { class: "tab-count" }));
   }
 

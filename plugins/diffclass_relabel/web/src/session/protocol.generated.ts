@@ -97,6 +97,7 @@ export interface OfferedSession {
   session: string; // Path of its file.
   shape: number[]; // Rows, columns and bands.
   at: number; // When it was last worked on: seconds since 1970.
+  held: boolean; // Whether another process has it open.
 }
 
 /** A scene of the folder that is shown. */
@@ -105,6 +106,16 @@ export interface OfferedScene {
   bytes: number | null; // Size of the file; null for a product of several.
   at: number; // When it was last written: seconds since 1970.
 }
+
+/** What a look at the scenes of a folder has found, after they were listed. */
+export interface Checked {
+  kind: "checked";
+  path: string; // The folder.
+  problems: SceneProblem[];
+}
+
+/** Why a scene of the folder cannot be opened. */
+export interface SceneProblem { name: string; problem: string }
 
 /** A scene was chosen: its session is at another address. */
 export interface Moved {
@@ -506,4 +517,4 @@ export interface SentFile {
 }
 
 /** A message in JSON. */
-export type TextMessage = Start | Moved | Preparing | Failed | Hello | Foreign | StateMessage | Done | Refused | Superseded | Answer;
+export type TextMessage = Start | Checked | Moved | Preparing | Failed | Hello | Foreign | StateMessage | Done | Refused | Superseded | Answer;

@@ -34,8 +34,14 @@ interface SessionEvents {
   compared: Uint8Array; // What the map is compared with.
   similar: Uint8Array; // How like all pixels are to one; see `SimilarAnswer`.
   latency: number;
-  message: string; // Something to say to the user.
+  message: Notice;
   numbered: { from: number; to: number }; // A new class has another id than it was shown with.
+}
+
+/** Something to say to the user, for a while, or until its cause is gone. */
+export interface Notice {
+  text: string;
+  until?: () => boolean;
 }
 
 /** How an operation came about. */
@@ -239,8 +245,8 @@ export class Session extends Emitter<SessionEvents> {
   }
 
   /** Says something to the user. */
-  tell(message: string): void {
-    this.emit("message", message);
+  tell(text: string, until?: () => boolean): void {
+    this.emit("message", { text, until });
   }
 
   /** Shows the labels again without a stroke that was broken off, and with what has come. */

@@ -28,7 +28,7 @@ export interface NewSession {
 type Connection = "connecting" | "open" | "lost" | "refused";
 
 /** Messages that are passed on as they come. */
-type Passed = Extract<TextMessage, { kind: "hello" | "start" | "moved" | "preparing" | "failed" | "state" }>;
+type Passed = Extract<TextMessage, { kind: "hello" | "start" | "checked" | "moved" | "preparing" | "failed" | "state" }>;
 
 type SocketEvents = { [K in Passed["kind"]]: Extract<Passed, { kind: K }> } & {
   connection: Connection;
@@ -37,6 +37,14 @@ type SocketEvents = { [K in Passed["kind"]]: Extract<Passed, { kind: K }> } & {
   pending: void; // The number of operations that are not on the server's disk yet changed.
   numbered: { from: number; to: number }; // The server has numbered a new class otherwise than the page.
 };
+
+/** Changes without an answer, as they can be kept and sent by another page. */
+export interface Kept {
+  client: string;
+  session: string;
+  seq: number;
+  changes: { seq: number; operation: Operation; seen: number; newId: number; needs: number[] }[];
+}
 
 interface Waiting {
   message: object;
@@ -54,17 +62,31 @@ export class Socket extends Emitter<SocketEvents> {
   connection: Connection = "connecting";
   reason = ""; // Why the server refused this page, once it has.
   #channel: Channel | null = null;
-  readonly #client = randomName();
-  #session = ""; // Of the greeting; another session at the same address must not get what is kept for this one.
-  #seq = 0;
+  readonly #client: string;
+  #session: string; // Of the greeting; another session at the same address must not get what is kept for this one.
+  #seq: number;
+  #isOver = false;
   #wait = FIRST_WAIT;
   #greeted = false;
   readonly #waiting = new Map<number, Waiting>();
   readonly #unincluded = new Map<number, Optimistic>(); // Operations that are not in the newest state, oldest first.
   #included = 0;
 
-  constructor(readonly transport: Transport) {
+  /** `kept`: what another page has left, to be sent in its place. */
+  constructor(readonly transport: Transport, kept: Kept = { client: randomName(), session: "", seq: 0, changes: [] }) {
     super();
+    [this.#client, this.#session, this.#seq] = [kept.client, kept.session, kept.seq];
+    for (const { seq, operation, seen, newId, needs } of kept.changes) {
+      this.#unincluded.set(seq, { operation, newId, refs: [] });
+      this.#waiting.set(seq, { message: { op: operation, seen }, operation, needs, sent: false, quiet: false, resolve: () => {}, reject: () => {} });
+    }
+  }
+
+  /** What waits for an answer, to be kept. */
+  get kept(): Kept {
+    const changes = [...this.#waiting].flatMap(([seq, { message, operation, needs }]) =>
+      operation ? [{ seq, operation, seen: (message as { seen: number }).seen, newId: this.#unincluded.get(seq)?.newId ?? 0, needs }] : []);
+    return { client: this.#client, session: this.#session, seq: this.#seq, changes };
   }
 
   /** Operations that the server has not confirmed, oldest first, with their numbers. */
@@ -114,6 +136,12 @@ export class Socket extends Emitter<SocketEvents> {
   /** Says what to show or to open, where nothing is open yet. */
   choose(choice: SceneChoice): void {
     this.#transmit(JSON.stringify(choice));
+  }
+
+  /** Ends the conversation for good. */
+  end(): void {
+    this.#isOver = true;
+    this.#channel?.close();
   }
 
   /** Drops the connection as a lost network would; for tests. */
@@ -245,6 +273,7 @@ export class Socket extends Emitter<SocketEvents> {
   }
 
   #closed({ refused, tooLong }: Closed): void {
+    if (this.#isOver) return;
     this.#greeted = false;
     if (refused !== undefined) [this.reason, this.#wait] = [refused, LAST_WAIT];
     if (tooLong) this.#giveUpLongest();

@@ -22,6 +22,9 @@ export interface Channel {
 }
 
 export interface Transport {
+  /** What is said of the other end: when it does not answer, until when changes are kept then, and once it
+   *  has ended and said why. */
+  readonly words: { silent: string; kept: string; ended: string };
   /** Begins a channel; `client` is the page's name in all of them, `session` that which it belongs to. */
   connect(client: string, listener: TransportListener, session: string): Channel;
   /** Fetches a picture or an exported file; rejects with what the server says. */
@@ -30,6 +33,11 @@ export interface Transport {
 
 /** A WebSocket and addresses relative to the page's. */
 export class WebTransport implements Transport {
+  readonly words = {
+    silent: "The server does not answer. Trying again.",
+    kept: "as soon as it does",
+    ended: "The server has ended; start it again when that is mended.",
+  };
   readonly #address: string;
   /** The secret of the page's address, if it had one. Once it is refused the cookie takes its place:
    *  a server that was started again sets a new one when its page is opened. */

@@ -9,6 +9,7 @@ import { LongPress, Pinch } from "./gestures";
 import type { Tool } from "./tool";
 import type { UiState } from "./ui_state";
 
+const isFramed = location.href === "about:srcdoc";
 const ZOOM_SPEED = 0.0016; // per wheel pixel
 const LINE = 16; // wheel pixels per line, where a mouse reports lines
 const PEN_IS_NEAR = 1000; // ms after a pen was seen last
@@ -167,6 +168,8 @@ export class Pointer {
   }
 
   #wheel(event: WheelEvent): void {
+    // In a notebook it scrolls the notebook until the picture was clicked.
+    if (isFramed && !event.ctrlKey && document.activeElement !== this.area) return;
     event.preventDefault();
     const { x, y } = this.#devicePoint(event.clientX, event.clientY);
     const turn = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * LINE : event.deltaY;

@@ -65,7 +65,7 @@ export abstract class Tool {
     const item = session.classOf(ui.classId);
     if (item?.hidden) void this.#unhide(item);
     if (item) return session.classRef(item.id, ui.spare);
-    session.tell(session.classes.length ? "No class is chosen. Choose one in the list on the right." : "There is no class to paint yet. Add one in the list on the right.");
+    session.tell(session.classes.length ? "No class is chosen. Choose one in the list." : "There is no class to paint yet. Add one in the list.", () => Boolean(session.classOf(ui.classId)));
     return null;
   }
 

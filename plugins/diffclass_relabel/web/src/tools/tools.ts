@@ -236,7 +236,7 @@ export class Fill extends ClickTool {
 
   async #flood(place: Place, painted: ClassRef): Promise<void> {
     const { session } = this.context;
-    if (!session.hasMap) return session.tell("There is no map to fill from yet. Paint a few strokes first.");
+    if (!session.hasMap) return session.tell("There is no map to fill from yet. Paint two classes first.", () => session.hasMap);
     const answer = await session.ask({ ask: "segment", pixel: session.pixelOf(place) });
     if (!answer) return;
     const pixels = new Set<number>();

@@ -21,7 +21,9 @@ export class UiState extends Emitter<Events> {
   tolerance = 36; // Of the wand, 1 to 254: it takes no more than (tolerance / 254)^2 of half of the pixels.
   connected = true; // Whether the wand keeps to one connected piece.
   spare = false; // Whether strokes leave labels of other classes.
-  spectrum = true; // Whether the spectrum under the pointer is drawn.
+  spectrum: boolean | null = null; // Whether the spectrum under the pointer is drawn, and the lists below it are; null: as there is room.
+  lists: boolean | null = null;
+  #room = { spectrum: true, lists: true };
   classId = 0; // Class that is painted; 0 while there is none.
   hover: Place | null = null;
 
@@ -47,8 +49,20 @@ export class UiState extends Emitter<Events> {
     this.setSize(this.size + direction * step);
   }
 
-  setOptions(options: Partial<Pick<UiState, "connected" | "spare" | "spectrum">>): void {
+  setOptions(options: Partial<Pick<UiState, "connected" | "spare" | "spectrum" | "lists">>): void {
     Object.assign(this, options);
+    this.emit("options");
+  }
+
+  /** Whether a part of the right column is unfolded. */
+  isShown(part: "spectrum" | "lists"): boolean {
+    return this[part] ?? this.#room[part];
+  }
+
+  /** Says for which parts there is room. */
+  setRoom(room: { spectrum: boolean; lists: boolean }): void {
+    if (room.spectrum === this.#room.spectrum && room.lists === this.#room.lists) return;
+    this.#room = room;
     this.emit("options");
   }
 
