@@ -35,7 +35,8 @@ from diffclass.label_diffusion import (
     map_scores,
 )
 from diffclass.label_diffusion.diffusion import diffuse
-from diffclass.label_diffusion.label_modes import ABSORBING, AUTO, LABEL_MODES
+from diffclass.label_diffusion.feature_opinion import check_join_features
+from diffclass.label_diffusion.label_modes import ABSORBING, LABEL_MODES
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.maps import dense_rows, with_rows
 from diffclass.label_diffusion.reach import warn_of_unreached
@@ -45,7 +46,7 @@ from diffclass.label_diffusion.stopping import (
     Tau,
     check_kept_classes,
     checked_tau,
-    is_auto,
+    is_automatic,
 )
 from diffclass.neighbors import ExactSearch, NeighborSearch
 from diffclass.new_points import NewPoints
@@ -395,10 +396,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         check_seed(self.random_state)
         if self.warp is not None:
             check_kind(self.warp, "warp", Warp, example="Warp(rounds=1)").check()
-        if self.join_features != "auto":
-            check_kind(
-                self.join_features, "join_features", (bool, np.bool_), example='"auto" or False'
-            )
+        check_join_features(self.join_features)
         if self._must_join and self.warp is not None:
             raise ParameterError(
                 "join_features=True goes by held-out labels, which a warped walk knows; leave out "
@@ -730,8 +728,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if self.join_features != "auto":
             return self._must_join
         others = self.affinity, self.warp, self.kept_classes
-        is_default = self.label_mode == AUTO.name and is_auto(self.tau)
-        return is_default and all(other is None for other in others)
+        return is_automatic(self.label_mode, self.tau) and all(other is None for other in others)
 
     def _warped_rounds(
         self, labels: Labels, diffused: LabelDiffusion, warp: Warp

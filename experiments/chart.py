@@ -106,9 +106,7 @@ CLASSES = Question(
     (
         Answer("clusters", advice="Nothing to add."),
         Answer("fields, roofs, lakes: many pixels each", "--features spatial"),
-        Answer(
-            "mixtures without borders", "--join-features", advice="Compare with an SVM, too."
-        ),
+        Answer("mixtures without borders", advice="Compare with an SVM, too."),
         Answer("spectra of one shape, bright or dark", "--metric angle"),
     ),
 )  # fmt: skip

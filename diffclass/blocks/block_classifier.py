@@ -6,7 +6,7 @@ import math
 import os
 import weakref
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from diffclass._validation import RandomState, check_points, check_positive, check_seed
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.block_diffusion import (
+    ROWS,
     BlockDiffusion,
+    BlockMap,
     calibrate_in_blocks,
     check_label_mode,
     diffuse_in_blocks,
 )
+from diffclass.blocks.block_features import join_in_blocks
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.dask_engine import local_cluster
 from diffclass.blocks.engine import Engine, SerialEngine
@@ -32,9 +35,10 @@ from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch, make_folder
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel
-from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
+from diffclass.label_diffusion import Calibration, DiffusionRules, FeatureOpinion, Labels
+from diffclass.label_diffusion.feature_opinion import check_join_features
 from diffclass.label_diffusion.labels import warn_of_lost_classes
-from diffclass.label_diffusion.stopping import MarginCurve, Tau, checked_tau
+from diffclass.label_diffusion.stopping import MarginCurve, Tau, checked_tau, is_automatic
 from diffclass.neighbors import Nodes
 from diffclass.neighbors.number_range import fits, in_single_precision
 from diffclass.operators.local_order import inverse
@@ -45,7 +49,8 @@ from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass.targets import decode_labels
 
 _OF_BOTH = (
-    "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
+    "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "join_features",
+    "random_state",
 )  # fmt: skip
 
 
@@ -56,7 +61,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors, kernel, alpha, label_mode, tau, class_prior, random_state
+    n_neighbors, kernel, alpha, label_mode, tau, class_prior, join_features, random_state
         As for `diffclass.DiffusionClassifier`. The kernel is the self-tuning `Gaussian`, or
         `SharedNeighbors` over it, which is the default; labels are absorbing.
     memory : float, default=4e9
@@ -83,6 +88,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
     tau_ : int
     margin_curve_ : MarginCurve
     calibration_ : Calibration
+    feature_opinion_ : FeatureOpinion or None
     recall_ : float
         Share of the true neighbours that were found, measured on 256 points.
     crossing_recall_ : float
@@ -119,6 +125,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         label_mode: str = "auto",
         tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
+        join_features: bool | str = "auto",
         memory: float = 4e9,
         engine: Engine | None = None,
         n_workers: int | None = None,
@@ -131,6 +138,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.label_mode = label_mode
         self.tau = tau
         self.class_prior = class_prior
+        self.join_features = join_features
         self.memory = memory
         self.engine = engine
         self.n_workers = n_workers
@@ -227,17 +235,49 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             operator = operator.joined(engine.n_workers)
         order = scratch.load("cells/order")
         labels = labels.moved(inverse(order))
-        found = _diffused(operator, labels, rules, engine)
-        self._calibrating = found, labels, engine
-        self._calibration: Calibration | None = None
+        points = np.load(path, mmap_mode="r")
+        mass = None if nodes is None else nodes.mass
+        on_disk = _OnDisk(points, order, mass)
+        found, of_nodes = self._diffused(operator, labels, rules, on_disk, engine)
         self.recall_, self.crossing_recall_ = facts["recall"], facts["crossing_recall"]
         self.facts_ = facts | found.facts["traffic"]
         self.tau_: int = found.tau
         self.margin_curve_: MarginCurve = found.curve
-        self.diffusion_ = found.at_points(order, nodes)
+        self.diffusion_ = found.at_points(of_nodes, nodes)
         self._warn_of_what_is_missing()
         warn_of_lost_classes(labels, np.asarray(self.diffusion_.codes))
         return self
+
+    def _diffused(
+        self,
+        operator: BlockOperator,
+        labels: Labels,
+        rules: DiffusionRules,
+        on_disk: _OnDisk,
+        engine: Engine,
+    ) -> tuple[BlockDiffusion, BlockMap]:
+        """Diffuse labels, and make the map of all distinct points, joined with features or not."""
+        self.feature_opinion_: FeatureOpinion | None = None
+        self._calibration: Calibration | None = None
+        if self.joins_features:
+            found = _diffused(operator, labels, replace(rules, sizes=None), engine)
+            joined = join_in_blocks(found, labels, on_disk.points, on_disk.order, engine)
+            if rules.sizes is None or rules.sizes.hold(
+                on_disk.shares(joined.map, labels.n_classes)
+            ):
+                self.feature_opinion_, self._calibration = joined.opinion, joined.calibration
+                self._calibrating = found, labels, engine
+                return found, joined.map
+        found = _diffused(operator, labels, rules, engine)
+        self._calibrating = found, labels, engine
+        return found, found.in_order(on_disk.order)
+
+    @property
+    def joins_features(self) -> bool:
+        """Whether the features join the map of labels, by the parameters."""
+        if self.join_features != "auto":
+            return bool(self.join_features)
+        return is_automatic(self.label_mode, self.tau)
 
     def _rules(self, labels: Labels) -> DiffusionRules:
         return DiffusionRules.of(
@@ -252,6 +292,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         BlockKernel.of(self.kernel)
         check_label_mode(self.label_mode)
         checked_tau(self.tau)
+        check_join_features(self.join_features)
         check_seed(self.random_state)
         if self.n_workers is not None:
             check_positive(self.n_workers, "n_workers", integer=True)
@@ -353,7 +394,21 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             )
 
 
-_ROWS = 65_536  # that are copied at once
+@dataclass(frozen=True, eq=False)
+class _OnDisk:
+    """Distinct points on a file, the one at each place, and how many equal ones each is."""
+
+    points: np.ndarray  # (n, d)
+    order: np.ndarray  # (n,)
+    mass: np.ndarray | None  # (n,), None where all are 1
+
+    def shares(self, found: BlockMap, n_classes: int) -> np.ndarray:
+        """Return the share of each class among the points that have one."""
+        codes = np.asarray(found.codes)
+        mapped = codes >= 0
+        weight = None if self.mass is None else self.mass[mapped]
+        counts = np.bincount(codes[mapped], weight, n_classes)
+        return counts / max(counts.sum(), 1)
 
 
 def _fits(points: np.ndarray) -> bool:
@@ -361,9 +416,9 @@ def _fits(points: np.ndarray) -> bool:
 
     Those that are no numbers are refused where they are read.
     """
-    starts = range(0, len(points), _ROWS)
+    starts = range(0, len(points), ROWS)
     ends = [np.stack([rows.min(axis=0), rows.max(axis=0)])
-            for rows in (points[start : start + _ROWS] for start in starts)]  # fmt: skip
+            for rows in (points[start : start + ROWS] for start in starts)]  # fmt: skip
     release_pages(points)
     found = np.concatenate(ends)
     return not np.isfinite(found).all() or fits(found, np.float32)
@@ -378,8 +433,8 @@ def _nodes_of(path: Path, content: str, scratch: Scratch) -> tuple[Path, Nodes |
 
     def work() -> dict[str, Any]:
         out = scratch.create("distinct/points", (len(nodes), points.shape[1]), points.dtype)
-        for start in range(0, len(out), _ROWS):
-            out[start : start + _ROWS] = points[nodes.first[start : start + _ROWS]]
+        for start in range(0, len(out), ROWS):
+            out[start : start + ROWS] = points[nodes.first[start : start + ROWS]]
         return {}
 
     scratch.completed("distinct", work, made_from={"points": content}, shown="")
@@ -428,6 +483,6 @@ def _own_file(X: Any) -> Path | None:
         return None
     if whole.shape != X.shape or not whole.dtype == X.dtype == np.float32:
         return None
-    parts = (slice(start, start + _ROWS) for start in range(0, len(X), _ROWS))
+    parts = (slice(start, start + ROWS) for start in range(0, len(X), ROWS))
     is_same = all(X[rows].tobytes() == whole[rows].tobytes() for rows in parts)
     return Path(X.filename) if is_same else None

@@ -10,7 +10,7 @@ late enough for a series; in memory they are those of `diffclass.label_diffusion
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ from diffclass.neighbors import Nodes
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import in_parts, stage
 
-_PARTS = ("codes", "probability", "margin", "posteriors")
+MAP_PARTS = ("codes", "probability", "margin", "posteriors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +91,15 @@ class BlockDiffusion:
         """
         return self.operator.load(f"{self.name}/{part}", b)
 
+    @property
+    def codes(self) -> np.ndarray:
+        """The class of each place, in memory; see `part`."""
+        return self.operator.all(f"{self.name}/codes")
+
+    def posteriors_at(self, places: np.ndarray) -> np.ndarray:
+        """Return the posteriors (m, n_classes) at some places, ascending."""
+        return self.operator.at(f"{self.name}/posteriors", places)
+
     def in_order(self, order: np.ndarray, *, n_rows: int = 1_000_000) -> BlockMap:
         """Write the map in the order of the points, unless an earlier run wrote the same.
 
@@ -102,7 +111,7 @@ class BlockDiffusion:
             Points that are sorted at once. Each time costs one pass over ``order``.
         """
         blocks = range(self.operator.n_blocks)
-        written = (self.part(part, b) for part in _PARTS for b in blocks)
+        written = (self.part(part, b) for part in MAP_PARTS for b in blocks)
         made_from = {"order": content_hash(order), "diffusion": content_hash(self.facts, *written)}
 
         def rows_of(part: str, rows: slice) -> np.ndarray:
@@ -123,7 +132,7 @@ class BlockDiffusion:
         scratch, folder = self.operator.scratch, self.name.replace("diffusion", stage_name)
 
         def work() -> dict[str, Any]:
-            for part in in_parts("maps", _PARTS):
+            for part in in_parts("maps", MAP_PARTS):
                 like = self.part(part, 0)
                 shape = n_points, *like.shape[1:]
                 out = scratch.create(f"{folder}/{part}", shape, like.dtype)
@@ -134,7 +143,7 @@ class BlockDiffusion:
 
         scratch.completed(folder, work, made_from=made_from, shown="")
         codes, probability, margin, posteriors = (
-            scratch.load(f"{folder}/{part}") for part in _PARTS
+            scratch.load(f"{folder}/{part}") for part in MAP_PARTS
         )
         return BlockMap(codes, probability, margin, posteriors, self.weighting)
 
@@ -148,23 +157,20 @@ class BlockDiffusion:
             out[points[inside] - rows.start] = self.part(part, b)[inside]
         return out
 
-    def at_points(self, order: np.ndarray, nodes: Nodes | None) -> BlockMap:
-        """Write the map in the order of the points, of which equal ones are one node.
-
-        ``order`` is that of the nodes at the places; see `in_order`.
-        """
-        of_nodes = self.in_order(order)
+    def at_points(self, of_nodes: BlockMap, nodes: Nodes | None) -> BlockMap:
+        """Write a map of the distinct points as one of all; see `in_order`."""
         if nodes is None:
             return of_nodes
         made_from = {
             "nodes": content_hash(nodes.of_points),
-            "map": content_hash(*(getattr(of_nodes, part) for part in _PARTS)),
+            "map": content_hash(*(getattr(of_nodes, part) for part in MAP_PARTS)),
         }
 
         def rows_of(part: str, rows: slice) -> np.ndarray:
             return getattr(of_nodes, part)[nodes.of_points[rows]]
 
-        return self._kept("points", nodes.n_points, rows_of, made_from, n_rows=_ROWS)
+        found = self._kept("points", nodes.n_points, rows_of, made_from, n_rows=ROWS)
+        return replace(found, weighting=of_nodes.weighting)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -199,7 +205,7 @@ class BlockDiffusion:
         )
 
 
-_ROWS = 65_536  # that are copied at once
+ROWS = 65_536  # that are copied at once
 _CURVE = ("times", "margin", "coverage", "cut")
 
 
@@ -305,8 +311,14 @@ def check_label_mode(label_mode: str) -> None:
 
 def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -> Calibration:
     """Find the temperature of labels diffused in blocks; labels are held out in five folds."""
+    left = hold_out_in_blocks(found, labels, engine)
+    return calibrate_blocks_by(found, labels, left, engine, found.codes, found.posteriors_at)
+
+
+def hold_out_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -> HeldOutLabels:
+    """Hold labels out in five folds, and return what the others say of their points."""
     chosen, name = ChosenLabels.of(labels), f"{found.name}-fold"
-    codes = found.operator.all(f"{found.name}/codes")
+    codes = found.codes
 
     def weighed_rows(walk: BlockWalk, places: np.ndarray) -> np.ndarray:
         values, weight = weighed_again(walk, found.weighting, found.class_weight, codes)
@@ -321,10 +333,7 @@ def calibrate_in_blocks(found: BlockDiffusion, labels: Labels, engine: Engine) -
         return values
 
     with stage("calibration"):
-        values = chosen.values_by_folds(walk_without, _one_by_one)
-        held_out = HeldOutLabels.of(chosen, values)
-        posteriors, around, mass = _map_around(found, labels, engine)
-        return calibrated(posteriors, around, held_out, mass)
+        return HeldOutLabels.of(chosen, chosen.values_by_folds(walk_without, _one_by_one))
 
 
 def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
@@ -332,22 +341,41 @@ def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
         work(f)
 
 
+def calibrate_blocks_by(
+    found: BlockDiffusion,
+    labels: Labels,
+    left: HeldOutLabels,
+    engine: Engine,
+    codes: np.ndarray,
+    posteriors_at: Callable[[np.ndarray], np.ndarray],
+) -> Calibration:
+    """Find the temperature of a map by labels that are already held out.
+
+    ``codes`` (n,) and ``posteriors_at`` some places are those of the diffusion, or of a map that
+    it has become.
+    """
+    with stage("calibration"):
+        places = counted_points(codes >= 0)
+        around = _map_around(found, labels, codes, places, engine)
+        return calibrated(posteriors_at(places), around, left, found.operator.mass_at(places))
+
+
 def _map_around(
-    found: BlockDiffusion, labels: Labels, engine: Engine
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return posteriors of some points, what the map says some steps away, and their mass."""
-    operator, n_classes = found.operator, labels.n_classes
+    found: BlockDiffusion, labels: Labels, codes: np.ndarray, places: np.ndarray, engine: Engine
+) -> np.ndarray:
+    """Return what a map says some steps away from some places, (m, n_classes)."""
+    operator, name, n_classes = found.operator, f"{found.name}-around", labels.n_classes
     scratch, blocks = operator.scratch, range(operator.n_blocks)
-    places = counted_points(operator.all(f"{found.name}/codes") >= 0)
-    name = f"{found.name}-around"
     save_labels(scratch, name, labels.only(slice(0)))  # none: the walk goes on for ever
+    for b in blocks:
+        operator.save(f"{name}/codes", b, codes[operator.starts[b] : operator.starts[b + 1]])
     graph = BlockGraph(operator, engine, name=name)
-    columns = [engine.submit(_class_columns, operator, found.name, b, n_classes) for b in blocks]
+    columns = [engine.submit(_class_columns, operator, name, b, n_classes) for b in blocks]
     for _ in range(MAP_STEPS):
         columns = graph.exchanged(block_tasks.walked, columns, values=(1,), row_bytes=4 * n_classes)
     around = normalised_scores(graph.rows_at(columns, places))
     scratch.drop_stage(name)
-    return operator.at(f"{found.name}/posteriors", places), around, operator.mass_at(places)
+    return around
 
 
 def _class_columns(arrays: BlockArrays, name: str, b: int, n_classes: int) -> np.ndarray:

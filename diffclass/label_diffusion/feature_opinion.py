@@ -52,11 +52,13 @@ R. Tibshirani and J. Friedman, The elements of statistical learning, 2009, secti
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import softmax
 
+from diffclass._validation import check_kind
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
 from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffuse
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
@@ -79,6 +81,14 @@ _OF_MAP = (0.25, 0.5, 1.0)  # b of u
 # Logarithms of the prior: of the walk alone, and against large b and small a.
 _ALONE, _LESS_SHARP, _LESS_TRUST = 3.0, 0.1, 3.0
 _LEAST = 1e-30  # of a posterior, and of the share of a class without points
+
+
+class Rows(Protocol):
+    """Points of which some are read: an array, or a file."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Any) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +133,12 @@ class FeatureOpinion:
     def weighed(self, class_weight: np.ndarray) -> FeatureOpinion:
         """Return the opinion with a weight (n_classes,) of each class as one more factor."""
         return replace(self, intercept=self.intercept + np.log(class_weight))
+
+
+def check_join_features(join_features: Any) -> None:
+    """Raise `ParameterError` for anything else than "auto", True and False."""
+    if not (isinstance(join_features, str) and join_features == "auto"):
+        check_kind(join_features, "join_features", (bool, np.bool_), example='"auto" or False')
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +216,15 @@ def diffuse_joined(
             if rules.sizes is None:
                 return JoinedMap.of_walk(walked, calibration)
             return JoinedMap.of_walk(diffuse(operator, labels, rules))
-        opinion, without = _opinion(operator, X, labels, walked, left, calibration.temperature)
+        mass = operator.mass
+        opinion, without = opinion_of(
+            X,
+            walked.codes,
+            labels,
+            left,
+            calibration.temperature,
+            mass=None if mass is None else mass[:: counted_every(len(X))],
+        )
         joined = walked.with_posteriors(opinion.joined(walked.posteriors, X))
         if rules.sizes is not None:
             joined = at_sizes(operator, labels, joined, rules.sizes, may_move=True)
@@ -223,30 +247,44 @@ class _Linear:
     less_sharp: float = 0.0  # prior against large b
 
 
-def _opinion(
-    operator: MarkovOperator,
-    X: np.ndarray,
+def opinion_of(
+    X: Rows,
+    codes: np.ndarray,
     labels: Labels,
-    diffusion: LabelDiffusion,
     left: HeldOutLabels,
     temperature: float,
+    *,
+    mass: np.ndarray | None,
 ) -> tuple[FeatureOpinion, np.ndarray]:
-    """Return the opinion of the features, and the joined posteriors of the held-out labels."""
+    """Return what the features say, and the joined posteriors of the held-out labels.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The features of the points; of every so many, and of those with labels, they are read.
+    codes : ndarray of int of shape (n,)
+        The map of the walk.
+    labels : Labels
+    left : HeldOutLabels
+        Some of them, and what the walk says of their points without them.
+    temperature : float
+        Of the walk's posteriors.
+    mass : ndarray of shape (m,) or None
+        How many equal points every `counted_every`-th one is.
+    """
     counted = slice(None, None, counted_every(len(X)))
     points = _doubles(X[counted])
     mean, scale = _standard_units(points)
-    points = (points - mean) / scale
     learnt = _learnt_from(labels, left)
-    labelled = (_doubles(X[learnt.points]) - mean) / scale
-    mass = operator.mass
-    weight = np.ones(len(points)) if mass is None else mass[counted].astype(np.float64)
-    reached = diffusion.codes[counted] >= 0
+    labelled = _doubles(X[learnt.points])
+    reached = codes[counted] >= 0
     on_map = _Map(
-        points[reached],
-        diffusion.codes[counted][reached],
-        weight[reached],
-        nearest=nearest_of(X[counted], X[learnt.points])[reached],
+        ((points - mean) / scale)[reached],
+        codes[counted][reached],
+        np.ones(np.count_nonzero(reached)) if mass is None else mass[reached].astype(np.float64),
+        nearest=nearest_of(points, labelled)[reached],
     )
+    labelled = (labelled - mean) / scale
     functions = [_of_labels(labelled, learnt, left), _of_map(on_map, labelled, learnt, left)]
     walk = _logarithms(left.posteriors) / temperature
     trust, sharpness, alone = _means(walk, functions, left.codes)
@@ -322,10 +360,14 @@ def _of_map(on_map: _Map, labelled: np.ndarray, learnt: Labels, left: HeldOutLab
     whole = on_map.sums(n_classes := left.posteriors.shape[1])
     share = whole[0] / whole[0].sum()
     coefficients, intercept = _discriminants(whole, share)
+    # the points to which a label of each group is the nearest, one group after the other
+    group = learnt.groups[on_map.nearest]
+    in_order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[in_order], np.arange(int(learnt.groups.max()) + 2))
     without = np.empty(left.posteriors.shape)
     for row, label in enumerate(np.searchsorted(learnt.points, left.points)):
-        cells = np.flatnonzero(learnt.groups == learnt.groups[label])
-        part = on_map.sums(n_classes, np.isin(on_map.nearest, cells))
+        own = learnt.groups[label]
+        part = on_map.sums(n_classes, in_order[bounds[own] : bounds[own + 1]])
         W, w = _discriminants([a - b for a, b in zip(whole, part, strict=True)], share)
         without[row] = labelled[label] @ W + w
     return _Linear(axes @ coefficients, intercept, without, _OF_MAP)

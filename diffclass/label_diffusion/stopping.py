@@ -133,10 +133,10 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
     return tau
 
 
-def is_auto(tau: Tau) -> bool:
-    """Whether the rule "auto" chooses the time."""
+def is_automatic(label_mode: str, tau: Tau) -> bool:
+    """Whether mode and time are both left to the rule "auto"."""
     rule = checked_tau(tau)
-    return isinstance(rule, StoppingRule) and rule.by == "auto"
+    return label_mode == AUTO.name and isinstance(rule, StoppingRule) and rule.by == "auto"
 
 
 # tau of the summed labels that are tried with one label per class. Their sum is long, as in Poisson

@@ -45,7 +45,6 @@ from experiments.few_labels.methods import (
     METHODS,
     OF_POINTS,
     OTHERS_SIZED,
-    OURS_JOINED,
     OURS_SIZED,
     Setting,
 )
@@ -132,9 +131,7 @@ def can_run(method: str, problem: Problem) -> bool:
     """Return whether a method can do with what a problem gives, and in time."""
     if problem.name in TOO_SLOW.get(method, ()):
         return False
-    needs_points = (
-        PEERS[method].needs_points if method in PEERS else method in OF_POINTS | OURS_JOINED
-    )
+    needs_points = PEERS[method].needs_points if method in PEERS else method in OF_POINTS
     return problem.points is not None or not needs_points
 
 

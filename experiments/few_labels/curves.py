@@ -22,7 +22,7 @@ from experiments.problems import HALVES
 
 OUTPUT = Path(__file__).with_suffix(".png")
 OURS = "default"
-OWN = {OURS, "free", "absorbing", "summed", "default with sizes"}
+OWN = {OURS, "graph alone", "free", "absorbing", "summed", "graph alone with sizes"}
 NO_METHODS = {"problem", "drawn", "labels_per_class", "seed"}
 N_PEERS, COLUMNS, LEAST_PROBLEMS = 5, 4, 6
 COLORS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")

@@ -58,7 +58,8 @@ class Setting:
     @cached_property
     def graph(self) -> PointGraph:
         """The graph of `operator`, as `DiffusionClassifier` takes it."""
-        return _joining().fit(self.points, np.maximum(self.problem.truth, 0) - 1).graph_
+        truth = np.maximum(self.problem.truth, 0) - 1
+        return DiffusionClassifier(random_state=0, tau=1).fit(self.points, truth).graph_
 
     @cached_property
     def spreading_graph(self) -> sp.csr_matrix:
@@ -104,14 +105,13 @@ def diffused(
     return mapped_classes(result)[at]
 
 
-def joined(setting: Setting, y: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Classify by diffusion joined with the features; 0 where no label arrives."""
-    model = _joining().fit(setting.points, y, groups=setting.groups_of(y), graph=setting.graph)
+def default(setting: Setting, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Classify as the library does by default, joined with features if there are any."""
+    if setting.points is None:
+        return diffused(setting, y, at)
+    model = DiffusionClassifier(random_state=0)
+    model.fit(setting.points, y, groups=setting.groups_of(y), graph=setting.graph)
     return np.where(model.diffusion_.reached, model.transduction_, 0)[at]
-
-
-def _joining() -> DiffusionClassifier:
-    return DiffusionClassifier(join_features=True, random_state=0)
 
 
 def learned(setting: Setting, y: np.ndarray, at: np.ndarray, *, learner: Callable) -> np.ndarray:
@@ -142,14 +142,15 @@ def partitioned(setting: Setting, y: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 OURS: dict[str, Method] = {
-    "default": diffused,
+    "default": default,
+    "graph alone": diffused,
     "summed": partial(diffused, label_mode="summed", tau="margin"),
     "free": partial(diffused, label_mode="free", tau="margin"),
     "absorbing": partial(diffused, label_mode="absorbing", tau="margin"),
 }
 DEFAULT = "default"  # the one of OURS that the library takes by default
-OURS_SIZED: dict[str, Method] = {"default with sizes": partial(diffused, sized=True)}
-OURS_JOINED: dict[str, Method] = {"with features": joined}
+ALONE = "graph alone"  # the same without features
+OURS_SIZED: dict[str, Method] = {"graph alone with sizes": partial(diffused, sized=True)}
 OF_POINTS: dict[str, Method] = {
     "1-NN": partial(learned, learner=lambda labels: KNeighborsClassifier(1)),
     "SVM": partial(learned, learner=support_vectors),
@@ -166,4 +167,4 @@ OTHERS: dict[str, Method] = OF_POINTS | {
     "LabelPropagation": partial(spread, model=LabelPropagation),
 }
 OTHERS_SIZED: dict[str, Method] = {"CutSSL, our graph": partitioned}
-METHODS = OURS | OURS_SIZED | OURS_JOINED | OTHERS | OTHERS_SIZED
+METHODS = OURS | OURS_SIZED | OTHERS | OTHERS_SIZED

@@ -20,11 +20,11 @@ from experiments.few_labels.draws import WAYS
 from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.graph_peers import METHODS as PEERS
 from experiments.few_labels.methods import (
+    ALONE,
     DEFAULT,
     OTHERS,
     OTHERS_SIZED,
     OURS,
-    OURS_JOINED,
     OURS_SIZED,
 )
 from experiments.few_labels.runs import Runs
@@ -70,9 +70,9 @@ def table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS), each_other: bool = T
 
 
 def sized_table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS)) -> list[str]:
-    """Return the table of the methods that are given the true class sizes, beside our default."""
+    """Return the table of methods that know the true class sizes, beside the graph alone."""
     groups = _grouped(runs)
-    shown = _Columns((DEFAULT, *OURS_SIZED), SIZED_NAMES, False)
+    shown = _Columns((ALONE, *OURS_SIZED), SIZED_NAMES, False)
     rows = []
     for key in _in_order(groups):
         scores = _on_draws_of({*OURS_SIZED, *SIZED_NAMES}, groups[key])
@@ -82,26 +82,25 @@ def sized_table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS)) -> list[str]:
 
 
 def joined_table(runs: Runs) -> list[str]:
-    """Return the table of our default and of the same joined with the features.
+    """Return the table of the default, which features join, and of the graph alone.
 
     Of more than one label per class: with one, none can be held out, and both are the same. Of the
     families those rows whose mean changes by half a point.
     """
-    (joined,) = OURS_JOINED
-    head = ["half", "labels", "problem", "per class", DEFAULT, joined, "gain", "worst draw"]
+    head = ["half", "labels", "problem", "per class", ALONE, DEFAULT, "gain", "worst draw"]
     groups, rows = _grouped(runs), []
     for key in _in_order(groups):
-        scores = _on_draws_of({joined}, groups[key])
-        if key[2] == 1 or not {DEFAULT, joined} <= set(scores):
+        scores = groups[key]
+        if key[2] == 1 or not {ALONE, DEFAULT} <= set(scores):
             continue
-        ours, alone = scores[joined], scores[DEFAULT]
+        ours, alone = scores[DEFAULT], scores[ALONE]
         if key[1] in FAMILIES and abs(_mean(ours) - _mean(alone)) < _TOLD:
             continue
         worst = min(ours[seed] - alone[seed] for seed in ours.keys() & alone.keys())
         row = [_half_of(key[1]), *key, f"{_mean(alone):.1f}", f"{_mean(ours):.1f}"]
         row += [_difference(ours, alone), f"{worst:+.1f}"]
         rows.append(row + _beside(ours, scores))
-    return markdown_table([*head, "best other", f"{joined} - best other"], rows)
+    return markdown_table([*head, "best other", f"{DEFAULT} - best other"], rows)
 
 
 def _beside(ours: dict[int, float], scores: Scores) -> list[object]:

@@ -81,7 +81,7 @@ def test_it_runs_in_the_benchmark_beside_the_methods_that_know_sizes(tmp_path):
     points = np.eye(3)[truth] * 4 + random.normal(size=(120, 3))
     problem = Problem("pair", points, truth)
     results = benchmark.Results(tmp_path / "benchmark.csv")
-    methods = ["default", "default with sizes", *OTHERS_SIZED]
+    methods = ["graph alone", "graph alone with sizes", *OTHERS_SIZED]
     draws = list(benchmark.pending_draws(problem, methods, results, quick=True))[:2]
     benchmark.run_problem(benchmark.Setting(problem), draws, results)
     assert results.runs["pair", "equal", 1, 0, "CutSSL, our graph"] > 0.95

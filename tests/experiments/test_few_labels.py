@@ -27,7 +27,7 @@ from experiments.few_labels import (
 from experiments.few_labels.draws import WAYS, drawn, proportional_shares, renamed
 from experiments.few_labels.families import FAMILIES, Family
 from experiments.few_labels.graph_peers import METHODS as PEERS
-from experiments.few_labels.methods import METHODS, OF_POINTS, OURS_JOINED, Setting, support_vectors
+from experiments.few_labels.methods import METHODS, OF_POINTS, Setting, support_vectors
 from experiments.few_labels.paired_table import joined_table, leads, paired, sized_table, table
 from experiments.problems import (
     CHOOSING,
@@ -183,7 +183,7 @@ def test_spreading_on_the_graph_made_once_is_scikit_learns(problem, model):
 
 
 @pytest.mark.filterwarnings("ignore:max_iter")
-@pytest.mark.parametrize("name", sorted(METHODS.keys() - (OF_POINTS | OURS_JOINED).keys()))
+@pytest.mark.parametrize("name", sorted(METHODS.keys() - OF_POINTS.keys()))
 def test_graph_methods_take_a_graph_without_points(problem, name):
     affinity = Setting(problem).operator.affinity
     given = Problem("graph", None, problem.truth, affinity=affinity)
@@ -377,7 +377,7 @@ def test_fifty_draws_with_one_label(problem):
     assert benchmark.n_draws(problem, "equal", 1) == 50
     assert benchmark.n_draws(problem, "equal", 3) == 10
     assert set(benchmark.BUDGETS) | {"one-sided"} == set(WAYS)
-    seeds = {"default": 50, "default with sizes": 10, "CutSSL, our graph": 10}
+    seeds = {"default": 50, "graph alone with sizes": 10, "CutSSL, our graph": 10}
     seeds |= {"GL VolumeMBO, our graph": 10}
     for method, n in seeds.items():
         assert min(50, benchmark.most_draws(method, problem)) == n
@@ -530,14 +530,14 @@ def test_calibration_rows_and_tables():
 
 def test_features_beside_the_graph_become_a_table(tmp_path):
     results = benchmark.Results(tmp_path / "runs.csv")
-    benchmark.run(["iris"], ["default", "with features", "1-NN"], results, quick=True)
+    benchmark.run(["iris"], ["default", "graph alone", "1-NN"], results, quick=True)
     lines = joined_table(results.runs)
     assert len(lines) == 5  # with one label per class nothing is held out
     assert lines[2].startswith("| choosing | equal | iris | 10 | ")
     gain, worst = (cell.split()[0] for cell in lines[2].split("|")[7:9])
     assert float(worst) <= float(gain)
     of_one = "iris", "equal", 1, 0
-    assert results.runs[(*of_one, "default")] == results.runs[(*of_one, "with features")]
+    assert results.runs[(*of_one, "default")] == results.runs[(*of_one, "graph alone")]
 
 
 def test_scores_beside_labels_become_rows_and_a_table(monkeypatch):

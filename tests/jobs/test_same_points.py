@@ -189,7 +189,8 @@ def test_coordinates(points):
 @pytest.mark.parametrize("rule", ["first", "coverage", "margin"])
 def test_suggestions(points, rule):
     y = np.full(N, -1)
-    y[[0, 1, 45, 46, 90, 91, 130, 131, N - 1]] = 1, 1, 2, 2, 3, 3, 4, 4, 4
+    # none touches another, or both would be one observation in a picture and two in a table
+    y[[0, 2, 45, 47, 90, 92, 130, 132, N - 1]] = 1, 1, 2, 2, 3, 3, 4, 4, 4
     reports = []
     for one in (Readings(), points):
         labels = None if rule == "first" else y.reshape(one.valid.shape)

@@ -14,6 +14,7 @@ from diffclass.label_diffusion import RESULT_BYTES, diffusion_costs
 from diffclass.system.costs import Cost, Forecast, base_bytes, seconds_of
 
 _CLASS_BYTES = 4  # of a point in a map that is kept
+_JOINED_BYTES = 12  # of a point and class: posteriors in single precision, values in double
 _ONCE = ("features", "cells", "neighbors", "affinities")  # whatever labels are held out
 _NOT_REPEATED = ("features", "calibration")  # with a second seed
 
@@ -32,7 +33,11 @@ def classification_costs(
         kept = graph_costs(size, SharedNeighbors())["affinities"].kept - 8 * size.edges
         costs["neighbors"] += Cost(kept)
         costs["affinities"] += Cost(kept)
-    return costs | diffusion_costs(size, warped=warped, kept_classes=classifier.kept_classes)
+    costs |= diffusion_costs(size, warped=warped, kept_classes=classifier.kept_classes)
+    if classifier.joins_features:
+        joined = _JOINED_BYTES * size.points * n_classes
+        costs["calibration"] += Cost(joined, joined)
+    return costs
 
 
 def forecast_classification(

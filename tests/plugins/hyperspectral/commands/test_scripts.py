@@ -104,7 +104,7 @@ def test_suggest(command):
     found = suggest_for_scene(scene, read_labels("labels.npy"), 4, min_distance=5.0)
     assert [pixel.to_dict() for pixel in found.suggestions] == report["suggestions"]
     assert lasting(found.to_dict()) == lasting(report)
-    assert len(found.lines()) == 5
+    assert len(found.lines()) == 1 + 1 + 4  # features, head, and points
 
 
 def test_embed(command):

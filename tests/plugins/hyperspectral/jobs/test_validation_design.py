@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyogrio
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffclass.command_line.main import run
@@ -35,6 +35,7 @@ def map_and_truth(rng, shape=(200, 150)):
     return found, truth
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 3000), min_size=1, max_size=20).map(np.array),
     st.integers(1, 400),

@@ -1,0 +1,101 @@
+"""Features that join a map in blocks, beside those of the map in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from diffclass import DiffusionClassifier
+from diffclass.blocks import BlockClassifier
+from diffclass.exceptions import ParameterError
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    """Three overlapping clouds in five dimensions, each point once or twice, and 18 labels."""
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 3, 5000)
+    X = (random.normal(size=(5000, 5)) + 2.5 * np.eye(5)[:3][truth]).astype(np.float32)
+    y = np.full(5000, -1)
+    for c in range(3):
+        y[random.choice(np.flatnonzero(truth == c), 6, replace=False)] = c
+    return X, y, truth
+
+
+@pytest.mark.parametrize("doubled", [False, True])
+def test_the_map_is_that_of_memory(overlapping, doubled):
+    X, y, truth = overlapping
+    if doubled:  # equal points are one node
+        X, y, truth = (np.concatenate([part, part[:2000]]) for part in (X, y, truth))
+        y[5000:] = -1
+    whole = DiffusionClassifier(random_state=0).fit(X, y)
+    blocks = BlockClassifier(random_state=0).fit(X, y)
+    assert blocks.feature_opinion_.weight == pytest.approx(whole.feature_opinion_.weight, abs=0.1)
+    assert (blocks.transduction_ == whole.transduction_).mean() > 0.995
+    difference = np.abs(blocks.raw_label_distributions_ - whole.raw_label_distributions_)
+    assert np.median(difference) < 0.02
+    assert blocks.calibration_.n_held_out == whole.calibration_.n_held_out
+    ratio = blocks.calibration_.temperature / whole.calibration_.temperature
+    assert 0.7 < ratio < 1.4
+    right = blocks.transduction_ == truth
+    alone = BlockClassifier(random_state=0, join_features=False).fit(X, y)
+    assert right.mean() > (alone.transduction_ == truth).mean()
+    assert alone.feature_opinion_ is None
+
+
+def test_rows_of_the_map_are_one_result(overlapping):
+    X, y, _ = overlapping
+    found = BlockClassifier(random_state=0).fit(X, y).diffusion_
+    np.testing.assert_allclose(found.posteriors.sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_array_equal(found.codes, found.posteriors.argmax(axis=1))
+    np.testing.assert_allclose(found.probability, found.posteriors.max(axis=1), atol=1e-6)
+    two = np.sort(found.posteriors, axis=1)[:, -2:]
+    np.testing.assert_allclose(found.margin, two[:, 1] - two[:, 0], atol=1e-6)
+
+
+def test_a_folder_is_taken_over(overlapping, tmp_path):
+    """The same labels give the same map, others theirs."""
+    X, y, _ = overlapping
+    maps = []
+    for labels in (y, np.where(np.arange(len(y)) % 2, y, -1), y):
+        model = BlockClassifier(random_state=0, scratch=tmp_path).fit(X, labels)
+        maps.append(np.array(model.raw_label_distributions_))
+        fresh = BlockClassifier(random_state=0).fit(X, labels)
+        np.testing.assert_array_equal(maps[-1], fresh.raw_label_distributions_)
+    np.testing.assert_array_equal(maps[0], maps[2])
+    assert not np.array_equal(maps[0], maps[1])
+
+
+def test_wishes_for_sizes(overlapping):
+    """A wish that the joined map fulfils leaves it as it is; another has the walk's borders."""
+    X, y, _ = overlapping
+    plain = BlockClassifier(random_state=0).fit(X, y)
+    shares = np.bincount(plain.diffusion_.codes) / len(X)
+    within = (0.9 * shares, np.minimum(1.1 * shares, 1))
+    wished = BlockClassifier(random_state=0, class_prior=within).fit(X, y)
+    np.testing.assert_array_equal(wished.transduction_, plain.transduction_)
+    without = BlockClassifier(random_state=0, class_prior=[2, 1, 1]).fit(X, y)
+    alone = BlockClassifier(random_state=0, class_prior=[2, 1, 1], join_features=False).fit(X, y)
+    np.testing.assert_array_equal(without.transduction_, alone.transduction_)
+    assert without.feature_opinion_ is None
+
+
+@pytest.mark.parametrize("given", [{"tau": 12}, {"tau": "margin"}, {"label_mode": "absorbing"}])
+def test_the_walk_decides_alone_where_something_is_asked_of_it(overlapping, given):
+    X, y, _ = overlapping
+    assert BlockClassifier(random_state=0, **given).fit(X, y).feature_opinion_ is None
+    assert BlockClassifier(random_state=0, join_features=True, **given).fit(X, y).feature_opinion_
+    with pytest.raises(ParameterError, match="join_features"):
+        BlockClassifier(join_features=1).fit(X, y)
+
+
+def test_one_label_per_class_says_nothing():
+    X, truth = load_digits(return_X_y=True)
+    y = np.full(len(X), -1)
+    y[np.unique(truth, return_index=True)[1]] = np.arange(10)
+    joined, alone = (
+        BlockClassifier(random_state=0, join_features=join).fit(X, y) for join in ("auto", False)
+    )
+    assert joined.feature_opinion_ is None
+    np.testing.assert_array_equal(joined.transduction_, alone.transduction_)
