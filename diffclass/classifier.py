@@ -538,6 +538,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the labelled points whose class is predicted.
 
+        How sure it is: `diffclass.evaluation.classification_scores` has intervals.
+
         Unlabelled points do not count, so that ``GridSearchCV`` and ``cross_val_score`` work on
         partly labelled y with their default ``scoring`` and any ``cv``. Other scores, such as
         ``scoring="balanced_accuracy"``, take -1 for a class that is never predicted: for these, and
