@@ -91,8 +91,6 @@ class RelabelWidget(anywidget.AnyWidget):
 
     _esm = _STATIC / "widget.js"
     _page = traitlets.Unicode().tag(sync=True)
-    _session = traitlets.Unicode().tag(sync=True)  # name of its file
-    _still = traitlets.Unicode().tag(sync=True)  # address of a picture of the map, for later
     height = traitlets.Int(720, min=200).tag(sync=True)
 
     def __init__(
@@ -119,7 +117,8 @@ class RelabelWidget(anywidget.AnyWidget):
         files = {"labels": labels, "label_variable": label_variable}
         files |= {"match": taken(Matching, {"match": match}).get("match")}
         path = default_session(places) if session is None else Path(session)
-        super().__init__(height=height, _page=page_text(), _session=path.name)
+        super().__init__(height=height, _page=page_text())
+        self._caption = _Caption(path.name)
         log = _opened_log(path)  # last of what may fail: it locks the session
         options = {"settings": asked, **files}
 
@@ -132,7 +131,7 @@ class RelabelWidget(anywidget.AnyWidget):
                 raise
 
         self._thread = SessionThread(opening, self._post, scene=joint_name(places))
-        self._thread.watch(self._show_still)
+        self._thread.watch(self._caption.draw)
         self.on_msg(self._take)
         _OPEN[log.path.resolve()] = self
 
@@ -171,10 +170,11 @@ class RelabelWidget(anywidget.AnyWidget):
         """Close the session, which another cell has now, and say so on the page."""
         if self._thread is not None:
             self._thread.close()
-        self._page = _ELSEWHERE.format(name=html.escape(self._session))
+        self._page = _ELSEWHERE.format(name=html.escape(self._caption.name))
 
-    def _show_still(self, editor: SessionEditor) -> None:
-        self._still = _still(editor)
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        self._caption.show()
+        return super()._repr_mimebundle_(**options)
 
     @property
     def _running(self) -> SessionThread:
@@ -222,7 +222,38 @@ def _places_of(scene: Any) -> list[Path]:
         ) from None
 
 
-def _still(editor: SessionEditor) -> str:
+class _Caption:
+    """The session's name and its last map above the page: what is left of it without a kernel."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self._map = ""
+        self._handle: Any = None
+
+    def show(self) -> None:
+        """Display it above what is displayed next."""
+        from IPython.core.getipython import get_ipython
+        from IPython.display import HTML, display
+
+        if getattr(get_ipython(), "kernel", None) is not None:
+            self._handle = display(HTML(self._html), display_id=True)
+
+    def draw(self, editor: SessionEditor) -> None:
+        """Show the map of now."""
+        from IPython.display import HTML
+
+        self._map = _picture(editor)
+        if self._handle is not None:
+            self._handle.update(HTML(self._html))
+
+    @property
+    def _html(self) -> str:
+        name = html.escape(self.name)
+        picture = f'<img alt="The last map" src="{self._map}">' if self._map else ""
+        return f"<details><summary>{name}</summary>{picture}</details>"
+
+
+def _picture(editor: SessionEditor) -> str:
     """Return a small picture of the map as an address."""
     from PIL import Image
 

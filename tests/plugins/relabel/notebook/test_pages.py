@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
+import time
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.notebook import pages as notebook_pages
 from diffclass_relabel.notebook.pages import NotebookPages
 from diffclass_relabel.opening import OpeningPage
+from diffclass_relabel.session_file import SessionLog
 
 from ..browser import lacking
 
@@ -129,10 +134,14 @@ def test_what_makes_no_sense_is_dropped(speak, editor):
     async def conversation(channel):
         for message in (None, [], {}, {"client": "n", "kind": "leave"}):
             channel.pages.take(message)
+        channel.tell("nobody", "ping")
+        assert channel.posted.pop()["kind"] == "closed"
         for name in (3, "", "x" * 101):
             channel.tell(name, "join")
         assert channel.posted == []
         channel.tell("a", "join")
+        channel.tell("a", "ping")
+        assert (await channel.hear("pong"))["client"] == "a"
         channel.tell("a", "text", text=3)
         channel.tell("a", "dance")
         channel.tell("a", "text", text="{")
@@ -176,7 +185,17 @@ def test_a_cell_that_is_run_again_continues(widgets, scene_folder, tmp_path):
     assert found[0, 0] == 0  # no data there
     assert [entry.name for entry in first.session.classes] == ["nuclei", "cytoplasm", "stroma"]
     again = widgets(scene, session=session)
+    assert "s.jsonl is open in another cell now" in first._page
     assert np.array_equal(again.class_map, found)
+    end = time.monotonic() + 20
+    while "base64," not in again._caption._html and time.monotonic() < end:
+        time.sleep(0.05)
+    name, _, drawn = again._caption._html.partition("base64,")
+    assert "<summary>s.jsonl</summary>" in name
+    with Image.open(io.BytesIO(base64.b64decode(drawn.partition('"')[0]))) as picture:
+        assert picture.size == (300, 288)  # six times as large as the map
+        colors = np.array(picture.convert("RGB"))[::6, ::6]
+    assert len(np.unique(colors.reshape(-1, 3), axis=0)) == len(np.unique(found))
     with pytest.raises(DataError, match="closed"):
         _ = first.labels
 
@@ -189,6 +208,21 @@ def test_a_scene_that_cannot_be_opened(widgets, scene_folder, tmp_path):
     with pytest.raises(DataError, match=r"bad\.npy"):
         _ = broken.class_map
     assert not (tmp_path / "bad.relabel.jsonl").exists()
+
+
+def test_what_fails_leaves_the_session_free(widgets, scene_folder, tmp_path):
+    scene, session = scene_folder / "scene.hdr", tmp_path / "s.jsonl"
+    for array in (np.ones((3, 4, 5)), 3, [np.ones(3)]):
+        with pytest.raises(ParameterError, match=r"keep it in a file, as with numpy\.save"):
+            widgets(array)
+    with pytest.raises(Exception, match="height"):
+        widgets(scene, session=session, height=3)
+    SessionLog(session).close()  # nobody has it
+    broken = widgets(scene, session=session, labels=tmp_path / "none.tif")
+    with pytest.raises(DataError, match=r"none\.tif"):
+        _ = broken.labels
+    SessionLog(session).close()
+    widgets(scene, session=session, components=6).labels  # noqa: B018  the second try is the good one
 
 
 def test_the_page_is_whole(widgets):

@@ -76,9 +76,9 @@ def test_everything_is_in_reach_in_small_windows(painted):
     tab = painted
     for size in ((900, 700), (600, 700), (1280, 500)):
         resize(tab, size)
-        for control in ("text=Export", "[aria-label='Keys (?)']", "[aria-label='Undo (Ctrl+Z)']"):
+        for control in ("[popovertarget=export-menu]", "[aria-label='Keys (?)']", "[aria-label='Undo (Ctrl+Z)']"):
             assert is_inside(tab.find(control).first, size), control
-        tab.page.click("text=Export")
+        tab.find("[popovertarget=export-menu]").click()
         assert is_inside(tab.find(".menu.export"), size)
         header = tab.find("header.toolbar").bounding_box()
         assert tab.find(".menu.export").bounding_box()["y"] >= header["height"]

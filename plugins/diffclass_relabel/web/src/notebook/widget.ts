@@ -7,7 +7,7 @@ type Listener = (message: ToPage, buffers: DataView[]) => void;
 
 /** What is used of anywidget's model. */
 interface Model {
-  get(name: "_page" | "_still" | "_session" | "height"): any;
+  get(name: "_page" | "height"): any;
   send(message: FromPage): void;
   on(event: string, listener: Listener | (() => void)): void;
   off(event: string, listener: Listener | (() => void)): void;
@@ -21,8 +21,7 @@ class Page {
   readonly #clients = new Set<string>(); // Its own name, and those under which it sends what was kept.
   readonly #channel = new MessageChannel();
 
-  /** `heard` is called when the kernel has answered. */
-  constructor(private readonly model: Model, frame: Window, private readonly heard: () => void) {
+  constructor(private readonly model: Model, frame: Window) {
     this.#channel.port1.onmessage = (event) => this.#tell(event.data);
     model.on("msg:custom", this.#hear);
     for (const event of LIVE) model.on(event, this.#lose);
@@ -58,7 +57,6 @@ class Page {
 
   readonly #hear: Listener = (message, [buffer]) => {
     if (!this.#clients.has(message.client)) return; // all views of a model hear everything
-    this.heard();
     const data = buffer?.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
     this.#channel.port1.postMessage({ ...message, data });
   };
@@ -81,27 +79,13 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const frame = document.createElement("iframe");
   frame.title = "diffclass relabel";
   frame.allow = "fullscreen";
-  // without a kernel: the map as it was, and the name of its session
-  const still = document.createElement("figure");
-  const picture = document.createElement("img");
-  const caption = document.createElement("figcaption");
-  still.append(picture, caption);
-  const place = () => {
-    const isStill = !still.hidden && model.get("_still");
-    frame.style.cssText = `display: ${isStill ? "none" : "block"}; width: 100%; height: ${model.get("height")}px; border: 0`;
-    still.style.cssText = `display: ${isStill ? "block" : "none"}; margin: 0`;
-  };
-  const heard = () => {
-    if (still.hidden) return;
-    still.hidden = true;
-    place();
-  };
+  const resize = () => (frame.style.cssText = `display: block; width: 100%; height: ${model.get("height")}px; border: 0`);
   const dress = () => frame.contentWindow?.postMessage(lookOf(el), "*");
   const open = () => (frame.srcdoc = model.get("_page"));
   // also when the notebook has moved the frame: its document begins anew
   frame.addEventListener("load", () => {
     page?.leave();
-    page = new Page(model, frame.contentWindow!, heard);
+    page = new Page(model, frame.contentWindow!);
     dress();
     frame.contentWindow!.addEventListener("keydown", (event) => {
       if (!isOfNotebook(event)) return;
@@ -114,18 +98,14 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   });
   const watch = new MutationObserver(dress);
   for (const part of [document.documentElement, document.body]) watch.observe(part, { attributes: true });
-  picture.src = model.get("_still");
-  picture.style.cssText = "max-width: 100%; image-rendering: pixelated";
-  picture.alt = "The map when the notebook was saved";
-  caption.textContent = `${model.get("_session")}: run this cell to go on.`;
-  place();
-  model.on("change:height", place);
+  resize();
+  model.on("change:height", resize);
   model.on("change:_page", open);
   open();
-  el.append(frame, still);
+  el.append(frame);
   return () => {
     watch.disconnect();
-    model.off("change:height", place);
+    model.off("change:height", resize);
     model.off("change:_page", open);
     page?.leave();
   };
