@@ -86,7 +86,7 @@ def join_in_blocks(
             "calibration": _facts(calibration),
         }
 
-    facts = scratch.completed(name, work, made_from=made_from, shown="opinion of the features")
+    facts = scratch.completed(name, work, made_from=made_from, shown="calibration: features")
     calibration = Calibration(**_arrays(facts["calibration"]))
     if facts["opinion"] is None:
         return JoinedBlocks(of_walk, None, calibration)

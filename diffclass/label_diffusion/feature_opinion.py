@@ -208,8 +208,9 @@ def diffuse_joined(
     >>> [round(float((one.codes == truth).mean()), 2) for one in maps]
     [0.83, 0.92]
     """
+    # sizes come last: they are wishes for the joined map
     walked = diffuse(operator, labels, replace(rules, sizes=None))
-    with stage("opinion of the features"):
+    with stage("calibration"):
         left = hold_out_labels(operator, labels, walked)
         calibration = calibrate_by(operator, walked, left)
         if not len(left.points):
@@ -228,7 +229,7 @@ def diffuse_joined(
         joined = walked.with_posteriors(opinion.joined(walked.posteriors, X))
         if rules.sizes is not None:
             joined = at_sizes(operator, labels, joined, rules.sizes, may_move=True)
-            if joined.weighting == "moved":
+            if joined.weighting == "moved":  # the rounds have forgotten what the features said
                 return JoinedMap.of_walk(joined)
             opinion = opinion.weighed(joined.class_weight)
             without = posteriors_of(without, joined.class_weight)

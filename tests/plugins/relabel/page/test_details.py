@@ -76,7 +76,11 @@ def test_everything_is_in_reach_in_small_windows(painted):
     tab = painted
     for size in ((900, 700), (600, 700), (1280, 500)):
         resize(tab, size)
-        for control in ("[popovertarget=export-menu]", "[aria-label='Keys (?)']", "[aria-label='Undo (Ctrl+Z)']"):
+        for control in (
+            "[popovertarget=export-menu]",
+            "[aria-label='Keys (?)']",
+            "[aria-label='Undo (Ctrl+Z)']",
+        ):
             assert is_inside(tab.find(control).first, size), control
         tab.find("[popovertarget=export-menu]").click()
         assert is_inside(tab.find(".menu.export"), size)
