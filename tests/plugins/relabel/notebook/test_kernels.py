@@ -61,6 +61,7 @@ def strokes_in(lab):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(120 * (ROUNDS + 1))
 def test_no_stroke_is_lost_with_a_kernel(lab, browser):
     tab = NotebookTab(browser, lab.address("paint.ipynb"), height=1000)
     painted = []

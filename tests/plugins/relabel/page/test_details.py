@@ -74,13 +74,11 @@ def test_a_change_without_a_map_is_idle_again(painted):
 
 def test_everything_is_in_reach_in_small_windows(painted):
     tab = painted
+    names = "Keys (?)", "Undo (Ctrl+Z)"
+    controls = ["[popovertarget=export-menu]", *(f"[aria-label='{name}']" for name in names)]
     for size in ((900, 700), (600, 700), (1280, 500)):
         resize(tab, size)
-        for control in (
-            "[popovertarget=export-menu]",
-            "[aria-label='Keys (?)']",
-            "[aria-label='Undo (Ctrl+Z)']",
-        ):
+        for control in controls:
             assert is_inside(tab.find(control).first, size), control
         tab.find("[popovertarget=export-menu]").click()
         assert is_inside(tab.find(".menu.export"), size)
@@ -166,6 +164,19 @@ def test_a_hidden_class_that_is_painted_is_shown(painted):
     assert not tab.state["classes"][0]["hidden"]
     assert "shown again" in tab.find(".message").inner_text()
     assert (tab.labels[40, 11:20] == 1).all()
+
+
+def test_a_class_that_is_merged_under_the_brush_takes_its_stroke_along(painted):
+    tab = painted
+    tab.key("1")
+    tab.press((20, 10), (20, 16))
+    tab.js("diffclass.apply({ op: 'merge_classes', source: 1, into: 2 })")
+    tab.wait("diffclass.pending === 0")
+    tab.move(20, 22, steps=3)
+    tab.release()
+    tab.idle()
+    assert (tab.labels[20, 10:22] == 2).all()
+    assert tab.find(".message").is_hidden()
 
 
 def test_fill_spares_labels_of_other_classes(painted, editor, places):

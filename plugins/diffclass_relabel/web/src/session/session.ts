@@ -67,6 +67,7 @@ export class Session extends Emitter<SessionEvents> {
   latency: number | null = null; // Milliseconds from the last act to its map on the screen.
   computing: number | null = null; // Those of it in which the map was computed.
   readonly notice = new ChangeNotice(() => this.state && this.emit("changed"), () => this.#isAwaiting);
+  #inHand: ClassRef | null = null; // The newest reference: what is being painted has it.
   #isOfSeveral = false; // Whether the map has more than one class.
   #clock: number | null = null;
   #awaited = 0; // Version of the session that the awaited map has to reflect.
@@ -177,6 +178,8 @@ export class Session extends Emitter<SessionEvents> {
   async apply(operation: Operation, { asked = performance.now(), seen = this.version, newId = 0, refused }: Circumstances = {}): Promise<Done | null> {
     const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
     if (isMapped) this.#clock = asked;
+    const merged = operation.op === "merge_classes" && !this.classOf(operation.source)?.locked ? operation : null;
+    if (merged && this.#inHand?.id === merged.source) this.#inHand.id = merged.into;
     const sent = this.socket.apply(operation, seen, newId, Boolean(refused));
     this.#update();
     const done = await sent.catch(({ message }: Error) => (refused?.(message), null));
@@ -193,9 +196,10 @@ export class Session extends Emitter<SessionEvents> {
     return id;
   }
 
-  /** A reference to the class of an id, to paint with: it stays right, whatever the server numbers it. */
+  /** A reference to the class of an id, to paint with: it stays right, whatever the server numbers it, and
+   *  where it is merged meanwhile. */
   classRef(id: number, spare = false): ClassRef {
-    const ref = { id, spare };
+    const ref = (this.#inHand = { id, spare });
     this.socket.optimistic.find((item) => id && item.newId === id)?.refs.push(ref);
     return ref;
   }
