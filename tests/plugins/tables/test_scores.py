@@ -117,5 +117,5 @@ def test_rows_beyond_memory(folder, works, fails):
     assert sorted(path.name for path in folder.iterdir()) == [
         "blocks.csv", "few.csv", "many.npy", "one.csv"
     ]  # fmt: skip
-    fails(*words, "-o", "o.csv", "--memory", "600MB", "--rounds", "1", code=2, says="warp")
+    fails(*words, "-o", "o.csv", "--memory", "300MB", "--rounds", "1", code=2, says="warp")
     fails(*words, "-o", "o.csv", "--memory", "1MB", code=2, says="too little")
