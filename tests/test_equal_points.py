@@ -370,7 +370,7 @@ def test_equal_points_in_blocks(how, n_levels, block_points, monkeypatch):
         X, site = copied()
         y = labels_of(site)
     X = X.astype(np.float32)
-    found = BlockClassifier(random_state=0, **how).fit(X, y)
+    found = BlockClassifier(random_state=0, join_features=False, **how).fit(X, y)
     expected = DiffusionClassifier(label_mode="absorbing", random_state=0, **how).fit(X, y)
     assert (found.facts_["n_blocks"] > 1) == (n_levels == 6)
     assert found.tau_ == expected.tau_

@@ -59,7 +59,9 @@ class Setting:
     def graph(self) -> PointGraph:
         """The graph of `operator`, as `DiffusionClassifier` takes it."""
         truth = np.maximum(self.problem.truth, 0) - 1
-        return DiffusionClassifier(random_state=0, tau=1).fit(self.points, truth).graph_
+        return (
+            DiffusionClassifier(random_state=0, join_features=False).fit(self.points, truth).graph_
+        )
 
     @cached_property
     def spreading_graph(self) -> sp.csr_matrix:

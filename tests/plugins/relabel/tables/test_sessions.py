@@ -453,7 +453,8 @@ def test_annotated_data_that_have_changed_are_not_written_beside(tmp_path, open_
 def test_small_tables_have_fewer_neighbours(tmp_path, open_rows, n):
     table = tmp_path / "t.npy"
     np.save(table, np.random.default_rng(0).normal(size=(n, 2)))
-    assert open_rows("t.jsonl", table=table).workspace.settings.neighbors == n - 1
+    with pytest.warns(UserWarning, match=f"other {n - 1} as neighbors, not 12 as usual"):
+        assert open_rows("t.jsonl", table=table).workspace.settings.neighbors == n - 1
     with pytest.raises(ParameterError, match="take at most"):
         open_rows("u.jsonl", table=table, settings={"neighbors": n + 1})
 
@@ -523,7 +524,8 @@ def test_a_column_of_paths_comes_before_a_folder_of_that_name(tmp_path, monkeypa
         Image.new("L", (4, 4), i).save(tmp_path / "images" / f"{i}.png")
     (tmp_path / "t.csv").write_text("a,images\n1,images/2.png\n2,images/0.png\n5,images/1.png\n")
     settings = TableSettings(images="images")
-    contents = TableWorkspace.open(tmp_path / "t.csv", settings).contents
+    with pytest.warns(UserWarning, match="the other 2 as neighbors"):
+        contents = TableWorkspace.open(tmp_path / "t.csv", settings).contents
     assert [path.name for path in contents.images] == ["2.png", "0.png", "1.png"]
 
 
