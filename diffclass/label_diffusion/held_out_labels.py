@@ -270,7 +270,9 @@ def return_probabilities(
     groups = labels.groups[chosen]
     local, _, places = in_local_order(operator, labels)
     operator = local.unwarped
-    operator = operator.in_double_precision() if time > long_walk.LONGEST_SERIES else operator
+    # Returns are nearly 1 where labels are few: what is left of 1 is lost in single precision.
+    if time > long_walk.LONGEST_SERIES or len(operator) <= HELD_OUT_POINTS:
+        operator = operator.in_double_precision()
     labels = labels if places is None else replace(labels, points=places[labels.points])
     points = labels.points[chosen]
     pairs = np.nonzero(np.triu(groups[:, None] == groups))

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import DotProduct
@@ -331,3 +332,21 @@ def test_probabilities_stay_calibrated(cube):
         for c in (clf, alone)
     ]
     assert losses[0] < losses[1]
+
+
+@pytest.mark.parametrize("decade", [-8, -7, 0, 1, 3])
+def test_single_precision_holds_labels_out_as_double_does(decade):
+    """Of a long walk along a line, whose returns are nearly 1."""
+    X, truth = make_blobs(400, centers=3, random_state=0)
+    codes = np.where(np.arange(400) % 20, -1, truth)
+    line = (X[:, :1] * 10.0**decade).astype(np.float32)
+    single, double = (
+        DiffusionClassifier(random_state=0).fit(of, codes)
+        for of in (line, line.astype(np.float64) / np.abs(line).max())
+    )
+    assert single.operator_.dtype == np.float32
+    assert single.tau_ > 1000
+    temperatures = [clf.calibration_.temperature for clf in (single, double)]
+    assert temperatures[0] == pytest.approx(temperatures[1], rel=0.1)
+    assert single.feature_opinion_.weight == pytest.approx(double.feature_opinion_.weight, abs=0.05)
+    assert (single.transduction_ == double.transduction_).mean() > 0.99
