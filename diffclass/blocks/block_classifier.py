@@ -36,6 +36,7 @@ from diffclass.blocks.scratch import Scratch, make_folder
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, FeatureOpinion, Labels
+from diffclass.label_diffusion.class_sizes import class_shares
 from diffclass.label_diffusion.feature_opinion import check_join_features
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.stopping import MarginCurve, Tau, checked_tau, is_automatic
@@ -262,9 +263,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         if self.joins_features:
             found = _diffused(operator, labels, replace(rules, sizes=None), engine)
             joined = join_in_blocks(found, labels, on_disk.points, on_disk.order, engine)
-            if rules.sizes is None or rules.sizes.hold(
-                on_disk.shares(joined.map, labels.n_classes)
-            ):
+            shares = class_shares(np.asarray(joined.map.codes), labels.n_classes, on_disk.mass)
+            if rules.sizes is None or rules.sizes.hold(shares):
                 self.feature_opinion_, self._calibration = joined.opinion, joined.calibration
                 self._calibrating = found, labels, engine
                 return found, joined.map
@@ -401,14 +401,6 @@ class _OnDisk:
     points: np.ndarray  # (n, d)
     order: np.ndarray  # (n,)
     mass: np.ndarray | None  # (n,), None where all are 1
-
-    def shares(self, found: BlockMap, n_classes: int) -> np.ndarray:
-        """Return the share of each class among the points that have one."""
-        codes = np.asarray(found.codes)
-        mapped = codes >= 0
-        weight = None if self.mass is None else self.mass[mapped]
-        counts = np.bincount(codes[mapped], weight, n_classes)
-        return counts / max(counts.sum(), 1)
 
 
 def _fits(points: np.ndarray) -> bool:

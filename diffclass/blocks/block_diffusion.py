@@ -23,6 +23,7 @@ from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.halo import save_labels
 from diffclass.blocks.operator import BlockOperator
+from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
@@ -48,6 +49,14 @@ class BlockMap(Decision):
     label_mode: str = ABSORBING.name
     kept_classes: None = None
     dropped: None = None
+
+    @classmethod
+    def load(cls, scratch: Scratch, folder: str, weighting: str) -> BlockMap:
+        """Return the map whose parts lie in a folder of scratch."""
+        codes, probability, margin, posteriors = (
+            scratch.load(f"{folder}/{part}") for part in MAP_PARTS
+        )
+        return cls(codes, probability, margin, posteriors, weighting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +151,7 @@ class BlockDiffusion:
             return {}
 
         scratch.completed(folder, work, made_from=made_from, shown="")
-        codes, probability, margin, posteriors = (
-            scratch.load(f"{folder}/{part}") for part in MAP_PARTS
-        )
-        return BlockMap(codes, probability, margin, posteriors, self.weighting)
+        return BlockMap.load(scratch, folder, self.weighting)
 
     def _rows(self, part: str, order: np.ndarray, rows: slice) -> np.ndarray:
         """Return an array of some points next to one another, in memory."""

@@ -90,8 +90,7 @@ def join_in_blocks(
     calibration = Calibration(**_arrays(facts["calibration"]))
     if facts["opinion"] is None:
         return JoinedBlocks(of_walk, None, calibration)
-    codes, probability, margin, posteriors = (scratch.load(f"{name}/{part}") for part in MAP_PARTS)
-    joined = BlockMap(codes, probability, margin, posteriors, "equal")
+    joined = BlockMap.load(scratch, name, "equal")
     return JoinedBlocks(joined, FeatureOpinion(**_arrays(facts["opinion"])), calibration)
 
 

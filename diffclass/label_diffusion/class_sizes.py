@@ -286,14 +286,14 @@ def weighed_again(
     mass = walk.counted_mass
     if mass is not None:
         codes = codes[:: counted_every(len(codes))]
-    equal, aim = equal_weights(walk.n_classes), _shares(codes, walk.n_classes, mass)
+    equal, aim = equal_weights(walk.n_classes), class_shares(codes, walk.n_classes, mass)
     moved = _after_rounds(walk, values, equal, aim)
     return moved.values, moved.class_weight
 
 
 def _shares_of(walk: LabelWalk, values: Any, class_weight: np.ndarray) -> np.ndarray:
     codes = decide(walk.counted(values), class_weight).codes
-    return _shares(codes, walk.n_classes, walk.counted_mass)
+    return class_shares(codes, walk.n_classes, walk.counted_mass)
 
 
 def _counts(codes: np.ndarray, n_classes: int, mass: np.ndarray | None) -> np.ndarray:
@@ -302,7 +302,7 @@ def _counts(codes: np.ndarray, n_classes: int, mass: np.ndarray | None) -> np.nd
     return np.bincount(codes[mapped], None if mass is None else mass[mapped], n_classes)
 
 
-def _shares(codes: np.ndarray, n_classes: int, mass: np.ndarray | None) -> np.ndarray:
+def class_shares(codes: np.ndarray, n_classes: int, mass: np.ndarray | None) -> np.ndarray:
     """Return the share of each class among the points of a map that have one."""
     counts = _counts(codes, n_classes, mass)
     return counts / max(counts.sum(), 1)

@@ -124,9 +124,8 @@ class Diffusions:
 
     def _joined(self, labels: Labels, how: dict[str, Any]) -> LabelDiffusion:
         nodes, points = self.operator.nodes, cast(np.ndarray, self._features)
-        if nodes is not None:
-            points = points[nodes.first]
-            labels = labels if labels.n_points == len(nodes) else labels.at_nodes(nodes)
+        points = points if nodes is None else points[nodes.first]
+        labels = labels.at_nodes(nodes)
         rules = DiffusionRules.of(labels, **how)
         return diffuse_joined(self.operator, points, labels, rules).diffusion
 

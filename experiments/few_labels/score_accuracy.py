@@ -11,7 +11,6 @@ draws, three from 15,000 points on. The rule was chosen on the choosing half.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,9 @@ import numpy as np
 from diffclass import DiffusionClassifier
 from diffclass.graph import PointGraph
 from experiments.few_labels.draws import draw_labels
-from experiments.few_labels.scores import CHOOSING, REPORTING, right, sources
-from experiments.markdown import Row, markdown_table, read_rows, replace_rows
-from experiments.problems import TITLES, Problem, problem_of
+from experiments.few_labels.scores import CHOOSING, replaced, right, sources
+from experiments.markdown import Row, markdown_table, read_rows
+from experiments.problems import Problem, problem_of
 
 OUTPUT = Path(__file__).with_name("score_accuracy.csv")
 LABELS_PER_CLASS = 1
@@ -100,13 +99,7 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("problems", nargs="*")
-    parser.add_argument("--draws", type=int, default=10)
-    arguments = parser.parse_args()
-    order = [TITLES.get(name, name) for name in (*CHOOSING, *REPORTING)]
-    for name in arguments.problems or (*CHOOSING, *REPORTING):
-        replace_rows(OUTPUT, compute(name, arguments.draws), "problem", order.index)
+    for name, _ in replaced(__doc__, OUTPUT, compute):
         print(name, flush=True)
     print("\n".join(table(read_rows(OUTPUT))))
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -174,15 +174,22 @@ def _percent(value: str) -> str:
     return "-" if value == "nan" else f"{float(value):.1f}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def replaced(
+    description: str | None, output: Path, compute: Callable[[str, int], list[Row]]
+) -> Iterator[tuple[str, list[Row]]]:
+    """Compute the problems that the command names, and yield each with the rows of all."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--draws", type=int, default=10)
     arguments = parser.parse_args()
     order = [TITLES.get(name, name) for name in (*CHOOSING, *REPORTING)]
     for name in arguments.problems or (*CHOOSING, *REPORTING):
-        rows = compute(name, arguments.draws)
-        print("\n".join(table(replace_rows(OUTPUT, rows, "problem", order.index))), flush=True)
+        yield name, replace_rows(output, compute(name, arguments.draws), "problem", order.index)
+
+
+def main() -> None:
+    for _, rows in replaced(__doc__, OUTPUT, compute):
+        print("\n".join(table(rows)), flush=True)
 
 
 if __name__ == "__main__":
