@@ -21,8 +21,8 @@ from diffclass.blocks.block_diffusion import (
 )
 from diffclass.blocks.engine import Engine
 from diffclass.label_diffusion import Calibration, FeatureOpinion, Labels
-from diffclass.label_diffusion.feature_opinion import opinion_of
-from diffclass.label_diffusion.maps import counted_every, decide, equal_weights
+from diffclass.label_diffusion.feature_opinion import opinion_of, read_rows
+from diffclass.label_diffusion.maps import decide, equal_weights
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import in_parts
 
@@ -115,7 +115,7 @@ def _join(
         labels,
         left,
         calibration.temperature,
-        mass=found.operator.mass_at(np.arange(0, len(points), counted_every(len(points)))),
+        mass=found.operator.mass_at(np.arange(len(points))[read_rows(*points.shape)]),
     )
     codes, posteriors = _write_joined(found, of_walk, points, opinion, name)
     left = replace(left, posteriors=without)

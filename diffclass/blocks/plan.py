@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from diffclass._validation import check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.calibration import STEPS
+from diffclass.label_diffusion.feature_opinion import opinion_cost
 from diffclass.label_diffusion.held_out_labels import FOLDS
 from diffclass.neighbors.nn_descent import search_cost
 from diffclass.system.costs import Cost, Size
@@ -104,7 +105,8 @@ def scratch_costs(size: Size, block_points: int) -> dict[str, Cost]:
         "affinities": Cost(n * 36 + 20 * m, 0, 9e-7 * m * g**0.25),
         "operator": Cost(28 * n + 8 * m, 28 * n + 8 * m),
         "diffusion": Cost(seconds=1.2e-9 * walked * c),
-        "maps": Cost(seconds=1.8e-8 * n * c),
+        # that of the walk, and joined with the features
+        "maps": Cost(28 * n + 8 * m + 2 * n * (16 + 4 * c), seconds=1.8e-8 * n * c),
         "calibration": Cost(seconds=3.9e-10 * walked * FOLDS * c),
     }
 
@@ -168,6 +170,7 @@ class BlockPlan:
         """
         check_positive(memory, "memory")
         leading = float(LEADING * size.points) if n_workers == 1 else 0.0
+        opining = opinion_cost(size).working if n_workers == 1 else 0.0
         beside, n_shares = (0.0, 1) if n_builders is None else (PROCESS + leading, n_builders)
 
         def building_with(block_points: int) -> float:
@@ -176,7 +179,7 @@ class BlockPlan:
 
         def stepping_with(block_points: int) -> float:
             block = replace(size, points=min(block_points, size.points))
-            return task_bytes(block)["diffusion"] + leading
+            return task_bytes(block)["diffusion"] + leading + opining
 
         least = stepping_with(LEAST_BLOCK)
         needed = max(least, building_with(LEAST_BLOCK))

@@ -67,6 +67,7 @@ from diffclass.label_diffusion.maps import counted_every, posteriors_of
 from diffclass.label_diffusion.stopping import DiffusionRules
 from diffclass.neighbors.number_range import nearest_of
 from diffclass.operators.markov import MarkovOperator
+from diffclass.system.costs import Cost, Size
 from diffclass.system.progress import stage
 
 _NOISE = 0.1  # s
@@ -74,7 +75,7 @@ _RIDGE = 0.01  # of S: this share of it is the mean variance in all directions
 _MOST_DIRECTIONS = 60  # of the features in which S is known; of more, the leading ones count
 _MOST_ROWS = 5000  # from which these directions are found
 _MOST_LABELS = 2000  # from which the features are learnt: their matrix is dense
-_MOST_VALUES = 4_000_000  # of a block of features
+_MOST_VALUES = 4_000_000  # of the features that are read at a time
 _TRUSTS = (0.0, 0.5, 1.0)  # a
 _OF_LABELS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # b of v
 _OF_MAP = (0.25, 0.5, 1.0)  # b of u
@@ -133,6 +134,20 @@ class FeatureOpinion:
     def weighed(self, class_weight: np.ndarray) -> FeatureOpinion:
         """Return the opinion with a weight (n_classes,) of each class as one more factor."""
         return replace(self, intercept=self.intercept + np.log(class_weight))
+
+
+def read_rows(n_points: int, n_features: int) -> slice:
+    """Return the points from which the opinion is learnt: all, or every so many."""
+    of_values = 1 + n_points * n_features // _MOST_VALUES
+    return slice(None, None, max(counted_every(n_points), of_values))
+
+
+def opinion_cost(size: Size) -> Cost:
+    """Return what learning the opinion costs, and joining it with posteriors."""
+    n_labels = min(size.points, _MOST_LABELS)
+    rank = min(n_labels, size.features + 1)
+    values = 4 * min(size.points * size.features, _MOST_VALUES)  # and copies
+    return Cost(8 * (values + 3 * n_labels * size.features + 3 * rank**2))
 
 
 def check_join_features(join_features: Any) -> None:
@@ -224,7 +239,7 @@ def diffuse_joined(
             labels,
             left,
             calibration.temperature,
-            mass=None if mass is None else mass[:: counted_every(len(X))],
+            mass=None if mass is None else mass[read_rows(*X.shape)],
         )
         joined = walked.with_posteriors(opinion.joined(walked.posteriors, X))
         if rules.sizes is not None:
@@ -262,7 +277,7 @@ def opinion_of(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The features of the points; of every so many, and of those with labels, they are read.
+        The features of the points; of `read_rows`, and of those with labels, they are read.
     codes : ndarray of int of shape (n,)
         The map of the walk.
     labels : Labels
@@ -271,20 +286,24 @@ def opinion_of(
     temperature : float
         Of the walk's posteriors.
     mass : ndarray of shape (m,) or None
-        How many equal points every `counted_every`-th one is.
+        How many equal points each one of `read_rows` is.
     """
-    counted = slice(None, None, counted_every(len(X)))
-    points = _doubles(X[counted])
-    mean, scale = _standard_units(points)
     learnt = _learnt_from(labels, left)
     labelled = _doubles(X[learnt.points])
-    reached = codes[counted] >= 0
+    read = read_rows(len(X), labelled.shape[1])
+    points = _doubles(X[read])
+    mean, scale = _standard_units(points)
+    nearest = nearest_of(points, labelled)
+    points -= mean
+    points /= scale
+    reached = codes[read] >= 0
     on_map = _Map(
-        ((points - mean) / scale)[reached],
-        codes[counted][reached],
+        points[reached],
+        codes[read][reached],
         np.ones(np.count_nonzero(reached)) if mass is None else mass[reached].astype(np.float64),
-        nearest=nearest_of(points, labelled)[reached],
+        nearest[reached],
     )
+    del points
     labelled = (labelled - mean) / scale
     functions = [_of_labels(labelled, learnt, left), _of_map(on_map, labelled, learnt, left)]
     walk = _logarithms(left.posteriors) / temperature
@@ -326,13 +345,19 @@ def _of_labels(labelled: np.ndarray, learnt: Labels, left: HeldOutLabels) -> _Li
     n_classes = left.posteriors.shape[1]
     centred = np.eye(n_classes)[learnt.codes] - 1 / n_classes
     spread = float(labelled.var(axis=0).sum()) or 1.0  # r^2
-    kernel = 1 + labelled @ labelled.T / spread
-    inverse = np.linalg.inv(kernel + np.diag(_NOISE / learnt.weight))
-    h = inverse @ centred
+    # k(L, L) = F F^T with the fewest columns, so that H = P - P F (1 + F^T P F)^-1 F^T P, P = W / s
+    factor = np.column_stack([np.ones(len(labelled)), labelled / np.sqrt(spread)])
+    if factor.shape[1] > len(factor):
+        factor = np.asarray(np.linalg.qr(factor.T, mode="r")).T
+    precision = learnt.weight[:, None] / _NOISE
+    weighed = precision * factor
+    inner = np.linalg.inv(np.eye(factor.shape[1]) + factor.T @ weighed)
+    h = precision * centred - weighed @ (inner @ (weighed.T @ centred))
     without = np.empty(left.posteriors.shape)
     for row, label in enumerate(np.searchsorted(learnt.points, left.points)):
         block = np.flatnonzero(learnt.groups == learnt.groups[label])
-        residuals = np.linalg.solve(inverse[np.ix_(block, block)], h[block])
+        of_block = np.diag(precision[block, 0]) - weighed[block] @ inner @ weighed[block].T
+        residuals = np.linalg.solve(of_block, h[block])
         without[row] = centred[label] - residuals[np.searchsorted(block, label)]
     return _Linear(labelled.T @ h / spread, h.sum(axis=0), without, _OF_LABELS, _LESS_SHARP)
 

@@ -11,6 +11,7 @@ from diffclass.graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.jobs.point_set import PointSet
 from diffclass.kernels import SharedNeighbors, check_kernel
 from diffclass.label_diffusion import RESULT_BYTES, diffusion_costs
+from diffclass.label_diffusion.feature_opinion import opinion_cost
 from diffclass.system.costs import Cost, Forecast, base_bytes, seconds_of
 
 _CLASS_BYTES = 4  # of a point in a map that is kept
@@ -36,7 +37,7 @@ def classification_costs(
     costs |= diffusion_costs(size, warped=warped, kept_classes=classifier.kept_classes)
     if classifier.joins_features:
         joined = _JOINED_BYTES * size.points * n_classes
-        costs["calibration"] += Cost(joined, joined)
+        costs["calibration"] += Cost(joined, joined) + opinion_cost(size)
     return costs
 
 

@@ -107,4 +107,10 @@ def _give_way() -> None:
 
 
 async def _run(pool: ThreadPoolExecutor, function: Callable[..., _T], *arguments: Any) -> _T:
-    return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
+    try:
+        future = pool.submit(function, *arguments)
+    except RuntimeError as ended:
+        # The server ends, or Python does. That is no answer: a page that has none keeps its change
+        # and sends it to the next server or kernel, and would drop it if it were refused.
+        raise asyncio.CancelledError from ended
+    return await asyncio.wrap_future(future)
