@@ -25,7 +25,13 @@ import numpy as np
 
 from diffclass import diffuse_labels
 from diffclass.evaluation import reliability_curve
-from diffclass.label_diffusion import Labels, calibrate
+from diffclass.label_diffusion import (
+    DiffusionRules,
+    JoinedMap,
+    Labels,
+    calibrate,
+    diffuse_joined,
+)
 from diffclass.targets import encode_labels
 from experiments.few_labels.draws import drawn
 from experiments.few_labels.methods import Setting
@@ -58,8 +64,13 @@ def measured(
     """Return the measures of one draw, and the points by certainty, before and after."""
     classes, codes = encode_labels(y)
     groups = setting.groups_of(y, in_blocks=way == "blocks")
-    found = diffuse_labels(setting.operator, codes, groups=groups)
-    calibration = calibrate(setting.operator, Labels.of(codes, groups=groups), found)
+    labels, points = Labels.of(codes, groups=groups), setting.points
+    if points is None:
+        joined = JoinedMap.of_walk(diffuse_labels(setting.operator, codes, groups=groups))
+    else:
+        joined = diffuse_joined(setting.operator, points, labels, DiffusionRules.of(labels))
+    found = joined.diffusion
+    calibration = joined.calibration or calibrate(setting.operator, labels, found)
     truth = setting.problem.truth
     scored = scored & np.isin(truth, classes)  # in blocks, a class may have no label
     known = np.searchsorted(classes, truth[scored])
