@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line import FILE, FILE_OR_WORD, option
-from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
+from diffclass_hyperspectral.io.file_names import NAME, files_of, is_for_each
 from diffclass_hyperspectral.options import OPTIONS
 
 _APART = "these scenes lie on no common map grid, so "
@@ -94,9 +94,9 @@ def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list
     if len(set(map(is_for_each, given))) > 1 and len(scenes) > 1:
         raise click.UsageError(f"write {NAME} into the names of all maps, or of none")
     return [
-        file_of(path, scene)
+        file
         for path in given
-        for scene in (scenes if is_for_each(path) else scenes[:1])
+        for file in files_of(path, scenes if is_for_each(path) else scenes[:1])
     ]
 
 

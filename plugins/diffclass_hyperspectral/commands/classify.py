@@ -48,7 +48,7 @@ from diffclass_hyperspectral.commands._scenes import (
     output_names,
     scenes_argument,
 )
-from diffclass_hyperspectral.io.file_names import file_of, is_for_each
+from diffclass_hyperspectral.io.file_names import is_for_each
 from diffclass_hyperspectral.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -322,12 +322,11 @@ def _write(
     """Write the maps, each as one file or as one for each scene."""
     from diffclass_hyperspectral import write_maps
 
-    for path, scene, place in tiles.files(files.output):
+    wanted = {what: path for what, path in files.maps.items() if path is not None}
+    others = {what: [file for file, *_ in tiles.files(path)] for what, path in wanted.items()}
+    for k, (path, scene, place) in enumerate(tiles.files(files.output)):
         part = result if scene is tiles.scene else result.part(*place)
-        maps = {
-            what: None if other is None else file_of(other, scene.path)
-            for what, other in files.maps.items()
-        }
+        maps = {what: found[k] for what, found in others.items()}
         write_maps(
             path, part, scene, **maps,
             level=files.level, simplify=files.simplify, overwrite=overwrite,

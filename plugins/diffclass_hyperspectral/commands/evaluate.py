@@ -26,7 +26,7 @@ from diffclass.command_line import (
 )
 from diffclass.exceptions import warn_user
 from diffclass_hyperspectral.commands._scenes import match_option
-from diffclass_hyperspectral.io.file_names import NAME, file_of, is_for_each
+from diffclass_hyperspectral.io.file_names import NAME, files_of, is_for_each
 from diffclass_hyperspectral.options import OPTIONS
 
 
@@ -131,4 +131,4 @@ def _one_for_each(maps: list[Path], path: Path | None, option: str) -> list[Path
             f"{option} of {len(maps)} maps is a file for each; put {NAME} for the map's name, as "
             f"{path.parent / (NAME + path.suffix)}"
         )
-    return [file_of(path, one) for one in maps]
+    return files_of(path, maps)

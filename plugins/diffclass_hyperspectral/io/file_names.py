@@ -1,4 +1,4 @@
-"""Names of several scenes together, of outputs and on every system; the order of files by name."""
+"""Names of scenes and their outputs, together and on every system; the order of files by name."""
 
 from __future__ import annotations
 
@@ -17,13 +17,55 @@ def is_for_each(output: str | os.PathLike[str]) -> bool:
     return NAME in os.fspath(output)
 
 
-def file_of(output: str | os.PathLike[str], scene: Path) -> Path:
-    """Return the file of an output that belongs to a scene.
+def files_of(output: str | os.PathLike[str], scenes: Sequence[Path]) -> list[Path]:
+    """Return the file of an output that belongs to each of some scenes, as `names_of` calls them.
 
-    >>> file_of("maps/{}.tif", Path("scenes/left.img")).as_posix()
-    'maps/left.tif'
+    >>> [file.as_posix() for file in files_of("maps/{}.tif", [Path("left.img"), Path("right.img")])]
+    ['maps/left.tif', 'maps/right.tif']
     """
-    return Path(os.fspath(output).replace(NAME, scene.stem))
+    return [Path(os.fspath(output).replace(NAME, name)) for name in names_of(scenes)]
+
+
+def names_of(files: Sequence[Path]) -> list[str]:
+    """Return a name for each of some files which no other of them has, on no system.
+
+    It is the file's stem. What is too alike gets its ending, its folder, its folder and ending, and
+    so on; what is alike on some systems only, as two of which one has a capital, six digits of its
+    path. Names that differ in capitals or in how letters are composed are alike.
+
+    >>> names_of([Path("left.tif"), Path("right.tif")])
+    ['left', 'right']
+    >>> names_of([Path("north/a.tif"), Path("south/a.tif"), Path("b.tif"), Path("b.img")])
+    ['north_a', 'south_a', 'b.tif', 'b.img']
+    """
+    choices = {file.absolute(): _ever_longer(file.absolute()) for file in files}
+    chosen = dict.fromkeys(choices, 0)
+    while True:
+        alike: dict[str, list[Path]] = {}
+        for file, names in choices.items():
+            alike.setdefault(_folded(names[chosen[file]]), []).append(file)
+        changed = False
+        for file in (one for group in alike.values() if len(group) > 1 for one in group):
+            if chosen[file] + 1 < len(choices[file]):
+                chosen[file] += 1
+                changed = True
+        if not changed:
+            return [choices[file.absolute()][chosen[file.absolute()]] for file in files]
+
+
+def _ever_longer(file: Path) -> list[str]:
+    """Return names of a file that tell ever more of where it is; the last one its whole path."""
+    folders = [part for part in file.parent.parts if part[-1] not in ":/\\"]  # none is a root
+    names = []
+    for n in range(len(folders) + 1):
+        above = folders[len(folders) - n :]
+        names += ["_".join([*above, own]) for own in (file.stem, file.name)]
+    return [*names, f"{file.stem}_{digits_of(str(file))}"]
+
+
+def _folded(name: str) -> str:
+    """Return what names have in common that some systems take for one."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def joint_name(scenes: Sequence[Path]) -> str:

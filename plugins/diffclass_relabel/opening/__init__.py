@@ -10,7 +10,7 @@ from diffclass_relabel.opening.preparation import (
     prepared_editor,
 )
 from diffclass_relabel.opening.scene_chooser import SceneChooser
-from diffclass_relabel.opening.scene_folder import holds_scenes, remember, state_folder
+from diffclass_relabel.opening.scene_folder import holds_scenes
 
 __all__ = [
     "STEPS",
@@ -20,6 +20,4 @@ __all__ = [
     "default_session",
     "holds_scenes",
     "prepared_editor",
-    "remember",
-    "state_folder",
 ]

@@ -20,14 +20,7 @@ from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.access import Client, parsed_message
 from diffclass_relabel.opening.preparation import default_session
-from diffclass_relabel.opening.scene_folder import (
-    Listing,
-    RecentSession,
-    SceneFolder,
-    changed_at,
-    problems_of,
-    recent_sessions,
-)
+from diffclass_relabel.opening.scene_folder import Listing, SceneFolder, problems_of
 from diffclass_relabel.protocol import (
     Checked,
     Moved,
@@ -36,7 +29,12 @@ from diffclass_relabel.protocol import (
     SceneProblem,
     Start,
 )
-from diffclass_relabel.session_file import is_held
+from diffclass_relabel.session_file import (
+    RecentSession,
+    changed_at,
+    is_held,
+    recent_sessions,
+)
 
 log = logging.getLogger("diffclass_relabel")
 

@@ -1,4 +1,4 @@
-"""The scenes that can be opened: recent sessions, and what lies below a folder and nowhere else.
+"""The scenes that can be opened: what lies below a folder and nowhere else.
 
 Tables count as scenes here. Pages name folders and scenes relative to the first folder. Names that
 lead out of it, by ``..``, as absolute paths or over links, are refused in the words for names of
@@ -7,95 +7,16 @@ nothing, so that no page can find out what else there is.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from diffclass.command_line import is_of_kind
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
-from diffclass_relabel.session_file.sidecar import write_private
-
-_MOST_RECENT = 20
-
-
-@dataclass(frozen=True)
-class RecentSession:
-    """A session that was opened, and can be again."""
-
-    scenes: tuple[Path, ...]  # scenes, session: absolute
-    session: Path
-    shape: tuple[int, ...]  # rows, columns and bands of the scene, or of the joint picture
-
-
-def state_folder() -> Path:
-    """Return the folder for what the program remembers, ``$XDG_STATE_HOME/diffclass``."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    folder = Path(base) / "diffclass"
-    with suppress(OSError):  # who needs it says what is wrong with it
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
-def remember(scenes: Sequence[Path], session: Path, shape: tuple[int, ...]) -> None:
-    """Put a session first in the list of recent ones, if that can be written."""
-    places = tuple(scene.absolute() for scene in scenes)
-    newest = RecentSession(places, session.absolute(), shape)
-    others = [known for known in _remembered() if known.session != newest.session]
-    rows = [_row(known) for known in [newest, *others][:_MOST_RECENT]]
-    with suppress(OSError):
-        state_folder()
-        write_private(_file(), json.dumps(rows))
-
-
-def recent_sessions() -> list[RecentSession]:
-    """Return the sessions whose scenes and file can be read, the last changed ones first."""
-    readable = [
-        known
-        for known in _remembered()
-        if all(os.access(path, os.R_OK) for path in (*known.scenes, known.session))
-    ]
-    return sorted(readable, key=lambda known: changed_at(known.session), reverse=True)
-
-
-def changed_at(path: Path) -> float:
-    """Return when a file was last written, seconds since 1970; 0 if it is gone."""
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def _file() -> Path:
-    return state_folder() / "recent.json"
-
-
-def _row(known: RecentSession) -> dict[str, Any]:
-    return {
-        "scenes": [str(scene) for scene in known.scenes],
-        "session": str(known.session),
-        "shape": list(known.shape),
-    }
-
-
-def _remembered() -> list[RecentSession]:
-    try:
-        rows = json.loads(_file().read_text(encoding="utf-8"))
-        return [
-            RecentSession(
-                tuple(map(Path, row["scenes"])), Path(row["session"]), tuple(map(int, row["shape"]))
-            )
-            for row in rows
-            if row["scenes"]
-        ]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return []  # damaged, or of another version
-
 
 _MOST = 1000  # entries of one folder that are looked at
 

@@ -27,7 +27,7 @@ from diffclass.system.progress import Listeners, listening
 from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.file_names import joint_name
 from diffclass_relabel.access import Gate
-from diffclass_relabel.opening import Preparation, prepared_editor, remember, state_folder
+from diffclass_relabel.opening import Preparation, prepared_editor
 from diffclass_relabel.protocol import Moved
 from diffclass_relabel.servers.web_servers import ChooserServer, Server, SessionServer, bound_socket
 from diffclass_relabel.session_file import (
@@ -37,6 +37,8 @@ from diffclass_relabel.session_file import (
     keep_address,
     kept_address,
     make_private,
+    remember,
+    state_folder,
 )
 
 if TYPE_CHECKING:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from diffclass_relabel.session_file.recent_sessions import (
+    RecentSession,
+    changed_at,
+    recent_sessions,
+    remember,
+    state_folder,
+)
 from diffclass_relabel.session_file.session_log import (
     SUFFIX,
     Line,
@@ -26,8 +33,10 @@ __all__ = [
     "Address",
     "Line",
     "ReadOnlyLog",
+    "RecentSession",
     "SessionLog",
     "address_file",
+    "changed_at",
     "done_in",
     "hash_of",
     "is_held",
@@ -35,5 +44,8 @@ __all__ = [
     "kept_address",
     "make_private",
     "read_session",
+    "recent_sessions",
+    "remember",
     "source_of",
+    "state_folder",
 ]

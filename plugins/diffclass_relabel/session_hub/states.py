@@ -162,18 +162,18 @@ def _strokes(editor: SessionEditor) -> list[StrokeState]:
 
 
 def _tiles(workspace: SceneWorkspace) -> list[TilePlace]:
-    tiles = workspace.tiles.tiles
-    if len(tiles) == 1:
+    tiles = workspace.tiles
+    if len(tiles.tiles) == 1:
         return []
     return [
         {
-            "name": tile.scene.path.name,
+            "name": name,
             "row": tile.row,
             "column": tile.column,
             "rows": tile.scene.shape[0],
             "columns": tile.scene.shape[1],
         }
-        for tile in tiles
+        for tile, name in zip(tiles.tiles, tiles.names, strict=True)
     ]
 
 

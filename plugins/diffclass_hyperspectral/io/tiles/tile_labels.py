@@ -196,8 +196,9 @@ def _of_stack(
 ) -> tuple[LabelImage, Tile | None]:
     """Return an image on the scenes of a stack, and which it belongs to; None for all of them."""
     stem = (source.path if isinstance(source, LabelImage) else Path(source)).stem
-    named = [tile for tile in tiles.tiles if _is_named_as(stem, tile.scene.path.stem)]
-    tile = max(named, key=lambda tile: len(tile.scene.path.stem), default=None)
+    named = [k for k, name in enumerate(tiles.names) if _is_named_as(stem, name)]
+    first = max(named, key=lambda k: len(tiles.names[k]), default=None)
+    tile = None if first is None else tiles.tiles[first]
     stack = _Stack.of(tiles)
     image = _read(source, variable, known, stack if tile is None else tile.scene)
     if image.shape == tiles.scene.shape[:2]:
@@ -214,7 +215,7 @@ def _only_tile_of(image: LabelImage, tiles: TiledScene) -> Tile:
         return fitting[0]
     raise DataError(
         f"{image.path}: which of the {len(tiles.tiles)} scenes it belongs to is not clear; begin "
-        f"its name with that of its scene, as {tiles.tiles[0].scene.path.stem}_labels.tif"
+        f"its name with that of its scene, as {tiles.names[0]}_labels.tif"
     )
 
 
@@ -236,17 +237,17 @@ def _from_folder(
     for path in _label_files(folder):
         by_stem.setdefault(path.stem, []).append(path)
     parts: list[tuple[LabelImage, Tile | None]] = []
-    for tile in tiles.tiles:
-        files = by_stem.pop(tile.scene.path.stem, [])
+    for tile, name in zip(tiles.tiles, tiles.names, strict=True):
+        files = by_stem.pop(name, [])
         if len(files) > 1:
             raise DataError(
-                f"{files[0]} and {files[1].name} are both called as {tile.scene.path.name}; keep "
-                "one of them"
+                f"{files[0]} and {files[1].name} are both called as {tile.scene.path}; keep one of "
+                "them"
             )
         parts += [(_read(path, variable, known, tile.scene), tile) for path in files]
     if not parts:
-        name = tiles.tiles[0].scene.path.stem
-        raise DataError(f"{folder}: holds no label image that is named as a scene, as {name}.tif")
+        as_first = f"{tiles.names[0]}.tif"
+        raise DataError(f"{folder}: holds no label image that is named as a scene, as {as_first}")
     others = [path.name for files in by_stem.values() for path in files]
     if others:
         named = ", ".join(others[:_MOST_NAMED]) + (" ..." if len(others) > _MOST_NAMED else "")

@@ -23,7 +23,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError, kept_warnings, warn_user
 from diffclass.options import check_options
 from diffclass.system.mapped_files import release_pages
-from diffclass_hyperspectral.io.file_names import file_of, is_for_each, joint_name
+from diffclass_hyperspectral.io.file_names import files_of, is_for_each, joint_name, names_of
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
@@ -99,19 +99,27 @@ class TiledScene:
     ) -> Iterator[tuple[Path, Scene, tuple[slice, slice]]]:
         """Yield each file that an output stands for, its scene, and where in the picture it is.
 
-        With "{}" in the output's name one for each scene. `ParameterError`: two are the same.
+        With "{}" in the output's name one for each scene. `ParameterError`: a scene is there twice.
         """
         if len(self.tiles) > 1 and is_for_each(output):
-            names = [file_of(output, tile.scene.path) for tile in self.tiles]
-            twice = next((name for name in names if names.count(name) > 1), None)
+            files = files_of(output, [tile.scene.path for tile in self.tiles])
+            twice = next((k for k, file in enumerate(files) if file in files[:k]), None)
             if twice is not None:
-                raise ParameterError(f"{twice}: two of the scenes have this name; rename one")
-            for tile, name in zip(self.tiles, names, strict=True):
-                yield name, tile.scene, (tile.rows, tile.columns)
+                path = self.tiles[twice].scene.path
+                raise ParameterError(
+                    f"{path}: two of the scenes are this one, and would have one file; give it once"
+                )
+            for tile, file in zip(self.tiles, files, strict=True):
+                yield file, tile.scene, (tile.rows, tile.columns)
             return
         rows, columns, _ = self.scene.shape
         place = slice(0, rows), slice(0, columns)
-        yield file_of(output, self.scene.path), self.scene, place
+        yield files_of(output, [self.scene.path])[0], self.scene, place
+
+    @property
+    def names(self) -> list[str]:
+        """What the scenes are called, each by a name of its own."""
+        return names_of([tile.scene.path for tile in self.tiles])
 
 
 def open_tiles(

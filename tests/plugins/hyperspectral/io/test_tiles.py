@@ -512,10 +512,28 @@ def test_the_image_of_one_scene_of_a_stack(name, rows, row):
     np.testing.assert_array_equal(read_tile_labels(image, tiles).ids, expected)
 
 
-def test_files_of_two_scenes_of_one_name_are_refused(tmp_path):
-    scenes = [Scene.from_array(np.ones((9, 8, 4)), path=f"{folder}/a.npy") for folder in "xy"]
-    with pytest.raises(ParameterError, match="two of the scenes"):
-        list(open_tiles(scenes).files("maps/{}.tif"))
+def test_scenes_of_one_name_have_files_of_their_own(tmp_path):
+    """They are read again as labels of the scene that they are named after."""
+    stem = "w\u00e4lder"
+    scenes = [
+        Scene.from_array(np.ones((9, 8, 4)), path=tmp_path / folder / f"{stem}.npy")
+        for folder in ("north", "south")
+    ]
+    tiles = open_tiles(scenes)
+    files = [file for file, *_ in tiles.files(tmp_path / "labels" / "{}.npy")]
+    assert [file.name for file in files] == [f"north_{stem}.npy", f"south_{stem}.npy"]
+    (tmp_path / "labels").mkdir()
+    for number, file in enumerate(files, 1):
+        np.save(file, np.full((9, 8), number, dtype=np.uint8))
+    for tile, number, file in zip(tiles.tiles, (1, 2), files, strict=True):
+        for source in (file, tmp_path / "labels"):
+            found = read_tile_labels(source, tiles)
+            assert (found.ids[tile.rows, tile.columns] == number).all()
+    unclear = LabelImage.from_array(np.ones((9, 8), dtype=int), path=f"{stem}.npy")
+    with pytest.raises(DataError, match=f"begin its name with .* as north_{stem}_labels"):
+        read_tile_labels(unclear, tiles)
+    with pytest.raises(ParameterError, match="give it once"):
+        list(open_tiles([scenes[0], scenes[0]]).files("maps/{}.tif"))
 
 
 def test_scenes_without_a_common_grid(tmp_path, capsys):

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import stat
 import threading
 import time
 
@@ -15,10 +14,9 @@ import pytest
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.access.security import Gate
-from diffclass_relabel.opening import scene_folder as recent
 from diffclass_relabel.opening.scene_folder import SceneFolder, holds_scenes
 from diffclass_relabel.servers.web_servers import ChooserServer, bound_socket
-from diffclass_relabel.session_file.session_log import read_session
+from diffclass_relabel.session_file import read_session, remember
 
 from ..browser import lacking
 from ..page.test_access import AXE
@@ -113,30 +111,6 @@ def state(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-def test_recent_sessions_are_the_owners_own(tmp_path, state):
-    for name in ("old.tif", "old.jsonl", "new.tif", "new.jsonl", "gone.tif", "gone.jsonl"):
-        (tmp_path / name).write_bytes(b"")
-    for name in ("gone", "old", "new", "old"):  # each once in the list
-        recent.remember([tmp_path / f"{name}.tif"], tmp_path / f"{name}.jsonl", (2, 3, 4))
-    for at, name in enumerate(("old", "new")):
-        os.utime(tmp_path / f"{name}.jsonl", (at, at))
-    kept = recent.state_folder() / "recent.json"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
-    assert os.listdir(kept.parent) == ["recent.json"]
-    (tmp_path / "gone.jsonl").unlink()
-    assert [known.scenes[0].name for known in recent.recent_sessions()] == ["new.tif", "old.tif"]
-    assert recent.recent_sessions()[0].shape == (2, 3, 4)
-
-
-@pytest.mark.parametrize(
-    "text", ['{"not": ["a", "list"]', "[1]", '[{"scenes": [3]}]', '[{"scenes": []}]', "\xff"]
-)
-def test_a_damaged_list_is_as_none(state, text):
-    (recent.state_folder() / "recent.json").write_text(text, encoding="latin-1")
-    assert recent.recent_sessions() == []
-
-
 class Began:
     """What the start page was told to begin with; the first time it is refused."""
 
@@ -154,7 +128,7 @@ class Began:
 @pytest.fixture
 def start_page(folder, state):
     """A start page in a thread of this process: its gate, and what was begun."""
-    recent.remember([folder / "scene.img"], folder / "notes.doc", (48, 50, 12))
+    remember([folder / "scene.img"], folder / "notes.doc", (48, 50, 12))
     listening = bound_socket("127.0.0.1", 0)
     gate = Gate("127.0.0.1", listening.getsockname()[1])
     began = Began()

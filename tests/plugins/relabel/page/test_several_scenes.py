@@ -6,11 +6,13 @@ import numpy as np
 
 from diffclass_relabel.session.session_files import open_editor
 
-PARTS = {"north side.npy": slice(0, 20), "south.npy": slice(20, 48)}
+PARTS = {"north side/field.npy": slice(0, 20), "south/field.npy": slice(20, 48)}
+NAMES = ["north side_field_map.npy", "south_field_map.npy"]
 
 
 def test_the_scene_under_the_pointer_and_a_file_for_each(tmp_path, tissue, serve, open_tab):
     for name, rows in PARTS.items():
+        (tmp_path / name).parent.mkdir()
         np.save(tmp_path / name, tissue.cube[rows])
     editor = open_editor(
         [tmp_path / name for name in PARTS], tmp_path / "s.jsonl", settings={"tau": 12}
@@ -21,7 +23,7 @@ def test_the_scene_under_the_pointer_and_a_file_for_each(tmp_path, tissue, serve
     below = editor.workspace.tiles.tiles[1].row
     tab.paint(1, (4, 10), (4, 20))
     tab.paint(2, (below + 3, 10), (below + 3, 20))
-    for row, name in ((3, "north side.npy"), (below, "south.npy"), (below - 1, "")):
+    for row, name in ((3, "north side_field"), (below, "south_field"), (below - 1, "")):
         tab.move(row, 7)
         tab.wait(f"document.querySelector('.status .pixel').textContent.startsWith('row {row} ')")
         said = tab.find(".status .pixel").inner_text()
@@ -36,9 +38,9 @@ def test_the_scene_under_the_pointer_and_a_file_for_each(tmp_path, tissue, serve
         file.save_as(tmp_path / file.suggested_filename)
         shown = np.load(tmp_path / file.suggested_filename)
         assert shown.shape == tissue.cube[rows].shape[:2]
-    assert [file.suggested_filename for file in files] == ["north side_map.npy", "south_map.npy"]
-    assert "north side_map.npy, south_map.npy" in tab.find("#export-menu .files").inner_text()
+    assert [file.suggested_filename for file in files] == NAMES
+    assert ", ".join(NAMES) in tab.find("#export-menu .files").inner_text()
     tab.page.screenshot(path=tmp_path / "page.png")
     whole = tab.map.reshape(editor.workspace.shape)
-    np.testing.assert_array_equal(whole[below:, :50], np.load(tmp_path / "south_map.npy"))
+    np.testing.assert_array_equal(whole[below:, :50], np.load(tmp_path / NAMES[1]))
     editor.close()
