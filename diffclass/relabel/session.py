@@ -238,15 +238,16 @@ class RelabelSession:
         """
         if not isinstance(operation, Operation):
             operation = decoded(operation, OPERATIONS)
-        joining, self._joining = self._joining, None
         if isinstance(operation, Undo):
             self._history.undo(operation.steps)
         elif isinstance(operation, Redo):
             self._history.redo(operation.steps)
         else:
             class_id = getattr(operation, "class_id", getattr(operation, "id", None))
-            joined = joining == (name_of(operation), class_id)
+            joined = self._joining == (name_of(operation), class_id)
             self._history.go_on(next_state(self._state, operation), joined=joined)
+        # only here: one that is refused, and so not repeated with the others, changes nothing
+        self._joining = None
         if isinstance(operation, AddClass):
             self._joining = operation.joins, self._state.classes[-1].id
 

@@ -129,6 +129,22 @@ def test_refused_and_nothing_changed(editor, tissue):
         assert editor.log.path.read_bytes() == lines, operation
 
 
+@pytest.mark.parametrize("refused", [{"op": "remove", "stroke": 9}, {"op": "redo"}, {"op": "odd"}])
+def test_what_is_refused_between_two_that_join_changes_nothing(editor, new_editor, refused):
+    """A new class and its name are undone as one, live and where the session is repeated."""
+    editor.apply({"op": "add_class"}, client="a page", number=0)
+    with pytest.raises(ParameterError):
+        editor.apply(refused, client="a page", number=1)
+    editor.apply({"op": "rename_class", "id": 1, "name": "trees"}, client="a page", number=2)
+    editor.apply({"op": "undo"}, client="a page", number=3)
+    assert not editor.session.classes
+    with pytest.raises(ParameterError, match="nothing to undo"):
+        editor.apply({"op": "undo"}, client="a page", number=4)
+    state = session_state(editor)
+    editor.close()
+    assert session_state(new_editor()) == state | {"map_version": None}
+
+
 def test_reopened_is_the_same_to_the_bit(editor, new_editor, tissue):
     apply_all(editor, three_classes(tissue))
     editor.update()
