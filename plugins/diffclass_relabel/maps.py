@@ -166,3 +166,4 @@ class ShownMap(_ShownIds):
     changed: np.ndarray
     n_changed: int
     milliseconds: float  # what the engine took
+    note: str | None = None  # what is to be said of it

@@ -54,6 +54,7 @@ class SessionFacts(TypedDict):
     strokes: Annotated[list[StrokeState], "The newest ones, in the order of painting."]
     n_strokes: Annotated[int, "All of them."]
     unclassified: Annotated[int, "Pixels to which the map gives no class."]
+    map_note: Annotated[str | None, "What is to be said of the map."]
     label_mode: Annotated[str, 'As it was asked for, maybe "auto".']
     counted: Annotated[str, "How labels count in the next map."]
     class_sizes: Annotated[str, "What is known of them; empty for nothing."]

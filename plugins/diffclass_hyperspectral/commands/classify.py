@@ -30,6 +30,7 @@ from diffclass.command_line import (
     report_option,
     variable_option,
 )
+from diffclass.exceptions import warn_user
 from diffclass.options import Number
 from diffclass_hyperspectral.commands._blocks import BlockOptions, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import LABEL_FORMATS, SMALLER, DiffusionOptions
@@ -295,6 +296,8 @@ def classify(
             else _by_labels(tiles, fitting, cleanup, files, console=console, before=before)
         )
         with making as run:
+            if not model.model:
+                _say_unreached(tiles, run.result)
             with stage("writing"):
                 _write(tiles, run.result, files, overwrite=running.overwrite)
                 say_lost_names(console, files.output, run.result.table)
@@ -314,6 +317,13 @@ def classify(
 
     give_report(console, replace(run.report, **parts), found, lines=lines)
     return BOUND_MISSED if run.report.misses_bound else 0
+
+
+def _say_unreached(tiles: TiledScene, result: SceneClassification) -> None:
+    """Warn of scenes that no label reaches; a map cleaned by margins would not tell them."""
+    note = tiles.unreached_note(result.margin > 0, result.margin >= 0)  # NaN without data
+    if note is not None:
+        warn_user(note)
 
 
 def _write(

@@ -326,6 +326,8 @@ def map_note(editor: SessionEditor) -> str | None:
     alone = _class_alone(editor)
     if alone is not None:
         notes.append(ONE_CLASS_NOTE.format(name=alone))
+    if editor.map is not None and editor.map.note is not None:
+        notes.append(editor.map.note)
     if workspace.block > 1:
         notes.append(BLOCK_NOTE.format(side=workspace.block))
     coarse = workspace.coarse

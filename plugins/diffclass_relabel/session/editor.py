@@ -371,6 +371,7 @@ class SessionEditor:
             changed=changed,
             n_changed=int(np.count_nonzero(changed)),
             milliseconds=1000 * change.seconds,
+            note=self.workspace.note_on(found.ids),
         )
 
 

@@ -97,6 +97,7 @@ def session_state(editor: SessionEditor) -> SessionFacts:
         "strokes": _strokes(editor),
         "n_strokes": len(session.strokes),
         "unclassified": 0 if shown is None else int(shown.counts[0]),
+        "map_note": None if shown is None else shown.note,
         "label_mode": session.asked_label_mode,
         "counted": session.label_mode,
         "class_sizes": sizes_text(session, session.class_sizes) or "",

@@ -189,6 +189,13 @@ class SceneWorkspace(Workspace):
             return read_scene_labels(self.tiles, path, variable=variable).on(self.scene)
         return read_tile_labels(path, self.tiles, variable=variable).on(self.scene)
 
+    def note_on(self, ids: np.ndarray) -> str | None:
+        """Return a remark on scenes, of several, that no label reaches."""
+        if len(self.tiles.tiles) == 1 or ids.all():
+            return None
+        raster = self.raster(ids.astype(np.int16), fill=-1)
+        return self.tiles.unreached_note(raster > 0, raster >= 0)
+
     def placed(self, labels: LabelImage) -> LabelImage:
         """Return labels on the scene."""
         return labels.on(self.scene)

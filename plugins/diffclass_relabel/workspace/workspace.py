@@ -91,6 +91,10 @@ class Workspace(ABC):
         """Which labels belong together, if any do; see `diffclass.relabel.RelabelSession`."""
         return None
 
+    def note_on(self, ids: np.ndarray) -> str | None:
+        """Return a remark on the class ids of all points, 0 for none."""
+        return None
+
     def by_point(self, plane: np.ndarray) -> np.ndarray:
         """Return values of a raster as they lie in the data."""
         return plane

@@ -51,6 +51,7 @@ _MOST_GAPS = 64  # pixels of a mosaic for each pixel with a tile; emptier ones a
 _SAME_BAND = 0.5  # nm
 _SAMPLED_ROWS = 8  # of each scene, whose units are compared
 _LEAST_BANDS = 3  # a class map has one
+_MOST_NAMED = 3  # scenes in a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +121,27 @@ class TiledScene:
     def names(self) -> list[str]:
         """What the scenes are called, each by a name of its own."""
         return names_of([tile.scene.path for tile in self.tiles])
+
+    def unreached_note(self, is_reached: np.ndarray, has_data: np.ndarray) -> str | None:
+        """Return a remark on scenes, of several, of which labels reach no pixel with data.
+
+        Both are pictures of the joint picture's shape (rows, columns).
+        """
+        if len(self.tiles) == 1 or not (has_data & ~is_reached).any():
+            return None
+        places = [(tile.rows, tile.columns) for tile in self.tiles]
+        names = [
+            name
+            for name, place in zip(self.names, places, strict=True)
+            if has_data[place].any() and not is_reached[place].any()
+        ]
+        if not names:
+            return None
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        return (
+            f"no label reaches {', '.join(names[:_MOST_NAMED])}{more}: nothing there is linked to "
+            "the labelled scenes; label some of it too"
+        )
 
 
 def open_tiles(

@@ -536,6 +536,43 @@ def test_scenes_of_one_name_have_files_of_their_own(tmp_path):
         list(open_tiles([scenes[0], scenes[0]]).files("maps/{}.tif"))
 
 
+def test_scenes_that_no_label_reaches_are_named():
+    scenes = [
+        Scene.from_array(np.ones((20, 28, 4)), path=f"{stem}.npy")
+        for stem in ("north/a", "south/a", "b")
+    ]
+    tiles = open_tiles(scenes)
+    _, south, empty = tiles.tiles
+    has_data = tiles.scene.valid.copy()
+    has_data[empty.rows] = False
+    reached = has_data.copy()
+    assert tiles.unreached_note(reached, has_data) is None
+    reached[south.rows] = False
+    assert tiles.unreached_note(reached, has_data).startswith("no label reaches south_a: ")
+    reached[south.row, 5] = True
+    assert tiles.unreached_note(reached, has_data) is None
+    one = np.ones((20, 28), dtype=bool)
+    assert open_tiles(scenes[:1]).unreached_note(~one, one) is None
+
+
+@pytest.mark.filterwarnings("ignore:no label reaches some points")
+def test_classify_names_a_scene_that_no_label_reaches(tmp_path, capsys):
+    cube, labels = TISSUE.cube, TISSUE.labels
+    np.save(tmp_path / "near.npy", cube[:30])
+    np.save(tmp_path / "far.npy", cube[30:] + 30)
+    (tmp_path / "labels").mkdir()
+    np.save(tmp_path / "labels" / "near.npy", labels[:30])
+    words = ["classify", str(tmp_path / "near.npy"), str(tmp_path / "far.npy"), "--overwrite"]
+    words += ["-o", str(tmp_path / "{}_map.npy"), "--labels", str(tmp_path / "labels")]
+    assert run(words) == 0
+    assert "no label reaches far: nothing there is linked" in capsys.readouterr().err
+    assert not np.load(tmp_path / "far_map.npy").any()
+    np.save(tmp_path / "labels" / "far.npy", np.where(np.arange(COLUMNS) % 9, 0, TISSUE.truth[30:]))
+    assert run(words) == 0
+    assert "no label reaches" not in capsys.readouterr().err
+    assert np.load(tmp_path / "far_map.npy").all()
+
+
 def test_scenes_without_a_common_grid(tmp_path, capsys):
     elsewhere = place(crs="EPSG:32631")
     scenes = [

@@ -136,9 +136,11 @@ export class StatusMessages {
     const { state, socket } = this.session;
     const isEmpty = Boolean(state) && state!.strokes.length === 0 && socket.pending.length === 0;
     const isAlone = state?.classes.filter(({ pixels }) => pixels).length === 1;
-    this.#hint.hidden = !isEmpty && !isAlone;
+    const note = this.session.hasMap && state?.map_note;
+    this.#hint.hidden = !isEmpty && !isAlone && !note;
     this.#hint.textContent = isAlone
       ? "The map needs a second class: paint another."
+      : note ? `${note[0].toUpperCase()}${note.slice(1)}.`
       : state?.classes.length
         ? "Choose a class and paint a few strokes; the map follows."
         : `Add a class on the right, then paint a few strokes; the map follows.${this.session.scene?.table ? " Or answer row by row (q)." : ""}`;

@@ -213,6 +213,7 @@ export interface SessionState {
   strokes: StrokeState[]; // The newest ones, in the order of painting.
   n_strokes: number; // All of them.
   unclassified: number; // Pixels to which the map gives no class.
+  map_note: string | null; // What is to be said of the map.
   label_mode: string; // As it was asked for, maybe "auto".
   counted: string; // How labels count in the next map.
   class_sizes: string; // What is known of them; empty for nothing.
