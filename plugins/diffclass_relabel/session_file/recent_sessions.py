@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from diffclass.system.remote_paths import RemotePath, place_of
 from diffclass_relabel.session_file.sidecar import write_private
 
 _MOST_RECENT = 20
@@ -45,11 +46,17 @@ def remember(scenes: Sequence[Path], session: Path, shape: tuple[int, ...]) -> N
 
 
 def recent_sessions() -> list[RecentSession]:
-    """Return the sessions whose scenes and file can be read, the last changed ones first."""
+    """Return the sessions whose scenes and file can be read, the last changed ones first.
+
+    Whether scenes at addresses can be read is not tried.
+    """
     readable = [
         known
         for known in _remembered()
-        if all(os.access(path, os.R_OK) for path in (*known.scenes, known.session))
+        if all(
+            isinstance(path, RemotePath) or os.access(path, os.R_OK)
+            for path in (*known.scenes, known.session)
+        )
     ]
     return sorted(readable, key=lambda known: changed_at(known.session), reverse=True)
 
@@ -79,7 +86,9 @@ def _remembered() -> list[RecentSession]:
         rows = json.loads(_file().read_text(encoding="utf-8"))
         return [
             RecentSession(
-                tuple(map(Path, row["scenes"])), Path(row["session"]), tuple(map(int, row["shape"]))
+                tuple(map(place_of, row["scenes"])),
+                Path(row["session"]),
+                tuple(map(int, row["shape"])),
             )
             for row in rows
             if row["scenes"]
