@@ -35,7 +35,8 @@ doctests: $(BIN)/.installed
 	$(BIN)/python -m pytest -q --doctest-modules --ignore-glob '*/node_modules/*' --ignore plugins/diffclass_qgis diffclass plugins
 
 docs: $(BIN)/.installed
-	$(BIN)/python .docs/build.py -o site
+	rm -rf site
+	$(BIN)/python -m sphinx -q -E -W -j 2 -c .docs -d .docs/cache/doctrees .docs/pages site
 
 bench: $(BIN)/.installed
 	$(BIN)/diffclass bench
@@ -57,4 +58,4 @@ dist-check:
 	$(VENV)-dist/bin/python .ci/check_distribution.py --python $(PYTHONS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-dist dist demo_output site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dist dist demo_output site .docs/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

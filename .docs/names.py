@@ -1,109 +1,168 @@
-"""Names of the API: on which page each is documented, and links to it from docstrings and guides.
+"""Public names: on which page each is documented, and which names and guides belong with it.
 
-A name is documented once. Its home is the chapter that exports it, or the package if no chapter
-does.
+A name is documented once: in the chapter that exports it, or in the package if no chapter does.
 """
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import pkgutil
 import re
-from collections.abc import Mapping
-from pathlib import PurePosixPath
-from posixpath import relpath
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
 
-from pdoc.doc import Class, Doc, Module
-
-_COMMANDS = {"suggest"}
-# not where it is the text of a link already
-_QUOTED = re.compile(r'(?<!">)<code>([\w.]+)</code>')
-# in a signature, where pdoc writes the module that defines a name
-DEFINED = re.compile(r"(?<=[(\[ ,])diffclass\w*(?:\.\w+)*\.([A-Z]\w*)\b")
-
-Place = tuple[str, str]  # a module and the name of one of its members
+PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel", "diffclass_tables")
+_WORDS = {"cluster", "embed", "suggest"}  # commands, where they stand alone
+_FIELD = 4  # the rank of fields, after those of functions (0, 1) and methods (2, 3)
+_BUILT = re.compile(r"^Parameters\n-+$", re.MULTILINE)  # a class that users build
 
 
-def give_homes(modules: Mapping[str, Module]) -> dict[Place, Place]:
-    """Have pdoc document every name in its home, and link to it from elsewhere.
+def public_modules() -> Iterator[ModuleType]:
+    """Yield the packages, and their chapters that have an ``__all__``, with all names loaded."""
+    for package in map(importlib.import_module, PACKAGES):
+        yield _loaded(package)
+        for chapter in _modules_in(package):
+            if hasattr(chapter, "__all__"):
+                yield _loaded(chapter)
+            elif hasattr(chapter, "__path__"):  # a folder, whose modules are chapters
+                yield from (_loaded(one) for one in _modules_in(chapter) if hasattr(one, "__all__"))
 
-    Returns
-    -------
-    dict
-        From the places in which names are defined to their homes.
+
+def _modules_in(package: ModuleType) -> list[ModuleType]:
+    found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    return [importlib.import_module(info.name) for info in found if "._" not in info.name]
+
+
+def _loaded(module: ModuleType) -> ModuleType:
+    """Load the names that a module exports lazily."""
+    for name in module.__all__:
+        setattr(module, name, getattr(module, name))
+    return module
+
+
+@dataclass
+class Names:
+    """Where names are documented.
+
+    Attributes
+    ----------
+    documented : dict of str to dict of str to object
+        What each public module documents.
+    places : dict of str to str
+        Full name at the place of documentation, by every name that something goes by.
     """
-    homes: dict[Place, Place] = {}
-    for module_name, module in sorted(modules.items(), key=lambda item: "." not in item[0]):
-        for name, member in module.members.items():
-            home = homes.get(member.taken_from, (module_name, name))
-            move(member, home, homes)
-    return homes
+
+    documented: dict[str, dict[str, Any]] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
 
 
-def move(member: Doc, home: Place, homes: dict[Place, Place]) -> None:
-    """Say that a member, and what a class has of its own, is documented in its home."""
-    homes.setdefault(member.taken_from, home)
-    if isinstance(member, Class):
-        for one in member.own_members:
-            move(one, (home[0], f"{home[1]}.{one.name}"), homes)
-    member.taken_from = home
+def read_names() -> Names:
+    """Return the names of all packages."""
+    names, homes = Names(), {}
+    modules = {module.__name__: module for module in public_modules()}
+    names.documented = {name: {} for name in modules}
+    for name, module in sorted(modules.items(), key=lambda item: "." not in item[0]):
+        inside = pkgutil.walk_packages(getattr(module, "__path__", ()), f"{name}.")
+        for one in inside:  # a module inside a chapter leads to the chapter
+            names.places.setdefault(one.name, name)
+        names.places[name] = name
+        for member in module.__all__:
+            value = getattr(module, member)
+            home = homes.setdefault((member, id(value)), f"{name}.{member}")
+            if home == f"{name}.{member}":
+                names.documented[name][member] = value
+            called = {f"{name}.{member}", f"{name.removeprefix('diffclass.')}.{member}", member}
+            if is_code(value):
+                called.add(f"{value.__module__}.{value.__qualname__}")
+            for one in called - _WORDS:
+                names.places.setdefault(one, home)
+                for method, _ in methods_of(value):
+                    names.places.setdefault(f"{one}.{method}", f"{home}.{method}")
+    exported = {name for package in PACKAGES for name in modules[package].__all__}
+    methods = {name.partition(".")[2] for name in names.places if re.match(r"[A-Z]\w*\.\w+$", name)}
+    for word in methods & names.places.keys() - exported:
+        del names.places[word]
+    del names.places["diffclass"]
+    return names
 
 
-def places_of(modules: Mapping[str, Module], homes: Mapping[Place, Place]) -> dict[str, str]:
-    """Return page and anchor of every public name, by all its names.
+def is_code(value: Any) -> bool:
+    """Return whether something is a class or a function, and no constant."""
+    return inspect.isclass(value) or inspect.isroutine(value)
 
-    What a package exports goes by its name alone, too, unless a command has that name. A module
-    inside a chapter leads to the chapter.
+
+def methods_of(value: Any) -> list[tuple[str, Any]]:
+    """Return what a class documents of its own: methods and properties with a docstring."""
+    members = vars(value).items() if inspect.isclass(value) else ()
+    return [
+        (name, member)
+        for name, member in members
+        if not name.startswith("_") and not name.endswith("_request")  # scikit-learn's
+        and (inspect.isroutine(member) or isinstance(member, property)) and inspect.getdoc(member)
+    ]  # fmt: skip
+
+
+def relations_of(names: Names) -> dict[str, dict[str, list[str]]]:
+    """Return what returns and takes each class, by its name and a heading, functions first.
+
+    A record returns its fields, if a call returns it.
     """
-    places = {}
-    for name, module in reversed(modules.items()):
-        inside = pkgutil.walk_packages(getattr(module.obj, "__path__", ()), f"{name}.")
-        places |= {one.name: page_of(name) for one in inside if one.name not in places}
-        places[name] = page_of(name)
-        for member_name, member in module.members.items():
-            if member_name not in getattr(module.obj, "__all__", ()):
-                continue
-            for prefix in (f"{name}.", f"{name.removeprefix('diffclass.')}."):
-                places |= places_in(member, prefix + member_name)
-            if member_name not in _COMMANDS:
-                places |= places_in(member, member_name)
-    for (module_name, name), (home, anchor) in homes.items():
-        places.setdefault(f"{module_name}.{name}", f"{page_of(home)}#{anchor}")
-    del places["diffclass"]
-    return places
+    calls = sorted(_calls(names), key=lambda call: call[0])
+    found: dict[str, dict[str, list[str]]] = {}
+    for rank, home, taken, returned in calls:
+        if rank >= _FIELD and "Returned by" not in found.get(home, {}):
+            continue  # users know what they have put there
+        for heading, text in (("Returned by", returned), ("Taken by", taken)):
+            for word in dict.fromkeys(re.findall(r"\b[A-Z]\w*", text)):
+                place = names.places.get(word)
+                if place and not f"{home}.".startswith(f"{place}."):
+                    rows = found.setdefault(place, {}).setdefault(heading, [])
+                    rows += [home] if home not in rows else []
+    return found
 
 
-def page_of(module_name: str) -> str:
-    """Return the page of a module."""
-    return f"{module_name.replace('.', '/')}.html"
+def _calls(names: Names) -> Iterator[tuple[int, str, str, str]]:
+    """Yield rank, name, what is taken and what is returned; what the package exports first."""
+    package = importlib.import_module("diffclass").__all__
+    for module, members in names.documented.items():
+        for member, value in members.items():
+            rank, home = int(member not in package), f"{module}.{member}"
+            if inspect.isclass(value):
+                if _BUILT.search(inspect.getdoc(value) or ""):
+                    yield rank, home, _signature(value)[0], ""
+                fields = vars(value).get("__annotations__", {}).values()
+                yield rank + _FIELD, home, "", " ".join(map(str, fields))
+                for name, method in methods_of(value):
+                    call = getattr(method, "fget", None) or getattr(method, "func", None)
+                    yield rank + 2, f"{home}.{name}", *_signature(call or getattr(value, name))
+            elif inspect.isroutine(value):
+                yield rank, home, *_signature(value)
 
 
-def places_in(member: Doc, name: str) -> dict[str, str]:
-    """Return the place of a member that is called `name`, and of a class's methods."""
-    home, anchor = member.taken_from
-    methods = member.own_members if isinstance(member, Class) else ()
-    return {name: f"{page_of(home)}#{anchor}"} | {
-        f"{name}.{method.name}": f"{page_of(home)}#{anchor}.{method.name}"
-        for method in methods
-        if method.docstring and not method.name.startswith("_")
-    }
+def _signature(call: Any) -> tuple[str, str]:
+    signature = inspect.signature(call)
+    taken = (str(one.annotation) for one in signature.parameters.values())
+    return " ".join(taken), str(signature.return_annotation)
 
 
-def link_names(html: str, page: str, places: Mapping[str, str]) -> str:
-    """Return a page in which the names in backquotes and in signatures are links."""
-
-    def linked(match: re.Match[str]) -> str:
-        place = places.get(match[1])
-        if place is None:
-            return match[0]
-        return f'<code><a href="{relative(place, page)}">{match[1]}</a></code>'
-
-    def shortened(match: re.Match[str]) -> str:
-        place = places.get(match[0])
-        return f'<a href="{relative(place, page)}">{match[1]}</a>' if place else match[1]
-
-    return DEFINED.sub(shortened, _QUOTED.sub(linked, html))
+def explanations(texts: Mapping[str, str], names: Names) -> dict[str, list[str]]:
+    """Return the guides that name each name in backquotes or import it, the most often first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for guide, text in texts.items():
+        for name in _named(text):
+            place = names.places.get(name, "")
+            counts[place, guide] += 1
+    found: dict[str, list[str]] = {}
+    for (place, guide), _ in counts.most_common():
+        found.setdefault(place, []).append(guide)
+    return found
 
 
-def relative(place: str, page: str) -> str:
-    """Return the address of `place` as seen from `page`, both from the top of the site."""
-    return relpath(place, PurePosixPath(page).parent.as_posix())
+def _named(text: str) -> Iterable[str]:
+    yield from re.findall(r"`([\w.]+)(?:\([^`]*\))?`", text)
+    for module, imported in re.findall(r"^from (\S+) import (.+)$", text, re.MULTILINE):
+        yield from (f"{module}.{name.strip()}" for name in imported.split(","))

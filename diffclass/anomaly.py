@@ -1,6 +1,7 @@
 """Anomalies by diffusion distance: points from which the walk spreads slowly.
 
-The score of a point is the squared diffusion distance from its bump to the stationary distribution,
+The score of a point is the squared diffusion distance from its bump to the stationary
+distribution, ::
 
     D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z),
 
@@ -9,7 +10,7 @@ for all it is about 1 / pi(x)^2 for a point without near neighbours, and falls w
 later times small groups of points that are alike stand out too, and single points that are mixtures
 of common ones no longer do.
 
-From a new point x the walk takes one-way steps to the fitted points, and does not come back,
+From a new point x the walk takes one-way steps to the fitted points, and does not come back, ::
 
     a(x, x) = 1 / d(x),    a(x, y) = k(x, y) / d(x),    d(x) = 1 + sum_y k(x, y),
 

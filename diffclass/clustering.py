@@ -13,7 +13,7 @@
 5. Each outlier goes with the cluster of the nearest point that is none.
 
 `DiffusionModes`: with p(x) the density and rho(x) the distance from x to the nearest denser point
-in diffusion coordinates, the k points of the largest
+in diffusion coordinates, the k points of the largest ::
 
     sqrt(p(x)) rho(x)
 

@@ -1,11 +1,13 @@
 """A synthetic scene whose true class map is known.
 
+Its values ::
+
     cube[r, c, :] = shading(r, c) * exp(-concentrations(r, c, :) @ absorptions) + noise
 
-is the law of Beer and Lambert for a stained slice. ``concentrations`` (rows, columns, stains) mixes
-those of the classes and drifts slowly over the picture, so that each class is a continuous curve in
-spectral space, as in Coifman et al. 2005, section 3 and figure 5: nearest neighbours and Gaussian
-classifiers fail there, diffusion does not.
+follow the law of Beer and Lambert for a stained slice. ``concentrations`` (rows, columns, stains)
+mixes those of the classes and drifts slowly over the picture, so that each class is a continuous
+curve in spectral space, as in Coifman et al. 2005, section 3 and figure 5: nearest neighbours and
+Gaussian classifiers fail there, diffusion does not.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Diffusion maps: coordinates in which Euclidean distance is diffusion distance.
 
+The coordinates are by their kind ::
+
     weighted      lambda_l^t psi_l(x),    l = 1, 2, ...       A psi_l = lambda_l psi_l
     symmetric     lambda_l^t phi_l(x),    l = 0, 1, 2, ...    phi_l = sqrt(pi) psi_l
 
@@ -7,7 +9,7 @@ alpha = 0 and t = 0 give Laplacian eigenmaps, alpha = 1 coordinates that depend 
 geometry and not on their density, if one global epsilon is used; self-tuned bandwidths hide it.
 
 *Geometric harmonics* extend functions from points as far as their smoothness allows. With the
-eigenpairs K v_l = mu_l v_l of a Gaussian kernel of bandwidth epsilon,
+eigenpairs K v_l = mu_l v_l of a Gaussian kernel of bandwidth epsilon, ::
 
     f(x) = sum_{l : mu_l >= mu_0 / condition} <f, v_l> / mu_l sum_y k(x, y) v_l(y)
 

@@ -1,5 +1,7 @@
 """From points to an operator: neighbours, then affinities, then A. The one way in.
 
+The steps are ::
+
     features = kernel.place(X)          coordinates in which neighbours are searched
     graph = neighbors_graph(features)   squared distances to them, symmetric
     K = kernel.fit(graph, X)            affinities
@@ -9,7 +11,7 @@ A `PointGraph` keeps what new points need. From a new point x the walk steps to 
 with weights a(x, y) = k(x, y) q(y)^-alpha, divided by their sum; q(x)^-alpha cancels.
 
 Divided by their sum, even the smallest weights lead somewhere. Whether x is within reach is for the
-fitted points to judge, by the distance s(y) from y to its seventh neighbour:
+fitted points to judge, by the distance s(y) from y to its seventh neighbour::
 
     novelty(x) = min_y |x - y| / s(y) <= 5    over its neighbours y.
 

@@ -3,7 +3,7 @@
 Partition (`partition`, `cell_bins`), storage (`scratch`, `arrays`) and engines (`engine`,
 `dask_engine`) are this chapter's own; all else runs the functions of the other chapters on the rows
 of a block. The way of the data is that of `diffclass.graph` and
-`diffclass.label_diffusion`, cut into blocks of near points that one process holds at a time:
+`diffclass.label_diffusion`, cut into blocks of near points that one process holds at a time::
 
     points        (n, p) on disk
       -> cells        a tree over a sample; a block is the points of some cells, next to one another

@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
 
 
 def size_lines(class_sizes: Sequence[str] | None) -> list[str]:
-    """Return `diffclass.label_diffusion.sizes_in_words` as lines to read, those of many cut off."""
+    """Return `sizes_in_words` as lines to read, those of many cut off."""
     said = list(class_sizes or ())
     more = [f"and {len(said) - _SIZES} more in the report"] if len(said) > _SIZES else []
     heads = ["class sizes", *[""] * _SIZES]

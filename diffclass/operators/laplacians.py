@@ -129,7 +129,7 @@ def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOpe
 
     q, the row sums of the affinity, stands for the density p = exp(-U). H is the generator -Delta +
     s grad U . grad, s = 2 (1 - alpha), seen by the functions p^(s / 2) f, with the same spectrum
-    and the potential
+    and the potential ::
 
         V = (s^2 / 4) |grad U|^2 - (s / 2) Delta U.
 

@@ -2,7 +2,7 @@
 
 A display holds its data and draws them with ``plot(ax=None, legend=True, title=None)``, which
 returns the display with ``ax_`` and ``figure_`` set. Nothing here calls ``show``. A new figure
-belongs to no window and to no global state, so it works without a screen and needs no closing:
+belongs to no window and to no global state, so it works without a screen and needs no closing::
 
     ClassMapDisplay(class_map).plot().figure_.savefig("map.png", dpi=150)
 

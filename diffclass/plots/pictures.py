@@ -336,6 +336,8 @@ def _shades(composite: NDArray[Any]) -> NDArray[np.float32]:
 def stretch_contrast(channels: NDArray[Any]) -> NDArray[Any]:
     """Stretch each channel linearly from its 2nd to its 98th percentile.
 
+    A value x becomes ::
+
         (x - q_2) / (q_98 - q_2), clipped to 0 and 1; 0.5 in a channel without contrast
 
     Parameters

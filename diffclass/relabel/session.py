@@ -58,7 +58,7 @@ class RelabelSession:
     """Labels that change step by step, and the map they diffuse to.
 
     `apply` changes labels at once and computes nothing; `update` brings the map up to date. Up to
-    rounding, the map is that of
+    rounding, the map is that of ::
 
         diffuse_labels(operator, labels, label_mode=label_mode, tau=tau, groups=groups)
 

@@ -1,7 +1,7 @@
 """Hyperspectral scenes for diffclass: formats, label images, features, whole jobs, map writers.
 
 Names load on first use, so that importing the plugin costs nothing. Its chapters, each of which
-imports from those below it:
+imports from those below it::
 
     commands    options, progress and exit codes; nothing that a script would need
     jobs        whole jobs: scene in, result and report out

@@ -127,7 +127,7 @@ def test_all_figures_are_told():
 def test_every_figure_is_shown_once_and_small():
     text = (tables.ROOT / "experiments/results/figures.md").read_text("utf-8")
     for script, *_ in figures_of_the_papers():
-        assert text.count(f"![](../{script}.png)") == 1
+        assert text.count(f"](../{script}.png)") == 1
         assert (tables.ROOT / "experiments" / f"{script}.png").stat().st_size < 250_000
 
 

@@ -132,7 +132,7 @@ def evaluate_map(
     See Also
     --------
     classify_scene : Holds labels out, classifies and measures in one call.
-    agreement : For clusters, which have no names.
+    diffclass.jobs.agreement : For clusters, which have no names.
     validation_design : Which pixels to find the truth of.
 
     Examples

@@ -1,4 +1,4 @@
-"""Find what is broken in a folder of HTML pages: links, anchors, pictures, names of the API.
+"""Find what is broken in a folder of HTML pages: links, anchors, pictures, pictures without words.
 
 Only what is in the folder is looked at: addresses in the network are left alone, but a page that
 would load something from there counts as broken too.
@@ -12,40 +12,32 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-_NAME = re.compile(r"diffclass\w*(\.[a-zA-Z]\w*)+(\(\))?")
+_FEWEST = 10  # letters of the words for a picture
 _LOADING = {"img": "src", "script": "src", "link": "href", "source": "srcset", "iframe": "src"}
 
 
 @dataclass
 class _Page(HTMLParser):
-    """What a page links to, loads, names and offers as anchors."""
+    """What a page links to, loads and offers as anchors, and its pictures without words."""
 
     links: set[str] = field(default_factory=set)
     loaded: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
+    unspoken: set[str] = field(default_factory=set)
     anchors: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         super().__init__()
-        self._open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
-        self._open = [*self._open[-1:], tag]
         if "id" in attributes:
             self.anchors.add(attributes["id"])
         if tag == "a" and "href" in attributes:
             self.links.add(attributes["href"])
         elif attributes.get(_LOADING.get(tag, "")):
             self.loaded.add(attributes[_LOADING[tag]])
-
-    def handle_endtag(self, tag: str) -> None:
-        self._open = []
-
-    def handle_data(self, data: str) -> None:
-        linked = self._open[:1] == ["a"]
-        if self._open[-1:] == ["code"] and not linked and _NAME.fullmatch(data):
-            self.names.add(data)
+        if tag == "img" and len(attributes.get("alt", "")) < _FEWEST:
+            self.unspoken.add(attributes["src"])
 
 
 def broken_links(folder: Path) -> list[str]:
@@ -54,7 +46,7 @@ def broken_links(folder: Path) -> list[str]:
     broken = []
     for path, page in pages.items():
         here = path.relative_to(folder)
-        broken += [f"{here}: no such name: {name}" for name in sorted(page.names)]
+        broken += [f"{here}: {name}: no words for it" for name in sorted(page.unspoken)]
         for link in sorted(page.links | page.loaded):
             fault = _fault(path, link, pages, loaded=link in page.loaded)
             broken += [f"{here}: {link}: {fault}"] if fault else []
@@ -67,7 +59,7 @@ def _fault(path: Path, link: str, pages: dict[Path, _Page], *, loaded: bool) -> 
         return ""
     if re.match(r"[a-z]+:|//", link):
         return "loaded from the network" if loaded else ""
-    file, _, anchor = unquote(link).partition("#")
+    file, _, anchor = re.sub(r"\?.*", "", unquote(link)).partition("#")
     target = (path.parent / file).resolve() if file else path
     if not target.is_file():
         return "no such file"

@@ -1,0 +1,140 @@
+"""What Sphinx reads: guides, tutorials and pages of the reference, made from the repository.
+
+Guides read well in the repository, and links between them lead to files there. Python of a guide
+with a cell that draws is run as a notebook; such a cell says in its last line what there is to see,
+as in ``# figure: the two moons and their classes``.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from names import PACKAGES, Names, is_code
+
+PAGES = ("commands", *PACKAGES)
+COMMANDS = """\
+Commands
+========
+
+.. click:: diffclass.command_line.main:diffclass
+   :prog: diffclass
+   :nested: full
+"""
+DRAWS = "\n# figure: "
+_CELL = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r'(?:\]\(|src(?:set)?=")([^")#:]+)')
+_PICTURE = re.compile(r"(?:<p>\n)?<picture>\n(.*?)</picture>\n(?:</p>\n)?", re.DOTALL)
+_NOTEBOOK = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+
+
+def stage(
+    root: Path,
+    pages: Path,
+    navigation: Mapping[str, tuple[str, Mapping[str, str]]],
+    names: Names,
+) -> dict[str, str]:
+    """Put all pages into the folder `pages`; return the texts of the guides by their paths."""
+    texts = {}
+    for page, (title, guides) in navigation.items():
+        texts |= {path: stage_guide(root, path, pages) for path in guides}
+        entries = (f"{title} </{path.removesuffix('.md')}>" for path, title in guides.items())
+        write(pages / f"{page}.md", contents(title, entries))
+    stage_reference(names, pages / "reference")
+    write(pages / "reference.md", contents("Reference", [f"/reference/{one}" for one in PAGES]))
+    return texts
+
+
+def contents(title: str, entries: Iterable[str]) -> str:
+    """Return a page that lists others."""
+    listed = "\n".join(entries)
+    return f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
+
+
+def write(path: Path, text: str) -> None:
+    """Write a page whose text has changed: Sphinx reads anew what is new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text("utf-8") != text:
+        path.write_text(text, "utf-8")
+
+
+def stage_guide(root: Path, path: str, pages: Path) -> str:
+    """Put a guide and what it shows into the folder `pages`; return its text."""
+    text = source = (root / path).read_text("utf-8")
+    for link in _FILE.findall(text):
+        file = (root / path).parent / link
+        if file.is_file() and file.suffix != ".md":
+            target = pages / file.resolve().relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
+    text = text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+    text = re.sub("^```console$", "```bash", text, flags=re.MULTILINE)
+    text = _PICTURE.sub(_picture, text)
+    if DRAWS in text:
+        name = Path(path).stem
+        text = _NOTEBOOK + _CELL.sub(_cell, text)
+        note = f"{{nb-download}}`Download this page as a notebook <{name}.ipynb>`"
+        text = re.sub(r"^(# .+\n)", rf"\1\n{note}\n", text, count=1, flags=re.MULTILINE)
+    write(pages / path, text)
+    return source
+
+
+def _picture(found: re.Match[str]) -> str:
+    """Return the variants of a picture as images; the theme is not always that of the system."""
+    sources = re.findall(r'<source media="(.+?)" srcset="(.+?)">', found[1])
+    [(wide, alternative)] = re.findall(r'<img src="(.+?)" alt="(.+?)">', found[1])
+    return "\n".join(
+        f"```{{image}} {file}\n:alt: {alternative}\n"
+        f":class: {'only-dark' if 'dark' in media else 'only-light'} "
+        f"{'narrow' if 'max-width' in media else 'wide'}\n```"
+        for media, file in [*sources, ("", wide)]
+    )
+
+
+def _cell(found: re.Match[str]) -> str:
+    code, _, shown = found[1].rstrip().partition(DRAWS)
+    options = f"---\nmystnb:\n  image:\n    alt: '{shown.replace(chr(39), chr(39) * 2)}'\n---\n"
+    return f"```{{code-cell}} python\n{options if shown else ''}{code}\n```"
+
+
+def stage_reference(names: Names, folder: Path) -> None:
+    """Write a page for each public module, and one for the commands."""
+    write(folder / "commands.rst", COMMANDS)
+    for module, members in names.documented.items():
+        inner = [one for one in names.documented if one.startswith(f"{module}.")]
+        short = module if module in PACKAGES else module.partition(".")[2]
+        lines = [short, "=" * len(short), "", f".. automodule:: {module}"]
+        documented = [name for name, value in members.items() if is_code(value)]
+        if documented:
+            lines.append(f"   :members: {', '.join(documented)}")
+        lines += ["", f".. py:currentmodule:: {module}"]
+        for name in sorted(members.keys() - {*documented, "__version__"}):
+            lines += ["", f".. py:data:: {name}", *_value(members[name])]
+        elsewhere = _elsewhere(names, module)
+        if elsewhere:
+            lines += [
+                "",
+                ".. currentmodule:: None",
+                "",
+                ".. autosummary::",
+                "   :nosignatures:",
+                "",
+                *(f"   ~{one}" for one in elsewhere),
+            ]
+        if inner and module in PACKAGES:
+            lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {one}" for one in inner)]
+        write(folder / f"{module}.rst", "\n".join(lines) + "\n")
+
+
+def _elsewhere(names: Names, module: str) -> list[str]:
+    """Return the places of what a module exports and another one documents."""
+    places = {f"{module}.{name}": names.places.get(f"{module}.{name}") for name in
+              __import__(module, fromlist=["__all__"]).__all__}  # fmt: skip
+    return sorted(place for name, place in places.items() if place and place != name)
+
+
+def _value(constant: object) -> list[str]:
+    text = repr(constant)
+    return [f"   :value: {text}"] if len(text) < 100 and " at 0x" not in text else []
