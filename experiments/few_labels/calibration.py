@@ -23,15 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import diffuse_labels
+from diffclass import DiffusionClassifier, diffuse_labels
 from diffclass.evaluation import reliability_curve
-from diffclass.label_diffusion import (
-    DiffusionRules,
-    JoinedMap,
-    Labels,
-    calibrate,
-    diffuse_joined,
-)
+from diffclass.label_diffusion import Labels, calibrate
 from diffclass.targets import encode_labels
 from experiments.few_labels.draws import drawn
 from experiments.few_labels.methods import Setting
@@ -64,17 +58,18 @@ def measured(
     """Return the measures of one draw, and the points by certainty, before and after."""
     classes, codes = encode_labels(y)
     groups = setting.groups_of(y, in_blocks=way == "blocks")
-    labels, points = Labels.of(codes, groups=groups), setting.points
-    if points is None:
-        joined = JoinedMap.of_walk(diffuse_labels(setting.operator, codes, groups=groups))
+    if setting.points is None:
+        found = diffuse_labels(setting.operator, codes, groups=groups)
+        calibration = calibrate(setting.operator, Labels.of(codes, groups=groups), found)
+        posteriors = found.posteriors
     else:
-        joined = diffuse_joined(setting.operator, points, labels, DiffusionRules.of(labels))
-    found = joined.diffusion
-    calibration = joined.calibration or calibrate(setting.operator, labels, found)
+        model = DiffusionClassifier(random_state=0)
+        model.fit(setting.points, codes, groups=groups, graph=setting.graph)
+        calibration, posteriors = model.calibration_, model.diffusion_.posteriors
     truth = setting.problem.truth
     scored = scored & np.isin(truth, classes)  # in blocks, a class may have no label
     known = np.searchsorted(classes, truth[scored])
-    raw = found.posteriors[scored].astype(np.float64)
+    raw = posteriors[scored].astype(np.float64)
     after = calibration.apply(raw)
     sets = calibration.sets(after, level=LEVEL)
     right = raw.argmax(axis=1) == known
