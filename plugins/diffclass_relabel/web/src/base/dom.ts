@@ -1,6 +1,7 @@
 // Making elements in one expression, moving the focus among them, numbers as text, dark or light.
 
 import { type IconName, iconMarkup } from "./icons";
+import { store, stored } from "./storage";
 
 const GAP = 4; // px between a menu and what it hangs from
 
@@ -134,15 +135,15 @@ const STORED = "diffclass-theme";
 type Theme = "light" | "dark";
 
 export function startTheme(): void {
-  const stored = localStorage.getItem(STORED);
-  if (stored === "light" || stored === "dark") show(stored);
+  const chosen = stored(STORED);
+  if (chosen === "light" || chosen === "dark") show(chosen);
   // a notebook tells its own, which counts until somebody chooses
-  addEventListener("message", ({ source, data }) => source === parent && data.theme && !localStorage.getItem(STORED) && show(data.theme));
+  addEventListener("message", ({ source, data }) => source === parent && data.theme && !stored(STORED) && show(data.theme));
 }
 
 export function toggleTheme(): void {
   const next = current() === "dark" ? "light" : "dark";
-  localStorage.setItem(STORED, next);
+  store(STORED, next);
   show(next);
 }
 

@@ -1,5 +1,6 @@
 // The page in a frame of a notebook: messages go through the notebook's channel, no port is open.
 
+import { lasts } from "../base/storage";
 import type { Channel, Transport, TransportListener } from "../session/transport";
 
 export interface FromPage {
@@ -36,7 +37,7 @@ const PATIENCE = 8000; // ms without an answer after which a kernel is busy, or 
 export class NotebookTransport implements Transport {
   readonly words = {
     silent: "The kernel does not answer: it is busy, or has ended.",
-    kept: "once it answers, or when this cell is run again",
+    kept: lasts ? "once it answers, or when this cell is run again" : "once it answers; they are lost with this page",
     ended: "Run this cell again when that is mended.",
   };
   readonly #listeners = new Map<string, TransportListener>(); // By client.

@@ -1,6 +1,7 @@
 // What was set up on the page, kept in this browser for the next time the session is opened.
 
 import { debounce } from "../base/events";
+import { store, stored } from "../base/storage";
 import type { LayerId, LayerOption, Layers } from "../canvas/layers";
 import type { View, Viewport } from "../canvas/view";
 import type { Hello } from "../session/protocol.generated";
@@ -55,7 +56,7 @@ export class PageSettings {
   #store(): void {
     if (!this.#key) return;
     const { ui, layers, view, picture } = this;
-    const stored: Stored = {
+    const kept: Stored = {
       tool: ui.tool,
       size: ui.size,
       tolerance: ui.tolerance,
@@ -71,13 +72,13 @@ export class PageSettings {
       viewport: view.viewport,
       picture,
     };
-    localStorage.setItem(this.#key, JSON.stringify(stored));
+    store(this.#key, JSON.stringify(kept));
   }
 
   #open({ scene, state }: Hello): void {
     if (this.#key) return; // after a reconnection all is as it was
     this.#key = `diffclass-page ${state.session} ${scene.rows} ${scene.columns}`;
-    const text = localStorage.getItem(this.#key);
+    const text = stored(this.#key);
     if (text) this.#restore(JSON.parse(text));
   }
 

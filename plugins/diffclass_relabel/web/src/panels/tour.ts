@@ -1,6 +1,7 @@
 // The first steps, shown once in each browser.
 
 import { el, textButton } from "../base/dom";
+import { store, stored } from "../base/storage";
 import type { Session } from "../session/session";
 
 const STORED = "diffclass-tour";
@@ -21,7 +22,7 @@ export function startTour(session: Session): void {
     text, el("div", { class: "choices" }, textButton("Skip", "Do not show this again", () => end()), next));
   let step = 0;
   const end = () => {
-    localStorage.setItem(STORED, "seen");
+    store(STORED, "seen");
     element.remove();
   };
   const show = (to: number) => {
@@ -35,7 +36,7 @@ export function startTour(session: Session): void {
     next.focus();
   };
   session.on("scene", () => {
-    if (localStorage.getItem(STORED) || element.isConnected) return;
+    if (stored(STORED) || element.isConnected) return;
     document.body.append(element);
     show(0);
   });

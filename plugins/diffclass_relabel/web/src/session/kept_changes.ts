@@ -3,6 +3,7 @@
 // They are sent under the name and the numbers that they had, so that a session which has them already
 // takes none twice. A page that is alive writes again while it waits, and is left alone.
 
+import { forget, store, stored, storedKeys } from "../base/storage";
 import { type Kept, Socket } from "./socket";
 
 const KEY = "diffclass-kept ";
@@ -14,8 +15,8 @@ const sending = new Set<string>(); // What this page is sending.
 export function keepChanges(socket: Socket): void {
   const write = () => {
     const { kept } = socket;
-    if (kept.changes.length) localStorage.setItem(KEY + kept.client, JSON.stringify({ ...kept, at: Date.now() }));
-    else localStorage.removeItem(KEY + kept.client);
+    if (kept.changes.length) store(KEY + kept.client, JSON.stringify({ ...kept, at: Date.now() }));
+    else forget(KEY + kept.client);
   };
   socket.on("pending", write);
   setInterval(() => socket.pending.length && write(), OFTEN);
@@ -24,8 +25,8 @@ export function keepChanges(socket: Socket): void {
 
 /** Sends what pages of a session have left behind. */
 function sendKept(socket: Socket, session: string): void {
-  for (const key of Object.keys(localStorage).filter((name) => name.startsWith(KEY))) {
-    const kept: Kept & { at: number } = JSON.parse(localStorage.getItem(key)!);
+  for (const key of storedKeys().filter((name) => name.startsWith(KEY))) {
+    const kept: Kept & { at: number } = JSON.parse(stored(key)!);
     if (kept.session !== session || kept.client === socket.kept.client || sending.has(key)) continue;
     const left = STALE - (Date.now() - kept.at);
     if (left > 0) {
@@ -38,7 +39,7 @@ function sendKept(socket: Socket, session: string): void {
     sender.on("refused", (why) => socket.emit("refused", why));
     sender.on("pending", () => {
       if (sender.pending.length) return;
-      localStorage.removeItem(key);
+      forget(key);
       sender.end();
     });
     sender.open();
