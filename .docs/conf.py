@@ -46,6 +46,16 @@ from stage import stage  # noqa: E402
 import diffclass  # noqa: E402
 
 NAVIGATION = {
+    "start": (
+        "Start",
+        {
+            "guide/start/scikit_learn.md": "If you know scikit-learn",
+            "guide/start/remote_sensing.md": "If you have a scene",
+            "guide/start/annotator.md": "If you label by hand",
+            "guide/start/papers.md": "If you read the papers",
+            "guide/start/contributor.md": "If you want to contribute",
+        },
+    ),
     "guides": (
         "Guides",
         {

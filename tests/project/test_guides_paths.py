@@ -62,3 +62,25 @@ def test_each_command_that_decided_exists():
     scripts = {name: ROOT / "experiments" / f"{name.replace('.', '/')}.py" for name in commands}
     gone = sorted(name for name, script in scripts.items() if not script.exists())
     assert not gone, f"diffclass/DECISIONS.md names {', '.join(gone)}"
+
+
+STARTS = sorted((ROOT / "guide" / "start").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", STARTS, ids=lambda path: path.stem)
+def test_a_first_page_is_short_and_leads_on(page):
+    text = page.read_text("utf-8")
+    assert len(text.split()) <= 300
+    assert len(re.findall(r"\]\(\.\./", text)) >= 5
+    assert f"guide/start/{page.name}" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_decisions_answer_questions_of_every_section():
+    text = (ROOT / "diffclass" / "DECISIONS.md").read_text("utf-8")
+    sections = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    contents = text.split("## By question")[1].split("\n## ")[0]
+    anchors = {re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-") for name in sections}
+    assert {*re.findall(r"\]\(#(.+?)\)", contents)} == anchors - {"by-question"}
+    questions = re.findall(r"^\| (.+?) \| (.+?) \|$", contents, re.MULTILINE)
+    asked = [pair for pair in questions if pair[0].endswith("?")]
+    assert len(asked) >= 2 * len(anchors)
