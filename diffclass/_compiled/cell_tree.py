@@ -11,8 +11,10 @@ the nearest centre.
     around : int32 of shape (n_cells, n_around)    the nearest cells of each cell, by their centres
     cell_of : int32 of shape (n,)          the cell of each point, or one near to it
     starts : int64 of shape (n_cells + 1,)  where the points of a cell start, sorted by cell
-    columns : float32 of shape (n n_features,)    the points of each cell as an array of shape
-                                           (n_features, n_points in the cell), cell by cell
+    columns : float32 of shape (n_columns n_features,)    the points of each cell as an array of
+                                           shape (n_features, n_columns), cell by cell; both are
+                                           filled up, to multiples of 4 and 16
+    column_starts : int64 of shape (n_cells + 1,)    where the columns of a cell start
     without : int64 of shape (n,)          a point that Q(x) must not find, such as itself, or -1
     lists : uint64 of shape (n, k)         see `neighbor_lists`
 """
@@ -22,7 +24,12 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass._compiled.loops import inlined, parallel, serial, share
-from diffclass._compiled.neighbor_lists import NONE, enter_row, number_of, squared_distance
+from diffclass._compiled.neighbor_lists import (
+    enter_row,
+    four_distances,
+    kth_value,
+    squared_distance,
+)
 
 
 @parallel
@@ -58,36 +65,6 @@ def halve(part, X, order, starts, picks, directions, thresholds, projections, ou
             else:
                 out[high] = order[e]
                 high += 1
-
-
-@serial
-def kth_value(values, k):
-    """Return the value that has place k, from 0, in ascending order; values are reordered.
-
-    Hoare's FIND, Algorithm 65 of the CACM, 1961. `numpy.partition` takes Numba nine seconds to
-    compile.
-    """
-    low, high = 0, values.shape[0] - 1
-    while low < high:
-        first, middle, last = values[low], values[(low + high) // 2], values[high]
-        pivot = max(min(first, middle), min(max(first, middle), last))
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            high = j
-        elif k >= i:
-            low = i
-        else:
-            break
-    return values[k]
 
 
 @serial
@@ -163,43 +140,24 @@ def mean_centers(X, cell_of, centers):
 
 
 @parallel
-def fill_columns(part, X, starts, columns):
+def fill_columns(part, X, starts, column_starts, columns):
     """Write the points of each cell as columns; X is sorted by cell."""
-    n_features = columns.shape[0] // X.shape[0]
+    n_features = columns.shape[0] // max(column_starts[column_starts.shape[0] - 1], 1)
     for c in share(part, starts.shape[0] - 1):
-        block = block_of(columns, starts, c, n_features)
+        block = block_of(columns, column_starts, c, n_features)
+        size = starts[c + 1] - starts[c]
         for j in range(n_features):
-            for b in range(block.shape[1]):
+            for b in range(size):
                 block[j, b] = X[starts[c] + b, j]
+            for b in range(size, block.shape[1]):
+                block[j, b] = np.inf  # a column that is nowhere near
 
 
 @inlined
-def block_of(columns, starts, c, n_features):
-    """Return the points of a cell as columns, (n_features, n_points)."""
-    start, stop = starts[c], starts[c + 1]
+def block_of(columns, column_starts, c, n_features):
+    """Return the columns of a cell, (n_features, n_columns)."""
+    start, stop = column_starts[c], column_starts[c + 1]
     return columns[start * n_features : stop * n_features].reshape((n_features, stop - start))
-
-
-@serial
-def row_distances(columns, Q, x, row):
-    """Write the squared distances from Q(x) to all columns (n_features, n_columns).
-
-    Points are columns, so that the inner loop runs over them.
-    """
-    row[:] = 0
-    j = 0
-    while j + 4 <= columns.shape[0]:
-        first, second, third, fourth = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-        p, q, r, s = Q[x, j], Q[x, j + 1], Q[x, j + 2], Q[x, j + 3]
-        for b in range(row.shape[0]):
-            dp, dq, dr, ds = first[b] - p, second[b] - q, third[b] - r, fourth[b] - s
-            row[b] += (dp * dp + dq * dq) + (dr * dr + ds * ds)
-        j += 4
-    while j < columns.shape[0]:
-        for b in range(row.shape[0]):
-            difference = columns[j, b] - Q[x, j]
-            row[b] += difference * difference
-        j += 1
 
 
 @serial
@@ -214,79 +172,122 @@ def fill_center_columns(centers, cells, columns):
 def reassign(part, Q, cell_of, around, centers, n_features, out):
     """out(x) = that of the cells around cell_of(x) whose centre is nearest to Q(x).
 
-    n_features are the columns of Q that are not filled up.
+    n_features are the columns of Q that are not filled up to a multiple of 4.
     """
     n, n_around = Q.shape[0], around.shape[1]
-    for block in share(part, (n + 63) // 64):
-        near, row = np.empty((n_features, n_around), np.float32), np.empty(n_around, np.float32)
-        last = -1
-        for x in range(64 * block, min(64 * block + 64, n)):
-            if cell_of[x] != last:
-                last = cell_of[x]
-                fill_center_columns(centers, around[last], near)
-            row_distances(near, Q, x, row)
-            out[x] = around[last, np.argmin(row)]
+    for block in share(part, (n + 255) // 256):
+        near = np.empty((n_features, n_around), np.float32)
+        rows, four = np.empty((4, n_features), np.float32), np.empty((4, n_around), np.float32)
+        first, end = 256 * block, min(256 * block + 256, n)
+        while first < end:
+            stop = end_of_run(cell_of, first, end)
+            fill_center_columns(centers, around[cell_of[first]], near)
+            for x in range(first, stop, 4):
+                take_rows(Q, x, stop, rows)
+                four_distances(rows, near, four)
+                for u in range(min(4, stop - x)):
+                    out[x + u] = around[cell_of[first], np.argmin(four[u])]
+            first = stop
+
+
+@inlined
+def end_of_run(cell_of, first, end):
+    """Return where the points in the cell of the first one end."""
+    stop = first + 1
+    while stop < end and cell_of[stop] == cell_of[first]:
+        stop += 1
+    return stop
+
+
+@inlined
+def take_rows(Q, x, stop, rows):
+    """Copy the points x, x + 1 ... below ``stop``, the last one again where fewer than four are."""
+    for u in range(4):
+        for j in range(rows.shape[1]):
+            rows[u, j] = Q[min(x + u, stop - 1), j]
 
 
 @parallel
-def enter_cells(part, Q, without, cell_of, around, centers, n_probes, columns, starts, lists):
-    """Enter the points of the n_probes cells nearest to each point of Q into its list.
+def enter_cells(
+    part, Q, without, cell_of, around, centers, n_probes, columns, starts, column_starts, lists
+):
+    """Enter the points of the n_probes cells nearest to each point of Q into its empty list.
 
     n_probes is at most n_around.
     """
     n, n_around = Q.shape[0], around.shape[1]
-    n_features = columns.shape[0] // starts[starts.shape[0] - 1]
-    longest = np.max(starts[1:] - starts[:-1])
-    for block in share(part, (n + 127) // 128):
+    n_features = columns.shape[0] // column_starts[column_starts.shape[0] - 1]
+    longest = np.max(column_starts[1:] - column_starts[:-1])
+    for block in share(part, (n + 255) // 256):
         near, gaps = np.empty((n_features, n_around), np.float32), np.empty(n_around, np.float32)
-        ranks, is_due = np.empty(n_probes, np.uint64), np.empty((128, n_around), np.bool_)
-        row = np.empty(longest, np.float32)
-        first, end = 128 * block, min(128 * block + 128, n)
+        rows, four = np.empty((4, n_features), np.float32), np.empty((4, n_around), np.float32)
+        is_due, due = np.empty((256, n_around), np.bool_), np.empty(256 + 3, np.int64)
+        found, words = np.empty((4, longest), np.float32), np.empty(longest // 8, np.uint64)
+        first, end = 256 * block, min(256 * block + 256, n)
         while first < end:  # the queries of one cell, which share the cells around it
-            stop = first + 1
-            while stop < end and cell_of[stop] == cell_of[first]:
-                stop += 1
+            stop = end_of_run(cell_of, first, end)
             cells = around[cell_of[first]]
             fill_center_columns(centers, cells, near)
-            for x in range(first, stop):
-                row_distances(near, Q, x, gaps)
-                ranks[:] = NONE
-                enter_row(ranks, gaps.view(np.uint32), 0)
-                is_due[x - first] = False
-                for p in range(n_probes):
-                    is_due[x - first, number_of(ranks[p])] = True
+            for x in range(first, stop, 4):
+                take_rows(Q, x, stop, rows)
+                four_distances(rows, near, four)
+                for u in range(min(4, stop - x)):
+                    gaps[:] = four[u]
+                    farthest = kth_value(gaps, n_probes - 1)
+                    for i in range(n_around):
+                        is_due[x + u - first, i] = four[u, i] <= farthest
             for i in range(n_around):  # one cell for all of them, while it is near the processor
+                n_due = 0
                 for x in range(first, stop):
-                    if is_due[x - first, i]:
-                        enter_cell(Q, without, x, cells[i], columns, starts, row, lists[x])
+                    due[n_due] = x
+                    n_due += is_due[x - first, i]
+                for t in range(n_due, n_due + 3):
+                    due[t] = due[max(n_due - 1, 0)]
+                enter_cell(
+                    Q, without, due[: n_due + 3], cells[i], columns, starts, column_starts,
+                    rows, found, words, lists,
+                )  # fmt: skip
             first = stop
 
 
 @parallel
-def enter_all(part, Q, without, columns, starts, lists):
-    """Enter all points into the list of each point of Q."""
+def enter_all(part, Q, without, columns, starts, column_starts, lists):
+    """Enter all points into the list of each point of Q, which is empty."""
     n = Q.shape[0]
-    longest = np.max(starts[1:] - starts[:-1])
+    n_features = columns.shape[0] // column_starts[column_starts.shape[0] - 1]
+    longest = np.max(column_starts[1:] - column_starts[:-1])
     for block in share(part, (n + 15) // 16):
-        row = np.empty(longest, np.float32)
+        rows, found = np.empty((4, n_features), np.float32), np.empty((4, longest), np.float32)
+        words, due = np.empty(longest // 8, np.uint64), np.empty(16 + 3, np.int64)
+        first, stop = 16 * block, min(16 * block + 16, n)
+        for t in range(stop - first + 3):
+            due[t] = min(first + t, stop - 1)
         for c in range(starts.shape[0] - 1):
-            for x in range(16 * block, min(16 * block + 16, n)):
-                enter_cell(Q, without, x, c, columns, starts, row, lists[x])
+            enter_cell(
+                Q, without, due[: stop - first + 3], c, columns, starts, column_starts,
+                rows, found, words, lists,
+            )  # fmt: skip
 
 
 @serial
-def enter_cell(Q, without, x, c, columns, starts, row, keys):
-    """Enter the points of cell c into the list ``keys`` of Q(x).
+def enter_cell(Q, without, due, c, columns, starts, column_starts, rows, found, words, lists):
+    """Enter the points of cell c into the lists of some points of Q.
 
-    ``row`` is scratch memory, as long as the largest cell.
+    ``due`` has their numbers, the last one three times more. ``rows`` (4, n_features), ``found``
+    (4, at least as many as the columns of the cell) and ``words`` (an eighth of that) are scratch
+    memory.
     """
-    n_features = columns.shape[0] // starts[starts.shape[0] - 1]
-    members = block_of(columns, starts, c, n_features)
-    distances = row[: members.shape[1]]
-    row_distances(members, Q, x, distances)
-    if starts[c] <= without[x] < starts[c + 1]:
-        distances[without[x] - starts[c]] = np.inf
-    enter_row(keys, distances.view(np.uint32), starts[c])
+    members = block_of(columns, column_starts, c, rows.shape[1])
+    for t in range(0, due.shape[0] - 3, 4):
+        for u in range(4):
+            for j in range(rows.shape[1]):
+                rows[u, j] = Q[due[t + u], j]
+        four_distances(rows, members, found)
+        for u in range(min(4, due.shape[0] - 3 - t)):
+            x = due[t + u]
+            if starts[c] <= without[x] < starts[c + 1]:
+                found[u, without[x] - starts[c]] = np.inf
+            enter_row(lists[x], found[u, : members.shape[1]], starts[c], words)
 
 
 @parallel

@@ -31,11 +31,13 @@ from diffclass._compiled._numba_internals import LoopFiles, NothingOverlaps, kee
 
 __all__ = [
     "allowed_threads",
+    "fused",
     "in_shares",
     "in_threads",
     "inlined",
     "openmp_for",
     "parallel",
+    "parallel_over_results",
     "serial",
     "share",
     "threads",
@@ -61,12 +63,21 @@ _OPTIONS = {
 }
 
 
-def serial(function: Callable[..., Any]) -> Callable[..., Any]:
+def serial(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile a loop that runs on one thread."""
-    compiled = numba.njit(**_OPTIONS)(function)
+    compiled = numba.njit(**_OPTIONS, **options)(function)
     if _cached_on_disk and not numba.config.DISABLE_JIT:
         keep_compiled(compiled, LoopFiles(function))
     return compiled
+
+
+def fused(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop on one thread whose products are fused with the sums they enter.
+
+    The last digits then depend on the processor, which must not matter; not on the neighbours of a
+    value in memory, if there are as many as a register holds.
+    """
+    return serial(function, fastmath={"contract"})
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,6 +94,11 @@ def parallel(function: Callable[..., Any]) -> Callable[..., Any]:
     return in_shares(serial(function))
 
 
+def parallel_over_results(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop over `share` each share of which reads all of the input: one for a thread."""
+    return in_shares(serial(function), shares_per_thread=1)
+
+
 @serial
 def share(part, n):
     """Return the range of the i-th of k equal shares of n rows; part = (i, k)."""
@@ -90,7 +106,9 @@ def share(part, n):
     return range(n * i // k, n * (i + 1) // k)
 
 
-def in_shares(loop: Callable[..., Any]) -> Callable[..., None]:
+def in_shares(
+    loop: Callable[..., Any], *, shares_per_thread: int = SHARES_PER_THREAD
+) -> Callable[..., None]:
     """Return what runs ``loop((i, k), *arguments)`` for each share i of k, in any order.
 
     The size of the arrays among the arguments says how many shares there are.
@@ -103,7 +121,7 @@ def in_shares(loop: Callable[..., Any]) -> Callable[..., None]:
             loop((0, 1), *arguments)
             return
         n_threads = allowed_threads()
-        n = min(n, SHARES_PER_THREAD * n_threads) if n_threads > 1 else 1
+        n = min(n, shares_per_thread * n_threads) if n_threads > 1 else 1
         in_threads(loop, [(i, n) for i in range(n)], arguments, patience=PATIENCE)
 
     return shared_out

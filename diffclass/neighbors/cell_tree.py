@@ -1,4 +1,4 @@
-"""Cells: about a hundred near points each, with the cells around each of them.
+"""Cells: about two hundred near points each, with the cells around each of them.
 
 A tree halves the points recursively, at the median along a random direction turned towards the
 largest variance (Dasgupta and Freund 2008, section 2). Its leaves are the start of the cells: each
@@ -14,10 +14,13 @@ import numpy as np
 
 from diffclass import _compiled
 
-LEAF_POINTS = 128  # at most
-N_AROUND = 64
+LEAF_POINTS = 256  # at most
+N_AROUND = 128
+N_AROUND_MANY = 256  # of a cell among so many points that cells are small beside their surroundings
+_MANY = 200_000  # points
 _MOVES = 2  # of the points to the nearest centre
-_BLOCK = 128  # points that are compared at a time
+_BLOCK = 256  # points that are compared at a time
+_TOGETHER = 16  # columns of a cell are filled up to a multiple: registers hold so many
 
 
 @dataclass
@@ -34,6 +37,7 @@ class CellTree:
     starts: np.ndarray
     cell_of: np.ndarray
     columns: np.ndarray
+    column_starts: np.ndarray
     centers: np.ndarray
     around: np.ndarray
     tree: tuple[np.ndarray, np.ndarray]
@@ -43,27 +47,27 @@ class CellTree:
         cls, points: np.ndarray, random: np.random.RandomState, *, leaf_points: int = LEAF_POINTS
     ) -> CellTree:
         """Sort points (n, d) of single precision into cells."""
-        n_features = points.shape[1]
+        n_features = points.shape[1] + -points.shape[1] % 4
         points = padded(points)
         # the tree's leaves stand for cells until points have moved to the nearest centre
         order, starts, directions, thresholds = _grown_tree(points, random, leaf_points)
+        n_around = N_AROUND if len(points) <= _MANY else N_AROUND_MANY
         leaf_of = np.empty(len(points), dtype=np.int32)
         leaf_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
         centers = np.zeros((len(starts) - 1, points.shape[1]), dtype=np.float32)
-        cell_of = _moved(points, n_features, order, leaf_of, centers)
+        cell_of = _moved(points, n_features, order, leaf_of, centers, n_around)
         # points of a cell lie together in memory: a probe reads them in one go
         order = np.argsort(cell_of, kind="stable").astype(np.int32)
         starts = np.searchsorted(cell_of[order], np.arange(len(centers) + 1))
         points, cell_of = points[order], cell_of[order]
-        columns = np.empty(len(points) * n_features, dtype=np.float32)
-        _compiled.cell_tree.fill_columns(points, starts, columns)
-        around, tree = _around(centers, n_features), (directions, thresholds)
-        return cls(order, points, starts, cell_of, columns, centers, around, tree)
+        columns = _columns_of(points, starts, n_features)
+        around, tree = _around(centers, n_features, n_around), (directions, thresholds)
+        return cls(order, points, starts, cell_of, *columns, centers, around, tree)
 
     @property
     def n_features(self) -> int:
-        """Features without those filled up with zeros."""
-        return len(self.columns) // len(self.points)
+        """Features of the columns: a multiple of 4."""
+        return len(self.columns) // int(self.column_starts[-1])
 
     @property
     def n_around(self) -> int:
@@ -82,13 +86,15 @@ class CellTree:
         """Enter the points of the nearest cells into lists."""
         _compiled.cell_tree.enter_cells(
             queries, without, cell_of, self.around, self.centers, n_probes, self.columns,
-            self.starts, lists,
+            self.starts, self.column_starts, lists,
         )  # fmt: skip
 
     def nearest(self, queries: np.ndarray, without: np.ndarray, k: int) -> np.ndarray:
         """Return lists of the k nearest points among all, for padded queries of shape (m, d)."""
         lists = empty_lists(len(queries), k)
-        _compiled.cell_tree.enter_all(queries, without, self.columns, self.starts, lists)
+        _compiled.cell_tree.enter_all(
+            queries, without, self.columns, self.starts, self.column_starts, lists
+        )
         return lists
 
     def located(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -132,11 +138,12 @@ def _moved(
     order: np.ndarray,
     leaf_of: np.ndarray,
     centers: np.ndarray,
+    n_around: int,
 ) -> np.ndarray:
     """Move points to the nearest centre around their leaf, and centres to the mean of theirs."""
     loops = _compiled.cell_tree
     loops.mean_centers(points, leaf_of, centers)
-    around = _around(centers, n_features)
+    around = _around(centers, n_features, n_around)
     in_order, leaves = points[order], leaf_of[order]
     found, cell_of = np.empty_like(leaf_of), np.empty_like(leaf_of)
     for _ in range(_MOVES):
@@ -146,9 +153,20 @@ def _moved(
     return cell_of
 
 
-def _around(centers: np.ndarray, n_features: int) -> np.ndarray:
+def _around(centers: np.ndarray, n_features: int, n_around: int) -> np.ndarray:
     """Return the nearest cells of each cell, itself first."""
-    return nearest_points(centers, centers, N_AROUND, n_features=n_features)[0]
+    return nearest_points(centers, centers, n_around, n_features=n_features)[0]
+
+
+def _columns_of(
+    points: np.ndarray, starts: np.ndarray, n_features: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return points, sorted by cell, as columns of each cell, and where these start."""
+    sizes = np.diff(starts)
+    column_starts = np.concatenate([[0], np.cumsum(sizes + -sizes % _TOGETHER)])
+    columns = np.empty(column_starts[-1] * n_features, dtype=np.float32)
+    _compiled.cell_tree.fill_columns(points, starts, column_starts, columns)
+    return columns, column_starts
 
 
 def nearest_points(
@@ -157,21 +175,23 @@ def nearest_points(
     """Return the k nearest points of each query, and squared distances, by comparing all.
 
     queries (m, p) and points (n, p) are float32; both results have the shape (m, min(k, n)).
-    n_features are the columns that are not filled up.
+    n_features are the columns that are not filled up to a multiple of 8.
     """
     n, p = len(points), n_features or points.shape[1]
     lists = empty_lists(len(queries), min(n, k))
     if n:
+        queries, points = padded(queries), padded(points)
         starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
-        columns = np.empty(n * p, dtype=np.float32)
-        _compiled.cell_tree.fill_columns(points, starts, columns)
+        columns, column_starts = _columns_of(points, starts, p + -p % 4)
         without = np.full(len(queries), -1)
-        _compiled.cell_tree.enter_all(queries, without, columns, starts, lists)
+        _compiled.cell_tree.enter_all(queries, without, columns, starts, column_starts, lists)
     return numbers_of(lists), distances_of(lists)
 
 
 def padded(points: np.ndarray) -> np.ndarray:
     """Fill up the features of points (n, d) with zeros to a multiple of 8, as loops require."""
+    if points.shape[1] % 8 == 0:
+        return np.ascontiguousarray(points)
     return np.pad(points, ((0, 0), (0, -points.shape[1] % 8)))
 
 

@@ -1,9 +1,10 @@
 """NN-descent in cells: near cells first, then neighbours of neighbours.
 
-Points are sorted into small cells, and each point looks into those nearest to it. Rounds of
-refinement then compare it with the neighbours of its neighbours, in both directions of an edge.
+Points are sorted into small cells, and each point looks into those nearest to it. Where that does
+not find enough, rounds of refinement compare the neighbours of each point with one another, in both
+directions of an edge.
 
-Source: W. Dong, C. Moses and K. Li 2011, section 2.
+Source: W. Dong, C. Moses and K. Li 2011, section 2 (local joins: section 2.3).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from diffclass.exceptions import warn_user
 from diffclass.neighbors.cell_tree import (
     LEAF_POINTS,
     N_AROUND,
+    N_AROUND_MANY,
     CellTree,
     distances_of,
     empty_lists,
@@ -29,25 +31,25 @@ from diffclass.system.costs import Cost, Size
 from diffclass.system.progress import in_parts
 
 # Measured on the features of scenes, and on noise in 10 to 40 dimensions, which is harder.
-_N_PROBES = 16
+# Cells around that of a point that are probed: the fewest with which a sample reaches the aim.
+_N_PROBES, _N_PROBES_MANY = (6, 8, 12, 16, 24, 32), (6, 8, 12, 16, 24, 32, 48)
 _LEAST_GAIN = 0.15  # share of the missing neighbours below which a round stalls
 _MORE_NEIGHBORS = 4  # lists longer than the result find more
 # Recall that is aimed at, and below which the search goes on. Maps of 10,000 to 110,000 points
 # hardly change down to 0.95, but at 0.9 some lose 0.2 to 1.3 points (experiments.scaling.recalls).
 _AIMED_RECALL, _LEAST_RECALL = 0.96, 0.955
 _AIMED_RECALL_OF_NEW = 0.985
-_HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where probes find few
+_PROBED_RECALL = 0.98  # at which fewer cells are probed: more take little time
+_HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.8, 12  # and still longer ones, where probes find few
 _MOST_EXACT = 2**18  # points that are all compared where nothing else helps: some minutes
 _LONGER, _LONGEST = 12, 96  # by which they grow where rounds stall, and the most
-# Entries of a list that the first round uses, by which it grows, the most, and that of lists that
-# have grown.
-_POOLED, _POOLED_WHERE_HARD, _MORE_POOLED, _MOST_POOLED, _MOST_OF_LONG = 8, 20, 4, 24, 48
+_POOLED, _POOLED_WHERE_HARD, _MOST_POOLED = 16, 20, 48  # entries of a list that a round uses
+_JOINED, _WALKED = 3.0, 1.5  # times these are in a pool: the others have the point among theirs
+_MOST_FOUND = 2**22  # entries that are found before they are entered: room of 50 MB
 _LONGEST_WALK = 16
 _AT_ONCE = 8192  # points that look into all cells, between two notes of progress
-_LARGEST_CODE, _QUANTIZED_SAMPLE = 127, 10_000
-_CLIPPED = 0.001  # share of the values beyond the largest code: outliers do not coarsen the others
 _HARD_FEATURES = 40  # from which lists are expected to grow
-_SECONDS = 2.3e-6  # of a point's feature, among a million points
+_SECONDS = 1.6e-6  # of a point's feature, among a million points
 
 
 class NNDescentSearch(Search):
@@ -106,12 +108,10 @@ class NNDescentSearch(Search):
         self._single = SinglePrecision(X)
         self._width = self.n_neighbors + _MORE_NEIGHBORS
         self._cells = CellTree.of(self._single(X), random)
-        self._lists = empty_lists(len(X), min(self._width, len(X) - 1))
-        self.n_rounds_, self._n_pooled, self._most_pooled = 0, _POOLED, _MOST_POOLED
+        self._lists: np.ndarray  # of the points in the order of their cells
+        self.n_rounds_, self._n_pooled = 0, _POOLED
         self._walk_width = 0  # chosen when the first new points come
-        self._codes: tuple[np.ndarray, np.float32] | None = None  # made for the first round
         self._search(random)
-        self._codes = None
         if self.recall_ < _LEAST_RECALL and len(X) <= _MOST_EXACT:
             self._search_all_cells()
         elif self.recall_ < _LEAST_RECALL:
@@ -123,7 +123,7 @@ class NNDescentSearch(Search):
             )
 
     def _search(self, random: np.random.RandomState) -> None:
-        n = len(self._lists)
+        n = len(self._cells.points)
         k = min(self.n_neighbors, n - 1)
         # one half says when to stop; the other, which had no say, what was reached
         chosen = random.permutation(n)[:512]
@@ -131,7 +131,7 @@ class NNDescentSearch(Search):
             self._sample(part, k)
             for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])
         )
-        self._probe()
+        self._probe(choosing)
         # where cells alone find few, neighbours of neighbours do too: give them longer lists
         if self._recall(choosing) < _HARD_RECALL:
             self._lengthen(self.n_neighbors + _MORE_HARD_NEIGHBORS)
@@ -141,6 +141,7 @@ class NNDescentSearch(Search):
         self._walk_sample = choosing
 
     def _sample(self, points: np.ndarray, k: int) -> _Sample:
+        points = np.sort(points)
         nearest = self._cells.nearest(self._cells.points[points], points, k)
         return _Sample(points, distances_of(nearest)[:, -1:], k)
 
@@ -158,37 +159,50 @@ class NNDescentSearch(Search):
                 if self._width >= min(_LONGEST, len(self._lists) - 1):
                     break
                 self._lengthen(self._width + _LONGER)
-                self._most_pooled = _MOST_OF_LONG
-                self._n_pooled = min(self._width, _MOST_OF_LONG)
+                self._n_pooled = min(self._width, _MOST_POOLED)
             self._refine()
             reached = self._recall(sample)
             stalls = not stalls and reached - before < _LEAST_GAIN * (1 - before)
         return reached
 
-    def _probe(self) -> None:
-        """Look into the nearest cells of each point."""
+    def _probe(self, sample: _Sample) -> None:
+        """Look into the nearest cells of each point, as many as a sample of them needs."""
         cells = self._cells
-        self.n_probes_ = min(_N_PROBES, cells.n_around)
+        for n_probes in _N_PROBES_MANY if cells.n_around > N_AROUND else _N_PROBES:
+            self.n_probes_ = min(n_probes, cells.n_around)
+            if sample.share_within(self._probed(sample.points)) >= _PROBED_RECALL:
+                break
+        self._lists = self._probed(slice(None))
+
+    def _probed(self, some: np.ndarray | slice) -> np.ndarray:
+        """Return the lists of some points after a look into their nearest cells."""
+        cells, numbers = self._cells, np.arange(len(self._cells.points))[some]
+        lists = empty_lists(len(numbers), min(self._width, len(cells.points) - 1))
         cells.probe(
-            cells.points, cells.cell_of, np.arange(len(self._lists)), self._lists,
-            n_probes=self.n_probes_,
-        )  # fmt: skip
+            cells.points[some], cells.cell_of[some], numbers, lists, n_probes=self.n_probes_
+        )
+        return lists
 
     def _refine(self) -> None:
         # a pool is B(v) of Dong et al.: the nearest of v, and points whose nearest v is
-        pools, sizes = self._made_pools(self._n_pooled)
-        self._n_pooled = min(self._n_pooled + _MORE_POOLED, self._most_pooled)
-        # 8-bit codes say of most pairs that they are too far, at a quarter of the memory read
-        self._codes = quantized(self._cells.points) if self._codes is None else self._codes
-        _compiled.neighbor_lists.refine(self._cells.points, *self._codes, pools, sizes, self._lists)
+        pools, sizes = self._made_pools(self._n_pooled, _JOINED)
+        # room for all pairs of 32 pools a row, of which hardly any is filled
+        of_a_row = 32 * pools.shape[1] * (pools.shape[1] + 1)
+        shape = max(1, min(32, _MOST_FOUND // of_a_row)), of_a_row
+        found = np.empty(shape[0], np.int64), np.empty(shape, np.int32), np.empty(shape, np.uint64)
+        loops, points, p = _compiled.neighbor_lists, self._cells.points, self._cells.n_features
+        for first in range(0, len(pools), 32 * shape[0]):
+            loops.join(points, p, pools, sizes, self._lists, first, *found)
+            loops.enter_found(self._lists, *found)
         self.n_rounds_ += 1
 
-    def _made_pools(self, n_pooled: int) -> tuple[np.ndarray, np.ndarray]:
+    def _made_pools(self, n_pooled: int, size: float) -> tuple[np.ndarray, np.ndarray]:
         n, width = self._lists.shape
         n_nearest = min(width, n_pooled)
-        pools = np.empty((n, n_nearest + n_nearest // 2), dtype=np.int32)
+        pools = np.empty((n, int(size * n_nearest)), dtype=np.int32)
         sizes = np.empty(n, dtype=np.int32)
         _compiled.neighbor_lists.make_pools(self._lists, n_nearest, pools, sizes)
+        _compiled.neighbor_lists.make_old(self._lists, n_nearest)
         return pools, sizes
 
     def _recall(self, sample: _Sample) -> float:
@@ -220,7 +234,7 @@ class NNDescentSearch(Search):
             found = self._nearest_of_all(queries, np.full(len(X), -1))
             return self._cells.order[numbers_of(found[:, :k])]
         if self._walk_width == 0:  # the first new points: how long have their lists to be?
-            self._pools = self._made_pools(_MOST_POOLED)
+            self._pools = self._made_pools(_MOST_POOLED, _WALKED)
             self._choose_walk()
         queries, cell_of = self._cells.located(self._single(X))
         found = self._walked(queries, cell_of, np.full(len(X), -1), self._walk_width)
@@ -264,21 +278,6 @@ class _Sample:
         return float((distances_of(lists[:, : self.k]) <= self.reach * (1 + 1e-5)).mean())
 
 
-def quantized(points: np.ndarray) -> tuple[np.ndarray, np.float32]:
-    """Return 8-bit codes (n, d) and a step: points = step codes, up to rounding and clipping.
-
-    The codes take a quarter of the memory, and show of most candidates that they are too far.
-    """
-    sample = np.abs(points[:: 1 + len(points) // _QUANTIZED_SAMPLE])
-    largest = np.quantile(sample, 1 - _CLIPPED) or sample.max() or 1
-    step = np.float32(largest / _LARGEST_CODE)
-    codes = np.empty(points.shape, dtype=np.int8)
-    for start in range(0, len(points), 2**16):
-        rows = slice(start, start + 2**16)
-        codes[rows] = np.rint(np.clip(points[rows], -largest, largest) / step)
-    return codes, step
-
-
 def search_cost(size: Size) -> Cost:
     """Return what a search costs: cells, lists and pools are kept; copies, codes, pools are not.
 
@@ -287,8 +286,8 @@ def search_cost(size: Size) -> Cost:
     n, p, k = size.points, size.features, size.neighbors
     is_hard = p >= _HARD_FEATURES
     padded, width = p + -p % 8, k + (3 * _LONGER if is_hard else _MORE_NEIGHBORS)
-    of_a_cell = 8 * padded + 4 * N_AROUND
+    of_a_cell = 8 * padded + 4 * N_AROUND_MANY
     cells = n * (4 * (padded + p) + 8) + of_a_cell * (2 * n // LEAF_POINTS)
-    pools = 6 * n * min(width, _MOST_OF_LONG if is_hard else _MOST_POOLED)
-    kept = cells + n * (8 * width + 4) + pools
-    return Cost(kept + 9 * n * p + pools, kept, _SECONDS * n * p * size.millions**0.4)
+    pooled = 4 * n * (min(width, _MOST_POOLED) if is_hard else _POOLED)
+    kept = cells + n * (8 * width + 4) + _WALKED * pooled
+    return Cost(kept + 8 * n * p + _JOINED * pooled, kept, _SECONDS * n * p * size.millions**0.4)

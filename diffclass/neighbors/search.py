@@ -282,24 +282,22 @@ def _with_rows(
     lengths: np.ndarray,
     keep: np.ndarray,
 ) -> sp.csr_array:
-    """Replace some rows of a graph by the kept ones of other edges, all of shape (n_rows, k)."""
+    """Replace some rows of a graph, ascending, by the kept ones of other edges (n_rows, k)."""
     stays = np.ones(graph.shape[0], dtype=bool)
     stays[rows] = False
-    of_edges = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-    stay = stays[of_edges]
-    starts = np.broadcast_to(rows[:, None], columns.shape)
-    edges = [
-        np.concatenate([old[stay], new[keep]])
-        for old, new in (
-            (of_edges, starts), (graph.indices, columns), (graph.data, lengths)
-        )
-    ]  # fmt: skip
-    order = np.lexsort(edges[1::-1])  # equal entries are not added up, as in a matrix
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(edges[0], minlength=graph.shape[0]))])
-    indices = edges[1][order].astype(graph.indices.dtype)
-    return sp.csr_array(
-        (edges[2][order], indices, indptr.astype(graph.indptr.dtype)), shape=graph.shape
-    )
+    counts = np.diff(graph.indptr)
+    stay = np.repeat(stays, counts)
+    counts[rows] = keep.sum(axis=1)
+    stay_there = np.repeat(stays, counts)
+    starts = np.broadcast_to(rows[:, None], columns.shape)[keep]
+    order = np.lexsort([columns[keep], starts])  # equal entries are not added up, as in a matrix
+    made = []
+    for old, new in ((graph.data, lengths), (graph.indices, columns)):
+        both = np.empty(len(stay_there), dtype=old.dtype)
+        both[stay_there], both[~stay_there] = old[stay], new[keep][order]
+        made.append(both)
+    indptr = np.concatenate([[0], np.cumsum(counts, dtype=graph.indptr.dtype)])
+    return sp.csr_array((*made, indptr), shape=graph.shape)
 
 
 def _some(X: np.ndarray, rows: np.ndarray | None) -> np.ndarray:

@@ -24,7 +24,6 @@ from diffclass._compiled import (
     neighbor_lists,
 )
 from diffclass.neighbors.cell_tree import distances_of, numbers_of
-from diffclass.neighbors.nn_descent import quantized
 from tests import naive
 
 
@@ -200,10 +199,11 @@ def neighbor_cases(out):
     directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
     picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
     cell_tree.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
-    out("median", 1, np.float32)[0] = cell_tree.kth_value(sums.copy(), 12)
+    out("median", 1, np.float32)[0] = neighbor_lists.kth_value(sums.copy(), 12)
     cell_tree.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
     cell_tree.leaves_of(X, directions, thresholds, out("leaves", n, np.int32))
-    starts, columns = np.array([0, 12, 24]), out("columns", 6 * n, np.float32)
+    starts, column_starts = np.array([0, 12, 24]), np.array([0, 16, 32])
+    columns = out("columns", 4 * 32, np.float32)
     cell_of = np.repeat(np.arange(2, dtype=np.int32), 12)
     centers, around = out("centers", (2, 8), np.float32), np.array([[0, 1], [1, 0]], np.int32)
     cell_tree.mean_centers(X, cell_of, centers)
@@ -212,46 +212,74 @@ def neighbor_cases(out):
     gaps = out("gaps", (n, 3), np.float32)  # no cell is in the last bin
     cell_tree.gaps_to_bins(X, centers, bins, own_cell, other, scales, gaps)
     cell_tree.reassign(X, cell_of, around, centers, 8, out("reassigned", n, np.int32))
-    cell_tree.fill_columns(X, starts, columns)  # features may be left out
-    out("block", (6, 12), np.float32)[:] = cell_tree.block_of(columns, starts, 1, 6)
-    columns = np.empty(8 * n, np.float32)
-    cell_tree.fill_columns(X, starts, columns)
-    row = out("row", 12, np.float32)
-    cell_tree.row_distances(X[:12].T.copy(), X, 2, row)
-    cell_tree.fill_center_columns(centers, around[1], out("center columns", (6, 2), np.float32))
-    own = np.full(4, neighbor_lists.NONE)
-    cell_tree.enter_cell(X, order.astype(np.int64), 2, 0, columns, starts, row.copy(), own)
-    out("entered", 4, np.uint64)[:] = own
-    row[2] = np.inf
-    neighbor_lists.enter_row(own, row[:0].view(np.uint32), 0)
+    cell_tree.fill_columns(X, starts, column_starts, columns)  # features may be left out
+    out("block", (4, 16), np.float32)[:] = cell_tree.block_of(columns, column_starts, 1, 4)
+    columns = np.empty(8 * 32, np.float32)
+    cell_tree.fill_columns(X, starts, column_starts, columns)
+    in_columns = starts, column_starts
+    cell_tree.fill_center_columns(centers, around[1], out("center columns", (8, 2), np.float32))
+    out("run", 2, np.int64)[:] = [cell_tree.end_of_run(cell_of, x, 20) for x in (3, 14)]
+    rows, found = out("rows", (4, 8), np.float32), out("four", (4, 16), np.float32)
+    words = np.zeros(2, np.uint64)
+    cell_tree.take_rows(X, 2, 4, rows)
+    neighbor_lists.four_distances(rows, cell_tree.block_of(columns, column_starts, 0, 8), found)
+    own = np.full((n, 4), neighbor_lists.NONE)
+    due, everyone = np.array([2, 5, 5, 5, 5]), np.arange(n)
+    scratch = np.empty((4, 8), np.float32), np.empty((4, 16), np.float32), words
+    cell_tree.enter_cell(X, everyone, due, 0, columns, *in_columns, *scratch, own)
+    out("entered", (2, 4), np.uint64)[:] = own[[2, 5]]
+    neighbor_lists.enter_row(own[7], found[0], 0, words)
+    out("in an empty row", 4, np.uint64)[:] = own[7]
+    neighbor_lists.mark_near(found[0], np.float32(90), words.view(np.uint8))
+    out("near", 2, np.uint64)[:] = words
+    neighbor_lists.mark_near_either(found[0], np.float32(60), found[1], words.view(np.uint8))
+    out("near either", 2, np.uint64)[:] = words
+    out("lanes", 2)[:] = [neighbor_lists.lane_limit(found[0], k) for k in (2, 9)]
     at_zero = np.uint64(neighbor_lists.key_of(np.uint32(0), 20))
+    own = own[2]
     neighbor_lists.insert(own, at_zero)
     neighbor_lists.enter(own, at_zero)
     out("inserted", 4, np.int32)[:] = [neighbor_lists.number_of(key) for key in own]
+    out("has", 2)[:] = [neighbor_lists.has(own, number) for number in (20, 23)]
+    out("distances", 4)[:] = [neighbor_lists.distance_of(key) for key in own]
     lists, all_lists = np.full((2, n, 4), neighbor_lists.NONE)
-    without = np.arange(n)
-    cell_tree.enter_cells(X, without, cell_of, around, centers, 1, columns, starts, lists)
-    cell_tree.enter_all(X, without, columns, starts, all_lists)
+    around_all = cell_of, around, centers, 1, columns, *in_columns
+    cell_tree.enter_cells(X, everyone, *around_all, lists)
+    cell_tree.enter_all(X, everyone, columns, *in_columns, all_lists)
     out("joined", (n, 4), np.uint64)[:] = lists
     out("all", (n, 4), np.uint64)[:] = all_lists
     pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
     neighbor_lists.make_pools(lists, 4, pools, sizes)
-    scratch = np.empty(1024, np.int32), np.empty(43, np.int32)
-    tried = neighbor_lists.collect(0, pools, sizes, lists[0], *scratch)
-    out("tried", n, np.int32)[:tried] = scratch[1][:tried]
-    in_pool = neighbor_lists.points_of_pool(0, pools, sizes, scratch[1])
-    out("in pool", 6, np.int32)[:in_pool] = scratch[1][:in_pool]
-    codes, step = quantized(X)
-    neighbor_lists.touch(codes, scratch[1][:in_pool], out("touched", 6, np.int64))
-    out("code distance", 1)[0] = neighbor_lists.code_distance(codes, 0, 1)
-    out("code limit", 2)[:] = [
-        neighbor_lists.code_limit(key, step, X.shape[1]) for key in (at_zero, neighbor_lists.NONE)
-    ]
-    neighbor_lists.refine(X, codes, step, pools, sizes, lists)
+    out("stand for", 2, np.int32)[:] = [neighbor_lists.in_pool(3, lists[0, 0] & ~np.uint64(1)),
+                                        neighbor_lists.in_pool(3, lists[0, 0])]  # fmt: skip
+    neighbor_lists.make_old(lists, 4)
+    members = np.zeros(7, np.int32)
+    in_pool, n_new = neighbor_lists.points_of_pool(0, pools, sizes, members)
+    out("in pool", 8, np.int32)[:] = [*members, n_new]
+    neighbor_lists.touch(X, members[:in_pool], out("touched", 6, np.float32))
+    counts = np.zeros(1, np.int64)
+    targets, keys = np.zeros((1, 32 * 42), np.int32), np.zeros((1, 32 * 42), np.uint64)
+    neighbor_lists.join(X, 8, pools, sizes, lists, 0, counts, targets, keys)
+    out("number found", 1, np.int64)[:] = counts
+    out("found", keys.shape, np.uint64)[0, : counts[0]] = keys[0, : counts[0]]
+    neighbor_lists.enter_found(lists, counts, targets, keys)
     out("lists", (n, 4), np.uint64)[:] = lists
+    limits = np.full(16, 1e4, np.float32)
+    written = neighbor_lists.write_pairs(
+        0,
+        np.arange(12, dtype=np.int32),
+        found[0],
+        limits,
+        words,
+        np.full_like(lists, neighbor_lists.NONE),
+        0,
+        targets[0],
+        keys[0],
+    )
+    out("written", 22, np.uint64)[:written] = keys[0, :written]
     asked = np.full((5, 4), neighbor_lists.NONE)
     new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
-    cell_tree.enter_cells(new, none, cell_of[:5], around, centers, 1, columns, starts, asked)
+    cell_tree.enter_cells(new, none, cell_of[:5], *around_all[1:], asked)
     neighbor_lists.ask_pools(new, none, X, pools, sizes, asked)
     out("asked", (5, 4), np.uint64)[:] = asked
     out("square", 1)[0] = neighbor_lists.squared_distance(X, 0, X, 1)
@@ -561,7 +589,7 @@ def test_neighbors_are_numpys(cases):
     np.testing.assert_array_equal(cases["leaves"][clear], above[clear] > 0)
     centers = [X[:12].mean(axis=0), X[12:].mean(axis=0)]
     np.testing.assert_allclose(cases["centers"], centers, rtol=1e-6)
-    np.testing.assert_array_equal(cases["center columns"].T, cases["centers"][::-1, :6])
+    np.testing.assert_array_equal(cases["center columns"].T, cases["centers"][::-1])
     nearest_center = naive.squared_distances(X, np.array(centers)).argmin(axis=1)
     np.testing.assert_array_equal(cases["reassigned"], nearest_center)
     to_center = np.sum((X[:, None] - cases["centers"]) ** 2, axis=2)
@@ -570,13 +598,19 @@ def test_neighbors_are_numpys(cases):
     gap = (to_center[rows, other] - to_center[rows, own]) / np.repeat([2, 3], 12)
     gaps[rows, own], gaps[rows, other] = 0, np.maximum(gap, 0)
     np.testing.assert_allclose(cases["gaps"], gaps, rtol=1e-4, atol=1e-5)
-    np.testing.assert_array_equal(cases["block"], X[12:, :6].T)
-    np.testing.assert_array_equal(
-        cases["row"], np.where(np.arange(12) == 2, np.inf, squared[2, :12])
-    )
-    codes = np.array(quantized(X)[0], dtype=int)
-    assert cases["code distance"][0] == np.sum((codes[0] - codes[1]) ** 2)
-    np.testing.assert_allclose(cases["code limit"], [1.25**2 + X.shape[1] / 6, np.inf], rtol=1e-6)
+    np.testing.assert_array_equal(cases["block"][:, :12], X[12:, :4].T)
+    assert (cases["block"][:, 12:] == np.inf).all()
+    np.testing.assert_array_equal(cases["run"], [12, 20])
+    np.testing.assert_array_equal(cases["rows"], X[[2, 3, 3, 3]])
+    four = np.full((4, 16), np.inf)
+    four[:, :12] = squared[[2, 3, 3, 3], :12]
+    np.testing.assert_array_equal(cases["four"], four)
+    np.testing.assert_array_equal(cases["near"].view(np.uint8), four[0] < 90)
+    either = (four[0] < 60) | (four[0] < four[1])
+    np.testing.assert_array_equal(cases["near either"].view(np.uint8), either)
+    lanes = np.sort(four[0].reshape(4, 4).min(axis=0))
+    assert cases["lanes"][0] == np.nextafter(np.float32(lanes[1]), np.float32(np.inf))
+    assert cases["lanes"][1] == np.inf  # too few columns
     for x in range(24):
         cell = np.arange(12) + 12 * nearest_center[x]
         others = np.arange(24)[np.arange(24) != x]
@@ -584,9 +618,26 @@ def test_neighbors_are_numpys(cases):
             found, distances = numbers_of(cases[name][x]), distances_of(cases[name][x])
             np.testing.assert_array_equal(distances, np.sort(squared[x, members])[:4])
             np.testing.assert_array_equal(squared[x, found], distances)
-    near = np.argsort(squared[2, :12], kind="stable")
-    np.testing.assert_array_equal(numbers_of(cases["entered"]), near[near != 2][:4])
-    np.testing.assert_array_equal(cases["inserted"], [20, *near[near != 2][:3]])
+    for x, entered in zip((2, 5), cases["entered"], strict=True):
+        near = np.sort(np.delete(squared[x, :12], x))[:4]
+        np.testing.assert_array_equal(distances_of(entered), near)
+        np.testing.assert_array_equal(squared[x, numbers_of(entered)], near)
+    np.testing.assert_array_equal(
+        distances_of(cases["in an empty row"]), np.sort(squared[2, :12])[:4]
+    )
+    np.testing.assert_array_equal(cases["inserted"], [20, *numbers_of(cases["entered"][0])[:3]])
+    np.testing.assert_array_equal(cases["has"], [1, 0])
+    np.testing.assert_array_equal(cases["distances"][1:], distances_of(cases["entered"][0])[:3])
+    np.testing.assert_array_equal(cases["stand for"], [-4, 3])
+    written = {
+        (number, float(distance))
+        for number, distance in zip(
+            numbers_of(cases["written"]), distances_of(cases["written"]), strict=True
+        )
+        if distance
+    }
+    assert written  # pairs of 0 with 1 ... 11, whose distances stand in the row of 2
+    assert all(distance in squared[2, :12] for _, distance in written)
     assert cases["square"][0] == cases["square bits"][0] == squared[0, 1]
     assert cases["row dot"][0] == X[0] @ X[1]
     assert cases["holds"][0] == 1
@@ -596,16 +647,15 @@ def refined_naively(squared, lists, length):
     """One round in which every entry is new: pools of the list and of those that have x in it."""
     n, k = lists.shape
     pools = [list(row) for row in lists]
-    for i in range(k):
-        for x in range(n):
-            y = lists[x, i]
+    for x in range(n):
+        for y in lists[x]:
             if len(pools[y]) < length and x not in lists[y]:
                 pools[y].append(x)
-    refined = np.empty((n, k))
-    for x in range(n):
-        seen = set(pools[x]).union(*(pools[y] for y in pools[x]), lists[x]) - {x}
-        refined[x] = np.sort(squared[x, list(seen)])[:k]
-    return refined, pools
+    offered = [set(row) for row in lists]
+    for y in range(n):
+        for x in (*pools[y], y):
+            offered[x] |= {*pools[y], y} - {x}
+    return np.array([np.sort(squared[x, list(offered[x])])[:k] for x in range(n)]), pools
 
 
 def test_a_round_of_refinement_is_numpys(cases):
@@ -620,9 +670,9 @@ def test_a_round_of_refinement_is_numpys(cases):
     np.testing.assert_array_equal(rows, expected)
     is_known = (numbers_of(cases["lists"])[:, :, None] == before[:, None, :]).any(axis=2)
     np.testing.assert_array_equal((cases["lists"] & np.uint64(1)).astype(bool), ~is_known)
-    seen = set(pools[0]).union(*(pools[y] for y in pools[0])) - {0, *before[0]}
-    tried = cases["tried"][: len(seen)]
-    assert set(tried) == seen
+    assert set(cases["in pool"][: cases["sizes"][0]]) == set(pools[0])
+    assert cases["in pool"][-1] == len(pools[0])  # all are new
+    assert cases["number found"][0] > 0
 
 
 def test_walks_of_new_points_are_local_minima(cases):
@@ -661,4 +711,4 @@ def test_kth_value_of_any_order(n_values, n_distinct):
     ascending = np.sort(random)
     for values in (random, ascending, ascending[::-1], np.roll(ascending, n_values // 3)):
         for k in {0, n_values // 2, n_values - 1}:
-            assert cell_tree.kth_value(values.copy(), k) == ascending[k]
+            assert neighbor_lists.kth_value(values.copy(), k) == ascending[k]

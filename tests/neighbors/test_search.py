@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsTransformer
 from threadpoolctl import threadpool_limits
 
-from diffclass import _compiled
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import (
     ExactSearch,
@@ -23,8 +22,13 @@ from diffclass.neighbors import (
     kept_edges,
     neighbors_graph,
 )
-from diffclass.neighbors.cell_tree import nearest_points
-from diffclass.neighbors.nn_descent import quantized
+from diffclass.neighbors.cell_tree import (
+    CellTree,
+    empty_lists,
+    nearest_points,
+    numbers_of,
+    padded,
+)
 from tests import naive
 
 
@@ -333,7 +337,7 @@ def test_where_neighbors_are_hard_to_find_recall_is_as_reported(rng, n, n_featur
 
 def test_where_probes_do_not_get_there_all_cells_are_searched(rng, monkeypatch):
     monkeypatch.setattr("diffclass.neighbors.nn_descent._LONGEST", 20)
-    monkeypatch.setattr("diffclass.neighbors.nn_descent._N_PROBES", 1)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._N_PROBES", (1,))
     monkeypatch.setattr("diffclass.neighbors.cell_tree.N_AROUND", 1)
     monkeypatch.setattr("diffclass.neighbors.nn_descent._AT_ONCE", 1500)
     X, new = rng.normal(size=(4000, 40)), rng.normal(size=(1600, 40))
@@ -348,7 +352,7 @@ def test_where_probes_do_not_get_there_all_cells_are_searched(rng, monkeypatch):
 
 def test_of_too_many_points_what_was_found_is_said(rng, monkeypatch):
     monkeypatch.setattr("diffclass.neighbors.nn_descent._LONGEST", 12)
-    monkeypatch.setattr("diffclass.neighbors.nn_descent._N_PROBES", 1)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._N_PROBES", (1,))
     monkeypatch.setattr("diffclass.neighbors.nn_descent._MOST_EXACT", 3999)
     X = rng.normal(size=(4000, 40))
     search = NNDescentSearch(5, random_state=0)
@@ -478,35 +482,38 @@ def test_other_numbers_become_double(rng, dtype):
     assert neighbors_graph(X, 3).dtype == np.float64
 
 
-@pytest.mark.parametrize("n_features", [1, 8, 24])
-def test_codes_rule_out_no_neighbour(rng, n_features):
-    """A point that is nearer than the limit is hardly ever told to be far by its codes."""
-    X = rng.normal(size=(2000, n_features)).astype(np.float32)
-    X[0] = 1e6  # an outlier must not coarsen the others
-    codes, step = quantized(X)
-    assert codes.dtype == np.int8
-    assert np.abs(step * codes[1:] - X[1:]).max() < 2
-    squared = naive.squared_distances(X.astype(float)).astype(np.float32)
-    limit = np.sort(squared, axis=1)[:, 12]
-    of_codes = naive.squared_distances(codes.astype(float))
-    keys = np.array([key_of_distance(value) for value in limit])
-    limits = np.array([_compiled.neighbor_lists.code_limit(key, step, n_features) for key in keys])
-    is_near = squared <= limit[:, None]
-    assert (of_codes <= limits[:, None])[is_near].mean() > 0.99
-    if n_features == 24:
-        assert (of_codes <= limits[:, None]).mean() < 0.3
-
-
-def key_of_distance(value):
-    return np.uint64(np.float32(value).view(np.uint32)) << np.uint64(32)
-
-
-def test_codes_of_points_that_are_nearly_all_zero():
-    X = np.zeros((2000, 8), dtype=np.float32)
-    assert not quantized(X)[0].any()
-    X[7, 3] = 5
-    codes, step = quantized(X)
-    assert step * codes[7, 3] == pytest.approx(5)
+@pytest.mark.parametrize("n_features", [3, 8, 21])
+@pytest.mark.parametrize("scale", [1e-3, 1.0])
+def test_a_round_compares_all_new_members_of_each_pool(rng, n_features, scale):
+    """Lists after a round are the nearest of what they were and of what their pools offer."""
+    X = padded(5 + scale * rng.normal(size=(3000, n_features)).astype(np.float32))
+    search = NNDescentSearch(6, random_state=0)
+    search._cells = cells = CellTree.of(X[:, :n_features], np.random.RandomState(0))
+    X, n = cells.points, len(X)
+    search._lists = empty_lists(n, 8)
+    before = [rng.choice(np.delete(np.arange(n), x), 8, replace=False) for x in range(n)]
+    for x, numbers in enumerate(before):
+        for y in numbers:
+            square = ((X[x] - X[y]) ** 2).sum()
+            key = (int(np.float32(square).view(np.uint32)) << 32) + 2 * int(y) + 1
+            search._lists[x, np.flatnonzero(numbers == y)] = key
+    search._lists.sort(axis=1)
+    search._n_pooled = 5
+    search.n_rounds_ = 0
+    pools, sizes = search._made_pools(5, 3)
+    search._lists |= np.uint64(1)  # new again
+    offered = [set(numbers) for numbers in before]
+    for y in range(n):
+        members = [y, *(max(z, -1 - z) for z in pools[y, : sizes[y]])]
+        for x in members:
+            offered[x] |= {z for z in members if z != x}
+    search._refine()
+    for x in range(0, n, 50):
+        numbers = np.array(sorted(offered[x]))
+        squares = ((X[x].astype(float) - X[numbers]) ** 2).sum(axis=1)
+        found = numbers_of(search._lists[x : x + 1])[0]
+        true = ((X[x].astype(float) - X[found]) ** 2).sum(axis=1)
+        np.testing.assert_allclose(np.sort(true), np.sort(squares)[:8], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
