@@ -89,7 +89,7 @@ def scratch_costs(size: Size, block_points: int) -> dict[str, Cost]:
     >>> from diffclass.system.costs import Size
     >>> costs = scratch_costs(Size(10_000_000, 30, 12, 9), block_points=200_000)
     >>> {name: round(cost.working / 1e9, 1) for name, cost in costs.items() if cost.working}
-    {'cells': 3.0, 'neighbors': 5.1, 'graph': 4.3, 'affinities': 4.4, 'operator': 1.9}
+    {'cells': 3.0, 'neighbors': 5.1, 'graph': 4.3, 'affinities': 4.4, 'operator': 1.9, 'maps': 2.9}
     """
     n, p, k, m, c = size.points, size.features, size.neighbors, size.edges, size.classes
     overlap, g = expected_overlap(n, block_points), size.millions
