@@ -171,10 +171,11 @@ class Unseen:
             self._check_alone(author, seen)
         before = self._births[min(seen, len(self._authors))]
         for class_id in _classes_of(operation):
-            birth = self.birth(class_id)
-            if birth and birth != before.get(class_id) and self._authors[birth - 1] != author:
+            birth, meant = self.birth(class_id), before.get(class_id)
+            is_own = meant is None and self._authors[birth - 1] == author  # just added
+            if birth and birth != meant and not is_own:
                 raise ParameterError(
-                    f"another page has removed that class, and its number {class_id} belongs to "
+                    f"that class was removed meanwhile, and its number {class_id} belongs to "
                     "another one now; choose a class again"
                 )
 

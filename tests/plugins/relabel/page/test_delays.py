@@ -294,6 +294,27 @@ def test_a_class_that_another_page_replaced_gets_nothing(tab, far, log, editor):
     assert [log.class_at(10, column) for column in (10, 20, 30)] == [None, None, (3, "other")]
 
 
+def test_a_class_that_was_undone_gives_nothing_to_the_one_with_its_number(tab, log, editor):
+    """Before the server has answered, the page still shows the class that its undo takes back."""
+    tab.new_class("old")
+    tab.settle()
+    tab.set_delay(300)
+    back = lose(tab)
+    tab.key("Control+z")
+    tab.new_class("new")  # which the server gives the number 4, as the old one had
+    tab.key("4")
+    tab.dab(20, 20)
+    tab.key("5")
+    tab.dab(30, 30)
+    back()
+    tab.settle()
+    assert [info.name for info in editor.session.classes] == ["one", "two", "three", "new"]
+    assert log.class_at(20, 20) is None
+    assert log.class_at(30, 30) == (4, "new")
+    message = tab.find(".message", has_text="belongs to another one now")
+    message.wait_for()
+
+
 def test_what_was_done_with_a_refused_class_is_given_up(tab, log, editor, monkeypatch):
     tab.set_delay(300)
     tab.key("1")

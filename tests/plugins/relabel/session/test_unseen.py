@@ -70,7 +70,8 @@ def test_a_stroke_is_refused_if_its_class_is_another_one_by_now(acts):
     now = twin.after[-1]
     for seen, then in enumerate(twin.after):
         for class_id, identity in now.items():
-            is_another = then.get(class_id) != identity and added_by[identity] != "mine"
+            is_known = class_id in then or added_by[identity] != "mine"  # and no class just added
+            is_another = then.get(class_id) != identity and is_known
             stroke = {"op": "stroke", "class": class_id, "pixels": [0, 1]}
             for operation in (stroke, {"op": "batch", "operations": [{"op": "warp"}, stroke]}):
                 if is_another:

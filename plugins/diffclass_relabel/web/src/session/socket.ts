@@ -243,6 +243,8 @@ export class Socket extends Emitter<SocketEvents> {
     const item = this.#settle(message.seq);
     const newId = this.#unincluded.get(message.seq)?.newId;
     if (newId && message.class && message.class !== newId) this.emit("numbered", { from: newId, to: message.class });
+    // what waited for a class was done with it, and not with one that had its number before
+    if (newId) for (const { message: other, needs } of this.#waiting.values()) if (needs.includes(message.seq)) (other as { seen: number }).seen = message.version;
     this.#prune();
     item?.resolve(message);
     this.#flush();
