@@ -16,6 +16,7 @@ import re
 import sys
 from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 from threading import Thread
 from typing import Any
 from urllib.request import urlopen
@@ -303,7 +304,10 @@ def skip_member(app: Sphinx, what: str, name: str, member: Any, skip: bool, _: A
 
 
 def place_notebooks(app: Sphinx) -> None:
-    """Have the notebooks that have run, and what they draw, kept beside their cache."""
+    """Have what notebooks draw kept beside their cache, and drop the caches of older code."""
+    for cache in CACHE.glob("?" * 16):
+        if cache.name != _code_identity():
+            rmtree(cache, ignore_errors=True)
     app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=str(CACHE / "notebooks"))
 
 

@@ -38,6 +38,7 @@ def stage(
 ) -> dict[str, str]:
     """Put all pages into the folder `pages`; return the texts of the guides by their paths."""
     texts = {}
+    copy_shown(root, root, (pages / "index.md").read_text("utf-8"), pages)
     for page, (title, guides) in navigation.items():
         texts |= {path: stage_guide(root, path, pages) for path in guides}
         entries = (f"{title} </{path.removesuffix('.md')}>" for path, title in guides.items())
@@ -63,12 +64,7 @@ def write(path: Path, text: str) -> None:
 def stage_guide(root: Path, path: str, pages: Path) -> str:
     """Put a guide and what it shows into the folder `pages`; return its text."""
     text = source = (root / path).read_text("utf-8")
-    for link in _FILE.findall(text):
-        file = (root / path).parent / link
-        if file.is_file() and file.suffix != ".md":
-            target = pages / file.resolve().relative_to(root)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, target)
+    copy_shown(root, (root / path).parent, text, pages)
     text = text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
     text = re.sub("^```console$", "```bash", text, flags=re.MULTILINE)
     text = _PICTURE.sub(_picture, text)
@@ -79,6 +75,16 @@ def stage_guide(root: Path, path: str, pages: Path) -> str:
         text = re.sub(r"^(# .+\n)", rf"\1\n{note}\n", text, count=1, flags=re.MULTILINE)
     write(pages / path, text)
     return source
+
+
+def copy_shown(root: Path, folder: Path, text: str, pages: Path) -> None:
+    """Copy the files that a text shows or links to, by names that hold in a folder."""
+    for link in _FILE.findall(text):
+        file = folder / link
+        if file.is_file() and file.suffix != ".md":
+            target = pages / file.resolve().relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
 
 
 def _picture(found: re.Match[str]) -> str:
