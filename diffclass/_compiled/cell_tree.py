@@ -250,26 +250,7 @@ def enter_cells(
             first = stop
 
 
-@parallel
-def enter_all(part, Q, without, columns, starts, column_starts, lists):
-    """Enter all points into the list of each point of Q, which is empty."""
-    n = Q.shape[0]
-    n_features = columns.shape[0] // column_starts[column_starts.shape[0] - 1]
-    longest = np.max(column_starts[1:] - column_starts[:-1])
-    for block in share(part, (n + 15) // 16):
-        rows, found = np.empty((4, n_features), np.float32), np.empty((4, longest), np.float32)
-        words, due = np.empty(longest // 8, np.uint64), np.empty(16 + 3, np.int64)
-        first, stop = 16 * block, min(16 * block + 16, n)
-        for t in range(stop - first + 3):
-            due[t] = min(first + t, stop - 1)
-        for c in range(starts.shape[0] - 1):
-            enter_cell(
-                Q, without, due[: stop - first + 3], c, columns, starts, column_starts,
-                rows, found, words, lists,
-            )  # fmt: skip
-
-
-@serial
+@inlined
 def enter_cell(Q, without, due, c, columns, starts, column_starts, rows, found, words, lists):
     """Enter the points of cell c into the lists of some points of Q.
 

@@ -92,9 +92,7 @@ class CellTree:
     def nearest(self, queries: np.ndarray, without: np.ndarray, k: int) -> np.ndarray:
         """Return lists of the k nearest points among all, for padded queries of shape (m, d)."""
         lists = empty_lists(len(queries), k)
-        _compiled.cell_tree.enter_all(
-            queries, without, self.columns, self.starts, self.column_starts, lists
-        )
+        _enter_all(queries, without, self.columns, self.starts, self.column_starts, lists)
         return lists
 
     def located(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -184,8 +182,26 @@ def nearest_points(
         starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
         columns, column_starts = _columns_of(points, starts, p + -p % 4)
         without = np.full(len(queries), -1)
-        _compiled.cell_tree.enter_all(queries, without, columns, starts, column_starts, lists)
+        _enter_all(queries, without, columns, starts, column_starts, lists)
     return numbers_of(lists), distances_of(lists)
+
+
+def _enter_all(
+    queries: np.ndarray,
+    without: np.ndarray,
+    columns: np.ndarray,
+    starts: np.ndarray,
+    column_starts: np.ndarray,
+    lists: np.ndarray,
+) -> None:
+    """Enter the points of all cells into empty lists."""
+    n_cells = len(starts) - 1
+    around = np.arange(n_cells, dtype=np.int32)[None]
+    centers = np.zeros((n_cells, queries.shape[1]), dtype=np.float32)  # none is nearer than others
+    cell_of = np.zeros(len(queries), dtype=np.int32)
+    _compiled.cell_tree.enter_cells(
+        queries, without, cell_of, around, centers, n_cells, columns, starts, column_starts, lists
+    )
 
 
 def padded(points: np.ndarray) -> np.ndarray:

@@ -245,7 +245,13 @@ def neighbor_cases(out):
     lists, all_lists = np.full((2, n, 4), neighbor_lists.NONE)
     around_all = cell_of, around, centers, 1, columns, *in_columns
     cell_tree.enter_cells(X, everyone, *around_all, lists)
-    cell_tree.enter_all(X, everyone, columns, *in_columns, all_lists)
+    everywhere = (
+        np.zeros(n, np.int32),
+        np.arange(2, dtype=np.int32)[None],
+        np.zeros_like(centers),
+        2,
+    )
+    cell_tree.enter_cells(X, everyone, *everywhere, columns, *in_columns, all_lists)
     out("joined", (n, 4), np.uint64)[:] = lists
     out("all", (n, 4), np.uint64)[:] = all_lists
     pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
