@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 
 from diffclass import (
     DiffusionClassifier,
+    MarkovOperator,
     Warp,
     diffuse_labels,
     markov_operator,
@@ -253,6 +254,19 @@ def test_distances_in_hops(rule, hops, operator, diffusion):
     for place, point in enumerate(found.points[:-1]):
         group = np.where(np.arange(N) == point, 0, -1)
         assert operator.hops(group)[found.points[place + 1 :], 0].min() >= hops
+
+
+@pytest.mark.parametrize("in_plane", [True, False])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_point_just_as_far_as_asked_for_is_far_enough(rule, in_plane):
+    places = np.arange(12.0)[:, None]
+    chain = MarkovOperator.from_affinity((abs(places - places.T) <= 1).astype(float))
+    given = {"coordinates": places, "features": places} if in_plane else {}
+    diffusion = diffuse_labels(chain, np.array([0, *[-1] * 10, 1]), tau=20)
+    given["candidates"] = np.isin(np.arange(12), [4, 7])
+    for distance, n_found in ((3, 2), (4, 1)):
+        found = suggest(chain, diffusion, [0, 11], 2, rule=rule, min_distance=distance, **given)
+        assert len(found) == n_found
 
 
 def test_who_is_too_near_makes_room_for_others():

@@ -149,8 +149,9 @@ def test_bad_input_is_named(digits, tmp_path):
         BlockClassifier(memory=1e6).fit(X, y)
     with pytest.raises(ParameterError, match="in blocks labels are absorbing"):
         BlockClassifier(label_mode="summed").fit(X, y)
-    with pytest.raises(ParameterError, match="n_workers"):
-        BlockClassifier(n_workers=0).fit(X, y)
+    for n_workers in (0, 1.5):
+        with pytest.raises(ParameterError, match=f"n_workers = {n_workers}; it has to be a whole"):
+            BlockClassifier(n_workers=n_workers).check_parameters()
     with pytest.raises(ParameterError, match="an engine has workers of its own"):
         BlockClassifier(n_workers=2, engine=SerialEngine()).fit(X, y)
     with pytest.raises(DataError, match="points are a table"):

@@ -99,6 +99,14 @@ def test_another_number_of_workers_gives_the_same_map(problem, expected, tmp_pat
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
+def test_half_a_worker_is_refused():
+    with (
+        pytest.raises(ParameterError, match=r"n_workers = 1\.5; it has to be a whole number"),
+        local_cluster(1.5, memory=GB),
+    ):
+        pass
+
+
 def test_killed_workers_change_nothing(problem, expected, engine, tmp_path):
     cut = cut_into(problem, 3, tmp_path)
     with killing(engine, [0.3, 1.5], seed=2) as killed:

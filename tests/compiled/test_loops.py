@@ -534,6 +534,15 @@ def test_gaussians_are_numpys(cases):
     np.testing.assert_allclose(cases["log det"], np.linalg.slogdet(M)[1], rtol=1e-12)
 
 
+def test_a_determinant_beyond_all_numbers_has_its_logarithm(rng):
+    pivots, w = np.logspace(0, 80, 9), rng.normal(size=9)
+    L = np.tril(rng.uniform(-0.5, 0.5, (9, 9)), -1) + np.eye(9)
+    expected = np.linalg.solve(L.T, np.linalg.solve(L, w) / pivots)
+    log_det = gaussians.solve(np.tril(L * pivots @ L.T), w)
+    assert log_det == pytest.approx(360 * np.log(10), rel=1e-12)
+    np.testing.assert_allclose(w, expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 17])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("index_dtype", [np.int32, np.int64])

@@ -214,6 +214,11 @@ def test_distances_need_a_grid(points, form):
         places = np.array([[one.point["row"], one.point["column"]] for one in found])
         apart = np.linalg.norm(places[:, None] - places, axis=2) + 9 * np.eye(len(places))
         assert apart.min() >= 3
+        found = suggest_points(points, n_points=N, min_distance=3).suggestions
+        places = np.array([[one.point["row"], one.point["column"]] for one in found])
+        others = np.argwhere(points.valid)
+        away = np.linalg.norm(others[:, None] - places, axis=2)
+        assert away.min(axis=1).max() < 3  # all that is far enough is taken
         return
     with pytest.raises(ParameterError, match="lie on no grid"):
         suggest_points(points, n_points=4, min_distance=3)

@@ -143,6 +143,17 @@ def test_points_beyond_the_walk_are_filled_by_fronts():
     np.testing.assert_allclose(kept.posteriors.toarray(), plain.posteriors, atol=1e-12)
 
 
+def test_a_walk_of_given_time_reaches_only_as_far_as_its_steps():
+    n, tau = 60, 10
+    K = sp.diags_array([np.ones(n - 1), np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1])
+    y = np.full(n, -1)
+    y[[0, n - 1]] = 0, 1
+    operator = MarkovOperator.from_affinity(sp.csr_array(K))
+    found = diffuse_labels(operator, y, label_mode="absorbing", tau=tau, kept_classes=2)
+    hops = np.minimum(np.arange(n), np.arange(n)[::-1])
+    np.testing.assert_array_equal(found.codes >= 0, hops <= tau)
+
+
 @pytest.mark.parametrize("in_groups", [False, True])
 def test_held_out_labels_are_those_of_all_classes(in_groups):
     """One by one by the closed form, and large groups by folds."""

@@ -5,7 +5,7 @@ import pytest
 
 from diffclass import diffuse_labels, markov_operator
 from diffclass._compiled.loops import threads
-from diffclass.label_diffusion import Labels
+from diffclass.label_diffusion import Labels, held_out_labels
 from diffclass.label_diffusion.held_out_labels import hold_out_labels, return_probabilities
 from tests import naive
 
@@ -49,3 +49,18 @@ def test_a_walk_that_always_returns_says_nothing_of_its_label(rng):
     found = diffuse_labels(operator, y, tau=400)
     left = hold_out_labels(operator, Labels.of(y), found)
     np.testing.assert_allclose(left.posteriors[left.points == 50], 0.5)
+
+
+def test_batches_hold_whole_groups_wherever_their_points_lie(rng, monkeypatch):
+    """The walk without a group is the same, however many labels are held out at once."""
+    operator = markov_operator(rng.normal(size=(90, 3)), n_neighbors=7)
+    y = np.where(np.arange(90) < 12, np.arange(90) % 3, -1)
+    groups = np.arange(90) % 6  # of two labels, six points apart
+    labels = Labels.of(y, groups=groups)
+    found = diffuse_labels(operator, y, groups=groups, label_mode="absorbing", tau=30)
+    at_once = hold_out_labels(operator, labels, found)
+    monkeypatch.setattr(held_out_labels, "_n_columns", lambda n_points: 4)
+    assert [len(batch) for batch in held_out_labels.ChosenLabels.of(labels).batches(4)] == [4] * 3
+    in_batches = hold_out_labels(operator, labels, found)
+    np.testing.assert_array_equal(in_batches.points, at_once.points)
+    np.testing.assert_allclose(in_batches.posteriors, at_once.posteriors, atol=1e-9)

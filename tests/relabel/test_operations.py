@@ -22,7 +22,9 @@ WRONG = {
     "mode": ["c", "", None, ["auto"], 1],
     "sizes": ["", "all", 3, [{}], [{"class": 1}], [{"class": 0, "least": 0, "most": 1}],
               [{"class": 1, "least": 0.3, "most": 0.2}], [{"class": 1, "least": 0, "most": 0}],
-              [{"class": 1, "least": -0.1, "most": 0.2}], [3]],
+              [{"class": 1, "least": -0.1, "most": 0.2}],
+              [{"class": 1, "least": 0.1, "most": 1.1}],
+              [{"class": 1, "least": 1.1, "most": 1.2}], [3]],
     "tau": [0, -1, 16_385, 1.5, "most", True, None, ["margin"]],
     "points": [[], [1.5], [True, 2], [[1]], "12", None, np.array(["a"]), {1, 2}],
 }  # fmt: skip

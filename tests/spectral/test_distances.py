@@ -15,7 +15,9 @@ from diffclass.spectral.distances import (
     diffusion_coordinates,
     diffusion_distances,
     numerical_rank,
+    probes,
     spanning_columns,
+    squared_distances_to_equilibrium,
 )
 from tests import naive
 
@@ -126,6 +128,28 @@ def test_spanning_columns_span(rng):
         random = power[:, rng.permutation(200)[: len(columns)]]
         worse = power - random @ np.linalg.lstsq(random, power, rcond=None)[0]
         assert np.linalg.norm(left, 2) < np.linalg.norm(worse, 2)
+
+
+@pytest.mark.parametrize("t", [1, 3])
+def test_distances_to_equilibrium_are_dense_sums(rng, t):
+    K = rng.random((30, 30))
+    A = MarkovOperator.from_affinity(K + K.T)
+    found = squared_distances_to_equilibrium(A, time=t, n_probes=30)
+    np.testing.assert_allclose(found, naive.bumps_from_equilibrium(K + K.T, t), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_probes", [70, 256, 300, 301])
+def test_probes_are_of_mean_zero_and_of_unit_variance(rng, n_probes):
+    """Sums of their products come near to diag(1 / pi) - 1, and are that with as many as points."""
+    A = markov_operator(rng.normal(size=(300, 2)), n_neighbors=10)
+    pi = A.stationary_distribution
+    f = np.concatenate(list(probes(A, n_probes, 0)), axis=1)
+    assert f.shape == (300, min(n_probes, 300))
+    np.testing.assert_allclose(pi @ f, 0, atol=1e-12)
+    products = f @ f.T / (1 if n_probes >= 300 else n_probes)
+    off = np.sqrt(pi)[:, None] * (products - np.diag(1 / pi) + 1) * np.sqrt(pi)
+    assert abs(off).max() < (1e-12 if n_probes >= 300 else 6 / np.sqrt(n_probes))
+    assert abs(off.trace()) < 1
 
 
 def test_too_short_a_spectrum_is_said(rng):

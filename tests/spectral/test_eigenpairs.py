@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
-from diffclass.spectral import eigensolver
+from diffclass.spectral import eigensolver, nystrom
 from diffclass.spectral.eigensolver import make_orthonormal, project_out
 from tests import naive
 
@@ -430,3 +430,17 @@ def test_refuses_numbers_of_pairs(rng, n_pairs):
 def test_refuses_options(bad):
     with pytest.raises(ParameterError, match=next(iter(bad))):
         leading_eigenpairs(MarkovOperator.from_affinity(np.eye(3)), 2, **bad)
+
+
+# --- new points
+
+
+@pytest.mark.parametrize("time", [0, 1, 2.5])
+def test_nystrom_of_the_fitted_points_is_the_eigenfunctions(rng, time):
+    """A psi_l = lambda_l psi_l, whatever the rows of the weights sum to."""
+    operator = MarkovOperator.from_affinity(random_affinity(rng) + 40 * np.eye(40))
+    pairs = leading_eigenpairs(operator, 6)
+    assert 0 < pairs.eigenvalues[5] < 1 - 1e-3
+    weights = sp.csr_array(operator.affinity * rng.uniform(0.5, 2, 40)[:, None])
+    expected = (pairs.right * pairs.eigenvalues**time)[:, 1:]
+    np.testing.assert_allclose(nystrom(weights, pairs, time=time), expected, atol=1e-10)

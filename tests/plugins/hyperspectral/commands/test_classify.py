@@ -131,7 +131,7 @@ def test_every_output(classify, files, tissue):
     )
     classes = read_labels(files / "map.img")
     assert classes.shape == (64, 64)
-    assert (classes.ids == tissue.truth).mean() > 0.8
+    assert (classes.ids == tissue.truth).mean() > 0.7
     assert [(e.id, e.name, e.color) for e in classes.table.entries][1:] == [
         (i, NAMES[i], COLORS[i]) for i in (1, 2, 3)
     ]
@@ -246,9 +246,13 @@ def test_parameters_reach_the_classifier(classify):
 
 
 @pytest.mark.filterwarnings("default")
-def test_too_short_a_time_is_code_4_with_the_map_written(classify, files):
-    classify("-o", "map.npy", "--max-time", "1", code=4)
-    assert (files / "map.npy").exists()
+def test_too_short_a_time_is_code_4_with_the_map_written(classify, files, tissue):
+    found = classify("-o", "map.npy", "--max-time", "1", code=4)
+    assert found["tau"] == 1
+    assert found["unclassified"] == 0
+    (warning,) = found["warnings"]
+    assert "takes the class of its neighbours; raise max_time" in warning
+    assert (np.load(files / "map.npy") == tissue.truth).mean() > 0.7
 
 
 def test_pixels_without_data_are_class_0(classify, files, tissue):

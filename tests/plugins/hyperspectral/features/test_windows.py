@@ -137,6 +137,27 @@ def test_features_in_a_file_are_not_counted_as_memory():
     assert more_rows - on_disk == 8 * 20_000 * 3_000  # which pixels have data, and their labels
 
 
+@pytest.mark.parametrize("spatial", [False, True])
+def test_a_small_scene_costs_no_more_than_itself(spatial):
+    """Working space is that of its rows, not that of a block or window of a larger one."""
+    features = SceneFeatures(4, spatial=spatial)
+    few, more = (
+        feature_cost(features, (rows, 3000, 8), 8, on_disk=True).working for rows in (4, 8)
+    )
+    assert more == pytest.approx(2 * few, rel=0.01)
+
+
+def test_a_large_scene_costs_a_block_beside_its_features():
+    def cost(rows, columns, *, on_disk=True):
+        of_pixels = 8 * rows * columns
+        shape = rows, columns, 100
+        return feature_cost(SceneFeatures(4), shape, 100, on_disk=on_disk).working - of_pixels
+
+    assert cost(10**6, 10) == cost(10**4, 1000) == cost(10**7, 10)
+    assert cost(10, 10**7) == 10 * cost(10, 10**6)  # two rows are more than a block
+    assert cost(10**7, 10, on_disk=False) == max(cost(10**7, 10), 4 * 4 * 10**8)
+
+
 def test_a_window_that_is_too_small_for_a_row(cube):
     features = SceneFeatures(4, spatial=True)
     with pytest.raises(ParameterError, match=r"window_bytes = 1000: .* needs at least \d+ bytes"):

@@ -57,6 +57,18 @@ def test_a_list_keeps_its_order_and_may_have_files_of_several_bands(tmp_path):
     assert scene.wavelengths is None  # of the last file they are not known
 
 
+@pytest.mark.parametrize(
+    ("types", "joint"),
+    [(("uint8", "uint16"), "uint16"), (("int16", "uint16"), "int32"), (("f4", "int16"), "f4")],
+)
+def test_files_of_several_types_are_a_scene_of_one_that_holds_all(tmp_path, types, joint):
+    cube = np.abs(CUBE[..., :1]) % 200
+    files = [write_tiff(tmp_path / f"{name}.tif", cube.astype(name)) for name in types]
+    for order in (files, files[::-1]):
+        data = open_scene(order).data
+        assert data.dtype == data[2:5].dtype == np.dtype(joint)
+
+
 @pytest.mark.parametrize("differ", [{"nodata": 9}, {"scale": 0.5}])
 def test_files_that_count_otherwise_are_calibrated(tmp_path, differ):
     write_bands(tmp_path, nodata=7)

@@ -24,6 +24,7 @@ from diffclass_hyperspectral import (
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
+    even_steps,
     from_envi,
     georeference_of,
     map_info_of,
@@ -242,6 +243,16 @@ def test_missing_rasterio_names_the_extra(tmp_path, without_rasterio):
     with pytest.raises(ParameterError, match=r"diffclass\[maps\]"):
         open_scene(tmp_path / "scene.tif")
     assert [file.name for file in tmp_path.iterdir()] == ["scene.tif"]
+
+
+@pytest.mark.parametrize("n", [2, 3, 1000])
+@pytest.mark.parametrize("step", [1 / 3600, -0.1, 30.0])
+def test_steps_of_axes_in_double_precision(n, step):
+    axis = 10.05 + step * np.arange(n)
+    assert even_steps(axis) == pytest.approx((10.05, step), rel=1e-9)
+    if n > 2:
+        axis[-1] += 0.01 * step
+        assert even_steps(axis) is None
 
 
 def test_a_local_system_has_no_place():

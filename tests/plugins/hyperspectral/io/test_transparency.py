@@ -12,6 +12,7 @@ from rasterio.enums import ColorInterp
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene, read_labels, write_class_map
+from diffclass_hyperspectral.io.readers import is_ignored
 
 from ..writers import save_envi
 from .test_geotiff import NORTH_UP
@@ -131,6 +132,28 @@ def test_one_gain_is_a_scale_factor(tmp_path):
         assert open_scene(save_envi(tmp_path, cube, "b.hdr", metadata=both)).scale_factor == 10
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "i4", "f4", "f8", "?"])
+@pytest.mark.parametrize(
+    "ignored", [None, np.nan, 0, -1, 0.5, 1, 127, 128, 255, 256, -32768, 65535, 65536, 1e300]
+)
+def test_a_value_that_the_type_cannot_hold_hides_no_pixel(dtype, ignored):
+    span = [0, 1] if dtype == "?" else [0, 0.5, 1] if dtype in "f4f8" else np.iinfo(dtype)
+    values = np.array([span.min, -1, 0, 127, span.max] if hasattr(span, "min") else span)
+    values = values[values >= getattr(span, "min", 0)].astype(dtype)
+    expected = [value == ignored for value in values.astype(float).tolist()]
+    assert is_ignored(values, ignored).tolist() == expected
+    of_bands = is_ignored(np.stack([values, values], axis=-1), np.array([np.nan, ignored or 0.0]))
+    assert not of_bands[:, 0].any()
+
+
+def test_a_value_in_a_header_is_one_of_the_files_precision():
+    assert is_ignored(np.float32([-3.4e38, 0.1, 0]), 0.1).tolist() == [False, True, False]
+    assert is_ignored(np.uint8([[7, 7], [1, 9]]), np.array([7.0, 9.0])).tolist() == [
+        [True, False],
+        [False, True],
+    ]
+
+
 # Photographs and archives
 
 
@@ -147,8 +170,10 @@ def test_photographs_are_scenes(tmp_path, ending):
 def test_a_photograph_is_upright_as_viewers_show_it(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by a quarter
-    Image.fromarray(RGB).save(tmp_path / "photo.jpg", exif=exif)
-    assert open_scene(tmp_path / "photo.jpg").shape == (16, 20, 3)
+    Image.fromarray(RGB).save(tmp_path / "photo.jpg", exif=exif, quality=100, subsampling=0)
+    data = np.asarray(open_scene(tmp_path / "photo.jpg").data)
+    # the first row is shown as the last column
+    np.testing.assert_allclose(data.astype(float), np.rot90(RGB, -1).astype(float), atol=5)
 
 
 @pytest.mark.parametrize("grey", [False, True])

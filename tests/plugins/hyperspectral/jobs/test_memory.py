@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import mmap
+from functools import partial
 
 import numpy as np
 import pytest
 
 from diffclass import DiffusionClassifier, DiffusionMap
+from diffclass.blocks import BlockPlan
 from diffclass.command_line.main import run
 from diffclass.jobs import embed, forecast_classification, forecast_suggestions
+from diffclass.jobs.classification.forecasts import forecast_blocks
 from diffclass.jobs.embedding import forecast_embedding
 from diffclass.system import costs, memory
 from diffclass.system.costs import Forecast
@@ -94,6 +97,19 @@ def test_it_grows_with_the_pixels_and_not_with_the_scene(spatial):
     more_bands = forecast(1000, bands=300, spatial=spatial)
     assert more_bands.peak == pytest.approx(forecast(1000, spatial=spatial).peak, rel=0.01)
     assert more_bands.peak - base < 1000 * 1000 * 300 * 4 * 4  # base: whatever ran here before
+
+
+def test_every_fit_takes_its_time_and_the_graph_is_made_once():
+    data = BlockArray((1000, 1000, 100), np.int16, read_rows=None, path="scene")
+    pixels, classifier = Pixels(Scene.from_array(data)), DiffusionClassifier()
+    plan = BlockPlan.within(16 * GIB, pixels.size(12, 16), n_workers=2)
+    assert plan.scheduler_seconds["diffusion"] > 0
+    for said in (forecast_classification, partial(forecast_blocks, plan=plan, n_machines=2)):
+        one, three = (said(pixels, classifier, 16, n_fits=n).seconds for n in (1, 3))
+        assert min(one["features"], one["neighbors"], one["diffusion"]) > 0
+        for name, seconds in one.items():
+            times = 1 if name in ("features", "cells", "neighbors", "affinities") else 3
+            assert three[name] == pytest.approx(times * seconds)
 
 
 def test_pieces_that_are_decompressed_together_count():

@@ -228,6 +228,18 @@ def test_a_real_scene_in_other_units_or_from_elsewhere(data_folder):
 # --- bands ---------------------------------------------------------------------------------------
 
 
+def test_features_beyond_what_numbers_can_hold_are_refused(tmp_path):
+    """A file may claim any number that is finite; what is divided by it need not be."""
+    model = fitted(features=SceneFeatures(4, spatial=True, scales=(0, 2.0))).model
+    model.features.scales_ = model.features.scales_ * 1e-40
+    loaded = load_model(save_model(tmp_path / "m", model))
+    with (
+        np.errstate(over="ignore"),
+        pytest.raises(DataError, match="its features by this model are beyond what numbers"),
+    ):
+        loaded.answers(scene_of())
+
+
 def test_bands_that_are_bad_in_the_other_scene(model):
     bad = np.ones(len(NM), dtype=bool)
     bad[[2, 5]] = False

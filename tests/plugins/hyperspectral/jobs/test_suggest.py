@@ -14,7 +14,13 @@ from diffclass.acquisition import RULES
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.jobs import Suggestion
-from diffclass_hyperspectral import open_scene, read_labels, write_points
+from diffclass_hyperspectral import (
+    SceneFeatures,
+    open_scene,
+    read_labels,
+    suggest_for_scene,
+    write_points,
+)
 from diffclass_hyperspectral.commands.suggest import suggest as command
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.maps import write_raster
@@ -118,6 +124,21 @@ def test_ranking_margins_and_map_agree(suggest, files, capsys, label_mode, round
         assert float(row["score"]) == pytest.approx(1 - float(row["margin"]), abs=1e-6)
 
 
+@pytest.mark.parametrize("rule", list(RULES))
+def test_the_function_gives_what_the_command_gives(rule, suggest, files, ids):
+    np.save(files / "labels.npy", np.repeat(np.repeat(ids[::4, ::4], 4, axis=0), 4, axis=1))
+    words = ["--rule", rule, "-n", "6", "--min-distance", "7", "--seed", "3"]
+    report, forecasts = suggest(*words), []
+    found = suggest_for_scene(
+        open_scene(files / "scene.npy"), read_labels(files / "labels.npy"), 6, rule=rule,
+        min_distance=7, features=SceneFeatures(6), random_state=3, before=forecasts.append,
+    )  # fmt: skip
+    assert [pixel.to_dict() for pixel in found.suggestions] == report["suggestions"]
+    assert (found.rule, found.min_distance, found.tau) == (rule, 7, report["tau"])
+    assert {pixel.current_name for pixel in found.suggestions} <= {"class 1", "class 2"}
+    assert len(forecasts) == 1
+
+
 def test_the_same_twice(suggest, files):
     first = suggest("--seed", "3")["suggestions"]
     assert suggest("--seed", "3", "--overwrite")["suggestions"] == first
@@ -192,9 +213,13 @@ def test_text_and_report(files, capsys):
 
 
 @pytest.mark.filterwarnings("default")
-def test_too_short_a_time_is_code_4_with_the_pixels_written(suggest, files):
-    suggest("--max-time", "1", code=4)
-    assert len(table(files / "out.csv")) == 10
+def test_too_short_a_time_is_code_4_with_the_pixels_written(suggest, files, ids):
+    found = suggest("--max-time", "1", code=4)
+    assert found["tau"] == 1
+    places = [(int(row["row"]), int(row["column"])) for row in table(files / "out.csv")]
+    assert places == [(pixel["row"], pixel["column"]) for pixel in found["suggestions"]]
+    assert len(set(places)) == 10
+    assert not any(ids[place] for place in places)
 
 
 @pytest.mark.parametrize(
