@@ -535,7 +535,7 @@ def test_gaussians_are_numpys(cases):
 
 
 def test_a_determinant_beyond_all_numbers_has_its_logarithm(rng):
-    pivots, w = np.logspace(0, 80, 9), rng.normal(size=9)
+    pivots, w = rng.permutation(np.logspace(38, 42, 9)), rng.normal(size=9)
     L = np.tril(rng.uniform(-0.5, 0.5, (9, 9)), -1) + np.eye(9)
     expected = np.linalg.solve(L.T, np.linalg.solve(L, w) / pivots)
     log_det = gaussians.solve(np.tril(L * pivots @ L.T), w)

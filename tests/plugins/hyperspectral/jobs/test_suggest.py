@@ -9,12 +9,18 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
+import diffclass
+from diffclass import DiffusionClassifier
 from diffclass.acquisition import RULES
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.jobs import Suggestion
 from diffclass_hyperspectral import (
+    LabelImage,
+    Pixels,
+    Scene,
     SceneFeatures,
     open_scene,
     read_labels,
@@ -23,6 +29,7 @@ from diffclass_hyperspectral import (
 )
 from diffclass_hyperspectral.commands.suggest import suggest as command
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.io.maps import write_raster
 
 FAST = ["--components", "6"]
@@ -125,18 +132,30 @@ def test_ranking_margins_and_map_agree(suggest, files, capsys, label_mode, round
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-def test_the_function_gives_what_the_command_gives(rule, suggest, files, ids):
-    np.save(files / "labels.npy", np.repeat(np.repeat(ids[::4, ::4], 4, axis=0), 4, axis=1))
-    words = ["--rule", rule, "-n", "6", "--min-distance", "7", "--seed", "3"]
-    report, forecasts = suggest(*words), []
+def test_the_function_chooses_by_a_classifier_of_all_labels(rule, tissue, ids):
+    """Label regions are groups, and the classifier by default that of the seed."""
+    ids = np.where(ndimage.maximum_filter(ids, 3) == tissue.truth, tissue.truth, 0)  # of squares
+    scene, labels = Scene.from_array(tissue.cube), LabelImage.from_array(ids)
+    forecasts = []
     found = suggest_for_scene(
-        open_scene(files / "scene.npy"), read_labels(files / "labels.npy"), 6, rule=rule,
-        min_distance=7, features=SceneFeatures(6), random_state=3, before=forecasts.append,
+        scene, labels, 6, rule=rule, min_distance=7, features=SceneFeatures(6), random_state=3,
+        before=forecasts.append,
     )  # fmt: skip
-    assert [pixel.to_dict() for pixel in found.suggestions] == report["suggestions"]
-    assert (found.rule, found.min_distance, found.tau) == (rule, 7, report["tau"])
-    assert {pixel.current_name for pixel in found.suggestions} <= {"class 1", "class 2"}
-    assert len(forecasts) == 1
+    pixels, y = Pixels(scene, SceneFeatures(6)), ids.ravel().astype(int)
+    model = DiffusionClassifier(random_state=3)
+    model.fit(pixels.points, np.where(y > 0, y, -1), groups=label_regions(ids).ravel())
+    expected = diffclass.suggest(
+        model.walk_, model.diffusion_, np.flatnonzero(y), 6, rule=rule, min_distance=7,
+        features=pixels.points, coordinates=pixels.places, random_state=3,
+    )  # fmt: skip
+    places = [(one.point["row"], one.point["column"]) for one in found.suggestions]
+    assert [row * COLUMNS + column for row, column in places] == expected.points.tolist()
+    assert [one.score for one in found.suggestions] == pytest.approx(expected.scores)
+    assert (found.rule, found.min_distance, found.tau) == (rule, 7, model.tau_)
+    for one, point in zip(found.suggestions, expected.points, strict=True):
+        assert one.current_name == f"class {model.transduction_[point]}"
+        assert one.margin == pytest.approx(model.margin_[point])
+    assert forecasts == [found.memory]
 
 
 def test_the_same_twice(suggest, files):
