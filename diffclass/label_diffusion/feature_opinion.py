@@ -57,6 +57,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import softmax
+from threadpoolctl import threadpool_limits
 
 from diffclass._validation import check_kind
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
@@ -263,6 +264,7 @@ class _Linear:
     less_sharp: float = 0.0  # prior against large b
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # for such matrices threads wait more than work
 def opinion_of(
     X: Rows,
     codes: np.ndarray,
