@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ from diffclass.names import is_mark
 from diffclass.system.output import write_json
 from diffclass.system.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import Cleanup, save_model, write_class_map, write_raster
-from diffclass_hyperspectral.io.file_names import NAME, is_for_each, names_of, safe_name
+from diffclass_hyperspectral.io.file_names import NAME, is_for_each, safe_name
 from diffclass_hyperspectral.io.maps import place_of
 from diffclass_hyperspectral.io.readers import SpectralLibrary, write_library
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.queries.answers import class_spectra
 from diffclass_relabel.queries.models import session_model
 from diffclass_relabel.session import SessionEditor, class_table
-from diffclass_relabel.session_file import SUFFIX, recent_sessions
+from diffclass_relabel.session_file import SUFFIX
 from diffclass_relabel.workspace import SceneWorkspace, TableWorkspace, Workspace, sizes_text
 from diffclass_tables import write_rows
 
@@ -94,21 +94,10 @@ def file_name(editor: SessionEditor, what: str, suffix: str | None = None) -> st
             return f"{NAME}_{plain}"
     else:
         plain = what + (suffix or (".json" if what == "report" else ".csv"))
-    return f"{safe_name(_own_name(editor))}_{plain}"
-
-
-def _own_name(editor: SessionEditor) -> str:
-    """Return the name of a session, which no known one of other scenes has."""
-    session, scenes = editor.log.path, [path.absolute() for path in editor.workspace.paths]
-    others = [known for known in recent_sessions() if list(known.scenes) != scenes]
-    named = [_named_by(session, scenes), *(_named_by(one.session, one.scenes) for one in others)]
-    return names_of(named)[0]
-
-
-def _named_by(session: Path, scenes: Sequence[Path]) -> Path:
-    """Return the path whose stem is a session's name; where somebody has named it, of its scene."""
-    is_named = len(scenes) == 1 and not session.name.endswith(SUFFIX)
-    return scenes[0] if is_named else session.with_suffix("")
+    # sessions of two scenes have two names (`diffclass_relabel.opening.default_session`)
+    session = editor.log.path.name
+    own = session.removesuffix(SUFFIX) if session.endswith(SUFFIX) else Path(workspace.name).stem
+    return f"{safe_name(own)}_{plain}"
 
 
 def export(

@@ -172,8 +172,9 @@ class Unseen:
         before = self._births[min(seen, len(self._authors))]
         for class_id in _classes_of(operation):
             birth, meant = self.birth(class_id), before.get(class_id)
-            is_own = meant is None and self._authors[birth - 1] == author  # just added
-            if birth and birth != meant and not is_own:
+            if birth in (0, meant):  # there is no such class, or it is the one that was seen
+                continue
+            if meant is not None or self._authors[birth - 1] != author:  # nor just added
                 raise ParameterError(
                     f"that class was removed meanwhile, and its number {class_id} belongs to "
                     "another one now; choose a class again"

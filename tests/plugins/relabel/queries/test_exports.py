@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 import pyogrio.raw
@@ -17,8 +16,6 @@ from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.jobs.library_labels import labels_of_library
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.exports import Downloads, export, file_name
-from diffclass_relabel.session import open_editor
-from diffclass_relabel.session_file import SUFFIX, remember
 
 from ..strokes import three_classes
 
@@ -223,23 +220,6 @@ def test_files_say_of_which_scene_they_are(new_editor, tissue, session, begins, 
         with pytest.raises(ParameterError, match="no name of a file on every system"):
             downloads.export(editor, what, wrong)
     downloads.close()
-
-
-def test_sessions_of_one_name_export_files_of_their_own(workspace, tmp_path, monkeypatch):
-    """A folder is named only where another known session of other scenes is called the same."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    names = []
-    for folder in ("north", "south", "south"):
-        scene = tmp_path / folder / "scene.hdr"
-        scene.parent.mkdir(exist_ok=True)
-        for place in workspace.paths[0].parent.glob("scene.*"):
-            shutil.copy(place, scene.parent)
-        session = scene.with_name(f"scene{SUFFIX}")
-        editor = open_editor([scene], session, build=False)
-        remember([scene], session, workspace.extent)
-        names.append(file_name(editor, "map", ".png"))
-        editor.close()
-    assert names == ["scene_map.png", "south_scene_map.png", "south_scene_map.png"]
 
 
 def test_a_full_temporary_folder_is_one_clear_error(editor, tissue, monkeypatch):
