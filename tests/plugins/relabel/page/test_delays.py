@@ -294,6 +294,27 @@ def test_a_class_that_another_page_replaced_gets_nothing(tab, far, log, editor):
     assert [log.class_at(10, column) for column in (10, 20, 30)] == [None, None, (3, "other")]
 
 
+def test_a_class_that_is_replaced_under_the_brush_gets_nothing(tab, far, log, editor):
+    """The stroke means what was in hand when the button went down, not what came meanwhile."""
+    other = far()
+    tab.key("3")
+    tab.press((20, 10), (20, 14))
+    other.menu("three", "Remove")
+    other.settle()
+    other.new_class("other")
+    other.settle()
+    tab.wait(f"diffclass.state.version === {editor.version}")
+    tab.release()
+    tab.settle()
+    assert [info.name for info in editor.session.classes] == ["one", "two", "other"]
+    assert log.class_at(20, 10) is None
+    tab.find(".message", has_text="belongs to another one now").wait_for()
+    tab.key("3")
+    tab.dab(30, 30)
+    tab.settle()
+    assert log.class_at(30, 30) == (3, "other")
+
+
 def test_a_class_that_was_undone_gives_nothing_to_the_one_with_its_number(tab, log, editor):
     """Before the server has answered, the page still shows the class that its undo takes back."""
     tab.new_class("old")

@@ -17,6 +17,7 @@ export interface Optimistic {
 export interface ClassRef {
   id: number; // 0 erases.
   spare?: boolean; // Labels of other classes stay.
+  seen?: number; // Version of the state in which the class was taken: its number may be another's since.
 }
 
 /** The id that a new class will have besides others, if nobody else adds one meanwhile; 0: there are too many. */

@@ -179,7 +179,7 @@ export class Session extends Emitter<SessionEvents> {
     const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
     if (isMapped) this.#clock = asked;
     const merged = operation.op === "merge_classes" && !this.classOf(operation.source)?.locked ? operation : null;
-    if (merged && this.#inHand?.id === merged.source) this.#inHand.id = merged.into;
+    if (merged && this.#inHand?.id === merged.source) [this.#inHand.id, this.#inHand.seen] = [merged.into, this.version];
     const sent = this.socket.apply(operation, seen, newId, Boolean(refused));
     this.#update();
     const done = await sent.catch(({ message }: Error) => (refused?.(message), null));
@@ -199,7 +199,7 @@ export class Session extends Emitter<SessionEvents> {
   /** A reference to the class of an id, to paint with: it stays right, whatever the server numbers it, and
    *  where it is merged meanwhile. */
   classRef(id: number, spare = false): ClassRef {
-    const ref = (this.#inHand = { id, spare });
+    const ref = (this.#inHand = { id, spare, seen: this.version });
     this.socket.optimistic.find((item) => id && item.newId === id)?.refs.push(ref);
     return ref;
   }
@@ -228,7 +228,7 @@ export class Session extends Emitter<SessionEvents> {
     if (pixels.size === 0) return this.changeLabels();
     const asked = performance.now();
     const patch = this.labels.add(pixels, painted);
-    const done = this.apply(operationOf(patch), { asked });
+    const done = this.apply(operationOf(patch), { asked, seen: painted.seen });
     this.changeLabels();
     if (await done) {
       patch.confirmed = true;
