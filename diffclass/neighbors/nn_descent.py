@@ -279,7 +279,7 @@ class _Sample:
 
 
 def search_cost(size: Size) -> Cost:
-    """Return what a search costs: cells, lists and pools are kept; copies, codes, pools are not.
+    """Return what a search costs: cells, lists and pools are kept; copies and rounds are not.
 
     Among many features most are noise, and lists grow.
     """

@@ -23,6 +23,7 @@ from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 
 from .browser import Tab, chromium
 from .clients import PageClient
+from .processes import Relabel
 
 COLORS = {1: (1, 2, 3), 2: (200, 100, 50), 3: (9, 80, 7)}
 NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
@@ -148,6 +149,21 @@ def process_environment():
         "OMP_NUM_THREADS": "1",
         "PYTHONUNBUFFERED": "1",
     }
+
+
+@pytest.fixture
+def relabel_in(tmp_path, process_environment):
+    """Run ``diffclass relabel`` in a folder, with recent sessions of its own, and end it."""
+    running = []
+
+    def started(folder, *words):
+        environment = process_environment | {"XDG_STATE_HOME": str(tmp_path / "state")}
+        running.append(Relabel(*words, cwd=folder, environment=environment))
+        return running[-1]
+
+    yield started
+    for process in running:
+        process.end()
 
 
 @pytest.fixture(scope="module")

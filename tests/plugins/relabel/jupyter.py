@@ -100,7 +100,22 @@ def write_notebook(path, *cells):
     path.write_text(json.dumps(content))
 
 
-class NotebookTab(Tab):
+class FramedTab(Tab):
+    """A page in a frame: what a `Tab` does to it goes to `frame`, whose element is `handle`."""
+
+    def js(self, code, argument=None):
+        return self.frame.evaluate(code, argument)
+
+    def find(self, selector, **options):
+        return self.frame.locator(selector, **options)
+
+    def at(self, row, column):
+        box = self.handle.bounding_box()
+        x, y = super().at(row, column)
+        return box["x"] + x, box["y"] + y
+
+
+class NotebookTab(FramedTab):
     """A notebook in JupyterLab; what a `Tab` does to the page goes to the frame in it."""
 
     def open(self, url):
@@ -137,19 +152,8 @@ class NotebookTab(Tab):
         condition = "() => window.diffclass?.connection === 'open' && diffclass.state"
         self.frame.wait_for_function(condition, timeout=1000 * STARTING)
 
-    def js(self, code, argument=None):
-        return self.frame.evaluate(code, argument)
-
     def wait(self, condition):
         self.frame.wait_for_function(f"() => {condition}", polling=10)
-
-    def find(self, selector, **options):
-        return self.frame.locator(selector, **options)
-
-    def at(self, row, column):
-        box = self.handle.bounding_box()
-        x, y = super().at(row, column)
-        return box["x"] + x, box["y"] + y
 
 
 def kernel_environment(environment):

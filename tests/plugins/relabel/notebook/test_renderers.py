@@ -15,7 +15,8 @@ import pytest
 
 from diffclass_relabel.notebook.pages import SessionThread
 
-from ..browser import PATIENCE, PREPARED, Tab
+from ..browser import PATIENCE, PREPARED
+from ..jupyter import FramedTab
 
 widget = pytest.importorskip("diffclass_relabel.notebook.widget", reason="no anywidget")
 
@@ -56,7 +57,7 @@ OUTPUT = """<!doctype html><html><head>{head}</head><body><div id="output"></div
 </script></body></html>"""
 
 
-class Rendered(Tab):
+class Rendered(FramedTab):
     """A tab on the widget in a frame of a renderer, and its kernel."""
 
     def __init__(self, browser, editor, renderer):
@@ -114,17 +115,6 @@ class Rendered(Tab):
     def idle(self):
         self.js("window.isIdle = false; void diffclass.idle().then(() => (window.isIdle = true))")
         self.wait("window.isIdle")
-
-    def js(self, code, argument=None):
-        return self.frame.evaluate(code, argument)
-
-    def find(self, selector, **options):
-        return self.frame.locator(selector, **options)
-
-    def at(self, row, column):
-        box = self.handle.bounding_box()
-        x, y = super().at(row, column)
-        return box["x"] + x, box["y"] + y
 
     def close(self):
         self.kernel.close()

@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,7 +21,6 @@ from diffclass_relabel.session_file import read_session, remember
 
 from ..browser import lacking
 from ..page.test_access import AXE
-from ..processes import Relabel
 
 
 @pytest.fixture
@@ -308,18 +308,9 @@ def grave_findings(page):
 
 
 @pytest.fixture
-def command(folder, process_environment, tmp_path):
+def command(folder, relabel_in):
     """Run ``diffclass relabel`` in the folder."""
-    running = []
-
-    def started(*more):
-        environment = process_environment | {"XDG_STATE_HOME": str(tmp_path / "state")}
-        running.append(Relabel(*more, cwd=folder, environment=environment))
-        return running[-1]
-
-    yield started
-    for process in running:
-        process.end()
+    return partial(relabel_in, folder)
 
 
 @pytest.mark.slow

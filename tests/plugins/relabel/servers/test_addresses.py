@@ -13,7 +13,6 @@ from diffclass_hyperspectral import read_labels, write_raster
 
 from ...hyperspectral.range_server import served
 from ..browser import PREPARED
-from ..processes import Relabel
 
 pytestmark = [
     pytest.mark.slow,
@@ -29,23 +28,9 @@ def there(tmp_path, tissue):
         yield server
 
 
-@pytest.fixture
-def start(tmp_path, process_environment):
-    running = []
-
-    def started(*words):
-        environment = process_environment | {"XDG_STATE_HOME": str(tmp_path / "state")}
-        running.append(Relabel(*words, environment=environment, cwd=tmp_path))
-        return running[-1]
-
-    yield started
-    for process in running:
-        process.end()
-
-
-def test_a_session_over_an_address(there, start, open_tab, browser, tmp_path):
+def test_a_session_over_an_address(there, relabel_in, open_tab, browser, tmp_path):
     address = f"{there.address}/scene.tif"
-    process = start(address)
+    process = relabel_in(tmp_path, address)
     tab = open_tab(process.url)
     for class_id, row in ((1, 5), (2, 30)):
         tab.add_class(f"class {class_id}")
@@ -60,7 +45,7 @@ def test_a_session_over_an_address(there, start, open_tab, browser, tmp_path):
     tab.page.close()
     assert process.end(signal.SIGINT) == 130
     # without a scene it is among the recent ones, and goes on
-    process = start()
+    process = relabel_in(tmp_path)
     page = browser.new_page()
     page.goto(process.url)
     page.get_by_role("button", name="scene.tif").click()
