@@ -259,7 +259,8 @@ class BlockWalk(LabelWalk[_Kept]):
         self._files = [name for name in self._files if name in alive]
 
     def _walk_on(self, n_steps: int) -> None:
-        if is_late(self, n_steps):
+        self.by_series = is_late(self, n_steps)
+        if self.by_series:
             walk_by_series(self, n_steps, self.dtype)
             return
         depth = self.graph.depth

@@ -104,6 +104,7 @@ class LabelWalk(ABC, Generic[_Map]):
     time: int
     goes_by_cut = False  # whether tau and the weights of the classes may be chosen by the cut
     labels_shield = False  # whether the walk stops at labels, so that those behind are not seen
+    by_series = False  # whether the last steps were taken by a series, which reaches any time
     _past_maps: Sequence[_Map] = ()  # the last two that `criteria` has looked at
 
     @abstractmethod
@@ -117,7 +118,7 @@ class LabelWalk(ABC, Generic[_Map]):
         """
         for time in cut_times(tau).tolist():
             if time > self.time:
-                self.advance(time)
+                self.advance(tau if self.by_series else time)
 
     @abstractmethod
     def coverage(self) -> np.ndarray:
@@ -443,7 +444,8 @@ class AbsorbingWalk(Walk):
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
         n_steps = time - self.time
-        if is_late(self, n_steps):
+        self.by_series = is_late(self, n_steps)
+        if self.by_series:
             walk_by_series(self, n_steps, self.state.dtype)
         elif takes_long_walk(self.time, n_steps):
             product = self.operator.in_double_precision().backward
