@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 
-.PHONY: demo test check style types layers doctests docs bench qgis-plugin qgis-test dist-check clean
+.PHONY: demo test check style types layers doctests docs bench qgis-plugin qgis-test release-check clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,12 +50,11 @@ qgis-test: $(BIN)/.installed
 	@command -v qgis_process || { echo "install QGIS first (Debian: qgis python3-qgis qgis-providers)"; exit 1; }
 	$(BIN)/python -m pytest tests/plugins/qgis
 
-# PYTHONS="python3.11 python3.12": an environment with each, the lowest versions with the first
-PYTHONS ?= $(VENV)-dist/bin/python
-dist-check:
+# wheel and sdist, and every extra alone in environments of the lowest and the newest Python that are found
+release-check:
 	$(PYTHON) -m venv $(VENV)-dist
 	$(VENV)-dist/bin/python -m pip install --quiet --disable-pip-version-check build twine
-	$(VENV)-dist/bin/python .ci/check_distribution.py --python $(PYTHONS)
+	$(VENV)-dist/bin/python .ci/release_check.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-dist dist demo_output site .docs/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """Use an installed diffclass in an empty folder: every command, the page, xarray, the notebook.
 
-Run by ``check_distribution.py`` with the Python of the environment that the wheel was installed in,
+Run by ``fresh_environments.py`` with the Python of the environment that the wheel was installed in,
 and by the publish workflow. Needs the extra ``all``; nothing of the source tree is imported.
 """
 

@@ -81,7 +81,7 @@ def _working_version(name: str) -> str | None:
     if installed is None:
         return None
     try:
-        importlib.import_module(_MODULES.get(name, name))
+        importlib.import_module(_MODULES.get(name, name.replace("-", "_")))
     except Exception as error:
         return f"{installed}, which cannot be imported ({' '.join(str(error).split())[:120]})"
     return installed

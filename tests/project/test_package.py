@@ -6,8 +6,6 @@ import importlib
 import json
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -71,14 +69,6 @@ def test_homes_define_their_names(name, home):
     module = importlib.import_module(f"diffclass.{home}")
     defined_in = getattr(module, name).__module__  # a package's names may be a module's in it
     assert f"{defined_in}.".startswith(f"{module.__name__}.")
-
-
-def test_the_version_is_said_alike():
-    root = Path(__file__).parents[2]
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    citation = (root / "CITATION.cff").read_text("utf-8")
-    assert project["version"] == diffclass.__version__
-    assert f"\nversion: {diffclass.__version__}\n" in citation
 
 
 def test_unknown_names_are_attribute_errors():

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from diffclass.command_line import console as speaking
+from diffclass.command_line import doctor
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene
@@ -303,6 +304,11 @@ def test_the_doctor(call):
     assert (code, err) == (0, "")
     for word in ("[maps]", "[plots]", "GDAL", "threads", "compiled", "GPU", "memory"):
         assert word in out
+
+
+def test_the_doctor_imports_a_package_by_the_name_of_its_module():
+    assert "cannot be imported" not in doctor._working_version("pytest-timeout")
+    assert "cannot be imported" not in doctor._working_version("pillow")
 
 
 @pytest.mark.parametrize(
