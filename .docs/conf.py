@@ -2,8 +2,9 @@
 
     python -m sphinx -W -c .docs .docs/pages site
 
-Before Sphinx reads `pages`, `stage` puts there what is made of the repository: the guides with the
-pictures that they show, the tutorials as notebooks, a page for each public module.
+Before Sphinx reads `pages`, `stage` puts there what is made of the repository: the guides that its
+pages list with the pictures that they show, the tutorials as notebooks, the gallery, and a page for
+each public module.
 """
 
 from __future__ import annotations
@@ -46,77 +47,10 @@ from stage import stage  # noqa: E402
 
 import diffclass  # noqa: E402
 
-NAVIGATION = {
-    "start": (
-        "Start",
-        {
-            "guide/start/scikit_learn.md": "If you know scikit-learn",
-            "guide/start/remote_sensing.md": "If you have a scene",
-            "guide/start/annotator.md": "If you label by hand",
-            "guide/start/papers.md": "If you read the papers",
-            "guide/start/contributor.md": "If you want to contribute",
-        },
-    ),
-    "guides": (
-        "Guides",
-        {
-            "README.md": "Overview",
-            "guide/which.md": "Which one do I take?",
-            "diffclass/README.md": "The core",
-            "plugins/README.md": "Scenes and relabelling",
-            "plugins/TABLES.md": "Tables",
-            "guide/how_it_works.md": "How it works",
-            "guide/how_long.md": "How long does it take?",
-            "guide/questions.md": "Questions",
-            "guide/data.md": "Data",
-            "guide/papers.md": "The papers, item by item",
-            "guide/applications.md": "Applications that the papers name",
-        },
-    ),
-    "tutorials": (
-        "Tutorials",
-        {
-            "guide/tutorials/digits.md": "Digits with ten labels",
-            "guide/tutorials/scene.md": "A scene, from file to map",
-            "guide/tutorials/page.md": "A session on the page",
-            "guide/tutorials/embeddings.md": "Embeddings and tables",
-            "guide/tutorials/diffusion_maps.md": "Diffusion maps",
-            "guide/tutorials/bandwidth.md": "Bandwidth and dimension",
-            "guide/tutorials/shaped_kernels.md": "Shaped kernels and warping",
-            "guide/tutorials/clusters.md": "Clusters and anomalies",
-            "guide/tutorials/beyond_memory.md": "Beyond memory",
-            "guide/tutorials/parts.md": "Parts of your own",
-        },
-    ),
-    "results": (
-        "Results",
-        {
-            "experiments/README.md": "Summary",
-            "experiments/results/accuracy.md": "Accuracy",
-            "experiments/results/options.md": "What each part adds",
-            "experiments/results/probabilities.md": "Probabilities",
-            "experiments/results/suggestions.md": "Suggestions",
-            "experiments/results/scenes.md": "Scenes without labels",
-            "experiments/results/speed.md": "Speed",
-            "experiments/results/scale.md": "Scale",
-            "experiments/results/page.md": "Drawings of tables",
-            "experiments/results/figures.md": "Figures of the papers",
-        },
-    ),
-    "project": (
-        "Project",
-        {
-            "diffclass/DECISIONS.md": "Decisions",
-            "tests/README.md": "Tests, contributing",
-            "CHANGELOG.md": "Changes",
-        },
-    ),
-}
-TITLES = {path: title for _, guides in NAVIGATION.values() for path, title in guides.items()}
 logger = getLogger(__name__)
 PAGES, CACHE = HERE / "pages", HERE / "cache"
 NAMES = read_names()
-TEXTS = stage(ROOT, PAGES, NAVIGATION, NAMES)
+TEXTS = stage(ROOT, PAGES, NAMES)
 _RELATIONS = relations_of(NAMES)
 _EXPLAINED = explanations(
     {
@@ -165,6 +99,11 @@ nb_execution_timeout = 120
 nb_merge_streams = True
 
 autosummary_generate = False
+autodoc_default_options = {  # the requests of metadata that scikit-learn gives its estimators
+    "exclude-members": ",".join(
+        f"set_{one}_request" for one in ("fit", "predict", "score", "transform")
+    )
+}
 autodoc_typehints = "none"  # docstrings say more: shapes and units
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
@@ -270,7 +209,7 @@ def add_relations(app: Sphinx, what: str, name: str, *rest: Any) -> None:
         for heading, places in _RELATIONS.get(name, {}).items()
     ]
     if guides := _EXPLAINED.get(name):
-        links = [f":doc:`{TITLES[path]} </{path.removesuffix('.md')}>`" for path in guides]
+        links = [f":doc:`/{path.removesuffix('.md')}`" for path in guides]
         rows.append(f":Explained in: {_few(links)}")
     lines += ["", *rows, ""] if rows else []
 
@@ -296,11 +235,6 @@ def write_formula(translator: HTML5Translator, node: nodes.math | nodes.math_blo
     display = "block" if isinstance(node, nodes.math_block) else "inline"
     translator.body.append(mathml(node.astext(), display=display))
     raise nodes.SkipNode
-
-
-def skip_member(app: Sphinx, what: str, name: str, member: Any, skip: bool, _: Any) -> bool | None:
-    """Leave out the requests of metadata that scikit-learn gives its estimators."""
-    return True if name.endswith("_request") else None
 
 
 def place_notebooks(app: Sphinx) -> None:
@@ -355,6 +289,5 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     app.connect("autodoc-process-docstring", add_relations, priority=900)
     app.connect("missing-reference", find_name)
-    app.connect("autodoc-skip-member", skip_member)
     app.connect("builder-inited", place_notebooks, priority=900)
     app.connect("build-finished", finish)

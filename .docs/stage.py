@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from names import PACKAGES, Names, is_code
 
-PAGES = ("commands", *PACKAGES)
+DEMO = Path("experiments/coifman_2005/tissue.png")
+FIGURES = "experiments/results/figures.md"
+GALLERY = """\
+# Gallery
+
+The scenes, and the figures of the papers, each with the command that makes it. A card leads to the
+page that explains its picture.
+
+"""
 COMMANDS = """\
 Commands
 ========
@@ -27,31 +35,58 @@ DRAWS = "\n# figure: "
 _CELL = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r'(?:\]\(|src(?:set)?=")([^")#:]+)')
 _PICTURE = re.compile(r"(?:<p>\n)?<picture>\n(.*?)</picture>\n(?:</p>\n)?", re.DOTALL)
+_LISTED = re.compile(r"^(?:.+<)?/(\S+?)>?$", re.MULTILINE)  # in a toctree
+_SHOWN = re.compile(r"!\[(.+?)\]\((.+?)\)")
+_FIGURE = re.compile(r"^\|[^|]*\|[^|]*\| `(\w+\.\w+)` \| ([^|]+) \|", re.MULTILINE)
 _NOTEBOOK = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
 
 
-def stage(
-    root: Path,
-    pages: Path,
-    navigation: Mapping[str, tuple[str, Mapping[str, str]]],
-    names: Names,
-) -> dict[str, str]:
+def stage(root: Path, pages: Path, names: Names) -> dict[str, str]:
     """Put all pages into the folder `pages`; return the texts of the guides by their paths."""
     texts = {}
-    copy_shown(root, root, (pages / "index.md").read_text("utf-8"), pages)
-    for page, (title, guides) in navigation.items():
-        texts |= {path: stage_guide(root, path, pages) for path in guides}
-        entries = (f"{title} </{path.removesuffix('.md')}>" for path, title in guides.items())
-        write(pages / f"{page}.md", contents(title, entries))
+    for page in ("index", "start", "guides", "tutorials", "results", "project"):
+        text = (pages / f"{page}.md").read_text("utf-8")
+        copy_shown(root, root, text, pages)
+        guides = [f"{guide}.md" for guide in _LISTED.findall(text)]
+        texts |= {guide: stage_guide(root, guide, pages) for guide in guides}
+    write(pages / "gallery.md", gallery(root, texts))
     stage_reference(names, pages / "reference")
-    write(pages / "reference.md", contents("Reference", [f"/reference/{one}" for one in PAGES]))
     return texts
 
 
-def contents(title: str, entries: Iterable[str]) -> str:
-    """Return a page that lists others."""
-    listed = "\n".join(entries)
-    return f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
+def gallery(root: Path, texts: Mapping[str, str]) -> str:
+    """Return a page of cards: the pictures of experiments, each with the command that makes it."""
+    rows = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", texts[FIGURES])  # a card is a link itself
+    told, cards, seen = dict(_FIGURE.findall(rows)), {}, set()
+    for guide, text in texts.items():
+        for words, link in _SHOWN.findall(text):
+            file = (root / guide).parent.joinpath(link).resolve().relative_to(root)
+            if file in seen or file.parts[0] != "experiments":
+                continue
+            seen.add(file)
+            part = words.partition(", ")[0] if guide == FIGURES else "Scenes and measurements"
+            made = _maker(root, file)
+            what = told.get(made.removeprefix("python -m experiments."), "")
+            cards.setdefault(part, []).append(
+                f":::{{grid-item-card}} {words}\n:img-top: {file}\n:img-alt: {words}\n"
+                f":link: /{guide.removesuffix('.md')}\n:link-type: doc\n\n{what}\n\n"
+                f"`{made}`\n:::\n"
+            )
+    parts = (
+        f"## {part}\n\n::::{{grid}} 1 2 2 3\n:gutter: 3\n\n{''.join(these)}::::\n"
+        for part, these in cards.items()
+    )
+    return GALLERY + "\n".join(parts)
+
+
+def _maker(root: Path, picture: Path) -> str:
+    """Return the command of a picture: of the module of its name, or of one that names the file."""
+    if picture == DEMO:
+        return "diffclass demo"
+    modules = sorted((root / picture.parent).glob("*.py"))
+    named = [one for one in modules if one.stem == picture.stem]
+    named += [one for one in modules if picture.name in one.read_text("utf-8")]
+    return f"python -m experiments.{picture.parent.name}.{named[0].stem}"
 
 
 def write(path: Path, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-import importlib
+import importlib.util
 import json
 import re
 import subprocess
@@ -47,8 +47,9 @@ def test_the_makefile_builds_the_site_in_the_same_way():
 
 
 def test_every_guide_is_a_page_with_the_anchors_of_the_repository(site):
-    conf = read(TOOLS, "conf.py")
-    guides = re.findall(r'^            "(.+\.md)": "', conf, flags=re.MULTILINE)
+    pages = "".join(page.read_text("utf-8") for page in (TOOLS / "pages").glob("*.md"))
+    listed = re.findall(r"^(?:.+<)?/(\S+?)>?$", pages, flags=re.MULTILINE)
+    guides = [f"{guide}.md" for guide in listed]
     told = {*ROOT.glob("guide/**/*.md"), *ROOT.glob("experiments/results/*.md")}
     told |= {ROOT / name for name in ("README.md", "CHANGELOG.md", "diffclass/DECISIONS.md")}
     assert {str(path.relative_to(ROOT)) for path in told} <= set(guides)
@@ -61,6 +62,20 @@ def test_the_first_page_has_three_doors(site):
     page = read(site, "index.html")
     doors = re.findall(r'class="[^"]*sd-stretched-link[^"]*" href="([^"]+)"', page)
     assert doors == [f"guide/tutorials/{name}.html" for name in ("digits", "scene", "page")]
+
+
+def test_the_gallery_has_every_figure_with_the_command_that_makes_it(site):
+    page = read(site, "gallery.html")
+    text = re.sub("<.+?>", "", page)
+    for paper in ("coifman_2005", "socher_2008", "delaporte_2008", "shan_2022"):
+        pictures = {*(ROOT / "experiments" / paper).glob("figure_*.png")}
+        made = {*re.findall(rf"python -m experiments\.{paper}\.(figure_\d+)", text)}
+        assert made == {picture.stem for picture in pictures}
+    modules = re.findall(r"python -m (experiments\.[\w.]+)", text)
+    assert len(modules) > 40
+    assert all(importlib.util.find_spec(module) for module in modules)
+    addresses = re.findall(r'class="[^"]*sd-stretched-link[^"]*" href="([^"]+)"', page)
+    assert len(addresses) == page.count("sd-card-img-top") == len(modules) + 1  # `diffclass demo`
 
 
 def test_names_are_documented_in_their_chapters(site):
