@@ -94,7 +94,7 @@ def test_links_and_pictures_resolve(guide):
 
 
 def test_the_readme_is_short():
-    assert (tables.ROOT / "README.md").stat().st_size <= 10_000
+    assert (tables.ROOT / "README.md").stat().st_size <= 9_000
 
 
 def figures_of_the_papers():
