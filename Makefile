@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 
-.PHONY: demo test check style types layers doctests docs bench qgis-plugin qgis-test release-check clean
+.PHONY: demo test quick check style types layers doctests docs bench qgis-plugin qgis-test release-check clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +17,11 @@ demo: $(BIN)/.installed
 
 test: $(BIN)/.installed
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# own tests of the modules that have changed since this work left main, and the laws
+quick: $(BIN)/.installed
+	$(BIN)/python -m tests.own_files | xargs -r $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	grep -rl '^@given' tests | xargs $(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis
 
 # with `make -j 2 check` the types are checked while the doctests run
 check: style layers doctests types

@@ -214,12 +214,12 @@ def test_the_map_of_noise_is_that_in_memory_as_much_as_with_other_seeds(small_bl
     assert np.mean(of_blocks) >= np.mean(of_seeds)
 
 
-def test_two_moons_in_many_blocks_are_two_classes():
-    points, truth = make_moons(100_000, noise=0.1, random_state=0)
+def test_two_moons_in_many_blocks_are_two_classes(small_blocks):
+    points, truth = make_moons(12_000, noise=0.1, random_state=0)
     points = points.astype(np.float32)
     labels = few_labels(truth, np.ones(len(truth), dtype=bool))
     whole = DiffusionClassifier(random_state=0).fit(points, labels)
-    model = BlockClassifier(memory=510e6, random_state=0).fit(points, labels)
+    model = BlockClassifier(random_state=0).fit(points, labels)
     assert model.facts_["n_blocks"] >= 9
     assert model.is_joined_
     assert (model.diffusion_.codes >= 0).all()

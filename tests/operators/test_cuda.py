@@ -28,6 +28,8 @@ HAS_DEVICE = SIMULATED or cuda.is_available()
 on_a_device = pytest.mark.skipif(not HAS_DEVICE, reason="no device; run in the simulator")
 N = 30
 MANY = 12 if SIMULATED else 150  # steps; the simulator takes a quarter of a second for each
+if SIMULATED:  # whose cost is that of its threads; several blocks of them meet
+    kernels.THREADS, kernels._WARP = 16, 4
 PRECISIONS = {np.float32: 1e-5, np.float64: 1e-12}
 
 
@@ -130,7 +132,7 @@ def test_neighbors_are_the_nearest(n, n_features, k, dtype):
 
 
 @on_a_device
-@pytest.mark.parametrize("n_features", [18, 20, 41, 60])
+@pytest.mark.parametrize("n_features", [18, 20, 40, 41])
 def test_features_beyond_the_shared_memory_are_met_in_parts(monkeypatch, n_features):
     monkeypatch.setattr(kernels, "_SHARED_FLOATS", 20)
     monkeypatch.setattr(kernels, "_MOST_HELD", 16)  # at most as many as are shared

@@ -15,7 +15,7 @@ from diffclass_relabel.session_file.session_log import read_session
 
 from ..jupyter import TOKEN, Lab, NotebookTab, kernel_environment, write_notebook
 
-ROUNDS = int(os.environ.get("DIFFCLASS_KERNELS", "6"))
+ROUNDS = int(os.environ.get("DIFFCLASS_KERNELS", "3"))
 WIDGET = (
     "import os, pathlib\npathlib.Path('pid').write_text(str(os.getpid()))\n"
     "from diffclass_relabel import RelabelWidget\nw = RelabelWidget('scene.npy', components=6)\nw"
