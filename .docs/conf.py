@@ -94,6 +94,7 @@ myst_heading_anchors = 6
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(CACHE / _code_identity())
 nb_execution_in_temp = True
+nb_execution_excludepatterns = os.environ.get("RUN_ELSEWHERE", "").split()
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True

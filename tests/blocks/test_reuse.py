@@ -45,11 +45,13 @@ def fitted(X, y, **parameters):
         return BlockClassifier(**{"random_state": 0} | parameters).fit(X, y)
 
 
-CHANGES = {
+POINTS = {
     "other points": lambda X: {"X": X + np.float32(1)},
     "another order": lambda X: {"X": X[::-1]},
     "one bit": lambda X: {"X": np.nextafter(X, np.where(np.arange(900)[:, None] == 7, 9, X))},
     "twice the features": lambda X: {"X": np.hstack([X, X])},
+}
+CHANGES = POINTS | {
     "fewer neighbours": lambda X: {"X": X, "n_neighbors": 8},
     "alpha": lambda X: {"X": X, "alpha": 1.0},
     "kernel": lambda X: {"X": X, "kernel": Gaussian()},
@@ -60,9 +62,10 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("given", ["array", "file", "map"])
-def test_another_graph_is_refused_and_the_first_stays(blobs, tmp_path, change, given):
+@pytest.mark.parametrize(
+    ("given", "changes"), [("array", CHANGES), ("file", POINTS), ("map", POINTS)]
+)
+def test_another_graph_is_refused_and_the_first_stays(blobs, tmp_path, given, changes):
     X, y, _ = blobs
     folder = tmp_path / "kept"
 
@@ -74,11 +77,12 @@ def test_another_graph_is_refused_and_the_first_stays(blobs, tmp_path, change, g
         return path if given == "file" else np.load(path, mmap_mode="r")
 
     known = fitted(as_given(X), y, scratch=folder).transduction_
-    other = CHANGES[change](X)
-    points = as_given(other.pop("X"))
-    with pytest.raises(ScratchError, match="holds a run with other") as said:
-        fitted(points, y, scratch=folder, **other)
-    assert str(folder) in str(said.value)
+    for change in changes.values():
+        other = change(X)
+        points = as_given(other.pop("X"))
+        with pytest.raises(ScratchError, match="holds a run with other") as said:
+            fitted(points, y, scratch=folder, **other)
+        assert str(folder) in str(said.value)
     assert np.array_equal(fitted(as_given(X), y, scratch=folder).transduction_, known)
 
 
@@ -123,7 +127,7 @@ VIEWS = {
     ("view", "order"), [*((view, "C") for view in VIEWS), ("whole", "F"), ("reversed", "F")]
 )
 def test_a_view_of_a_file_is_what_its_values_are(blobs, tmp_path, view, order):
-    np.save(tmp_path / "points.npy", np.asarray(blobs[0], order=order))
+    np.save(tmp_path / "points.npy", np.asarray(blobs[0][:600], order=order))
     points = VIEWS[view](np.load(tmp_path / "points.npy", mmap_mode="r"))
     labels = np.where(np.arange(len(points)) % 20, -1, np.arange(len(points)) % 3)
     same = fitted(np.array(points), labels).transduction_

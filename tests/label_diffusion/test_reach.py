@@ -45,7 +45,7 @@ def marked(n, labels):
 
 
 @MODES
-@pytest.mark.parametrize(("n", "dtype"), [(3000, np.float32), (12000, np.float64)])
+@pytest.mark.parametrize(("n", "dtype"), [(1500, np.float32), (6000, np.float64)])
 @pytest.mark.filterwarnings("ignore:by max_time")
 def test_two_strips_with_labels_at_opposite_ends(n, label_mode, dtype):
     """Each is its own component: all its points have the class of its one label."""

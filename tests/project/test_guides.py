@@ -4,8 +4,8 @@ Every guide has a folder and a namespace of its own, and its commands run as the
 that end by themselves in this process, those that serve a page in one of their own. A comment
 ``<!-- not run: why -->`` before a block leaves it out; the options of its commands have to exist
 all the same, as those of commands within a line have to. Of ``make`` the target has to exist,
-of ``python -m`` the module; any other program is left out by such a comment. The site runs the
-Python of tutorials as notebooks; here it runs up to the last command, to make what that needs.
+of ``python -m`` the module; any other program is left out by such a comment. Tutorials without a
+command are run as notebooks, for the site.
 """
 
 from __future__ import annotations
@@ -50,31 +50,27 @@ def named(path):
 def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     mpl.use("agg")
-    follow(guide, blocks(guide))
+    follow(guide)
     capsys.readouterr()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("guide", TUTORIALS, ids=named)
-def test_the_commands_of_a_tutorial_run(guide, tmp_path, monkeypatch):
+def test_the_code_of_a_tutorial_runs_and_so_do_its_commands(guide, tmp_path, monkeypatch):
+    """In a process of its own, whose memory counts."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
-    process = multiprocessing.get_context("spawn").Process(target=follow_tutorial, args=(guide,))
+    monkeypatch.setenv("PYTHONWARNINGS", "error::UserWarning")  # as in notebooks
+    process = multiprocessing.get_context("spawn").Process(target=follow, args=(guide,))
     process.start()
     process.join()
     assert process.exitcode == 0
 
 
-def follow_tutorial(guide):
-    """Follow a tutorial to its last command, in a process of its own, whose memory counts."""
-    found = list(blocks(guide))
-    follow(guide, found[: max(i for i, one in enumerate(found, 1) if one[0] in SHELLS)])
-
-
-def follow(guide, found):
-    """Do what the blocks of a guide say, in this folder."""
+def follow(guide):
+    """Do what a guide says, in this folder."""
     namespace = {"__name__": "__main__"}
-    for language, text, line, is_run in found:
+    for language, text, line, is_run in blocks(guide):
         where = f"{named(guide)}:{line}"
         if language == "python" and is_run:
             exec(compile("\n" * line + text, str(guide), "exec"), namespace)

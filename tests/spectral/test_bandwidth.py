@@ -43,7 +43,7 @@ def test_the_error_is_the_dense_one_on_512_points(make, alpha):
     X, _ = make(512, noise=0.02, random_state=0)
     curve = semigroup_bandwidth(X, alpha=alpha)
     assert curve.in_reach.all()
-    some = slice(0, None, 4)  # a dense norm takes long
+    some = slice(0, None, 8)  # a dense norm takes long
     dense = [dense_error(X, epsilon, alpha) for epsilon in curve.epsilons[some]]
     np.testing.assert_allclose(curve.values[some], dense, atol=1e-3)
 
@@ -126,7 +126,7 @@ def helix(n, random_state):
     return make_torus_helix(n, noise=0.0, random_state=random_state)
 
 
-@pytest.mark.parametrize("n", [500, 1500, 5000])
+@pytest.mark.parametrize("n", [500, 1500])
 @pytest.mark.parametrize(
     ("make", "dimension"),
     [

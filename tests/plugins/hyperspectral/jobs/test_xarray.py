@@ -304,13 +304,17 @@ def test_single_precision_degrees_keep_their_georeference(tmp_path):
     assert open_scene(cube.assign_coords(x=uneven)).georeference is None
 
 
-@pytest.mark.parametrize("down", [1, -1])
-@pytest.mark.parametrize("right", [1, -1])
-def test_rows_and_columns_may_run_either_way(tmp_path, down, right):
+@pytest.fixture(scope="module")
+def straight_map():
+    return make_cube().diffclass.classify(made_labels()).class_map
+
+
+@pytest.mark.parametrize(("down", "right"), [(1, -1), (-1, 1), (-1, -1)])
+def test_rows_and_columns_may_run_either_way(tmp_path, straight_map, down, right):
     """A cube that is turned has the map of the cube as it was, turned, by labels of every kind."""
     straight = make_cube()
     turned = straight[::down, ::right]
-    expected = straight.diffclass.classify(made_labels()).class_map[::down, ::right]
+    expected = straight_map[::down, ::right]
     write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=map_info_of(PLACE))
     picture = xr.DataArray(
         TISSUE.labels, dims=("y", "x"), coords={"y": straight.y, "x": straight.x}

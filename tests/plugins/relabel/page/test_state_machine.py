@@ -27,7 +27,7 @@ from ..delays import FarTab
 from ..processes import Relabel
 from ..proxies import Tunnel
 
-OPERATIONS = int(os.environ.get("DIFFCLASS_OPERATIONS", "1000"))
+OPERATIONS = int(os.environ.get("DIFFCLASS_OPERATIONS", "500"))
 STEPS = 250  # acts in one session
 SOON = 20  # acts after which pages and twin are compared
 ROWS, COLUMNS = 48, 50
