@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import rasterio.shutil
 
+from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.system.output import require_writable
 from diffclass_hyperspectral import open_scene, read_labels
@@ -162,32 +163,21 @@ def test_what_is_no_address(server, tmp_path):
         require_writable(f"{server.address}/map.tif")
 
 
-def test_a_command_reads_and_writes_nothing_there(server, tmp_path):
+def test_a_command_reads_and_writes_nothing_there(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     words = [
         "classify", f"{server.address}/scene.tif", "--labels", f"{server.address}/labels.tif",
         "--labels-per-class", "20",
     ]  # fmt: skip
-    run = [sys.executable, "-c", "from diffclass.command_line.main import main; main()"]
-    done = subprocess.run(
-        [*run, *words, "-o", "map.tif", "--report", "report.json"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    again = subprocess.run(
-        [*run, "rerun", "report.json", "--into", "again"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert again.returncode == 0, again.stderr
-    assert "the same result, point for point" in again.stdout
-    refused = subprocess.run(
-        [*run, *words, "-o", f"{server.address}/map.tif"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert refused.returncode == 2
-    assert "only read" in refused.stderr
-    server.fault = "early"
+    assert run([*words, "-o", "map.tif", "--report", "report.json"]) == 0
+    assert run(["rerun", "report.json", "--into", "again"]) == 0
+    assert "the same result, point for point" in capsys.readouterr().out
+    assert run([*words, "-o", f"{server.address}/map.tif"]) == 2
+    assert "only read" in capsys.readouterr().err
+    server.fault = "early"  # in a process that has read nothing there yet
+    main = "from diffclass.command_line.main import main; main()"
     broken = subprocess.run(
-        [*run, *words, "-o", "other.tif"],
+        [sys.executable, "-c", main, *words, "-o", "other.tif"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert broken.returncode == 3
