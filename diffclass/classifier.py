@@ -128,8 +128,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.
     join_features : bool or "auto", default="auto"
-        Whether linear functions of the features count beside the graph, as far as held-out labels
-        speak for them; see `diffclass.label_diffusion.feature_opinion`. "auto": where label_mode
+        Whether functions of the features count beside the graph, as far as held-out labels speak
+        for them; see `diffclass.label_diffusion.feature_opinion`. "auto": where label_mode
         and tau are "auto" too, there are no scores, and all classes are kept. With False the map is
         that of `diffuse_labels`.
     kept_classes : int, optional

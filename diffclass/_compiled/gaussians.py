@@ -1,11 +1,16 @@
-"""Loops over Gaussians N(x, W'W + s 1): W (r, d) holds orthogonal rows, the factors; s is noise."""
+"""Loops over Gaussians N(x, W'W + s 1): W (r, d) holds orthogonal rows, the factors; s is noise.
+
+`add_bumps` has round ones.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from diffclass._compiled.cell_tree import take_rows
 from diffclass._compiled.graphs import first_not_below
 from diffclass._compiled.loops import parallel, serial, share
+from diffclass._compiled.neighbor_lists import four_distances
 
 
 @parallel
@@ -180,3 +185,23 @@ def dot(a, b):
     for j in range(whole, n):
         first += np.float64(a[j]) * b[j]
     return (first + second) + (third + fourth)
+
+
+@parallel
+def add_bumps(part, Z, columns, rate, heights, out):
+    """out(x, c) += sum_l exp(-rate |z_x - y_l|^2) heights(l, c), for points Z (n, p).
+
+    columns (p, m) are the centres y_l, heights (m, n_classes); p is a multiple of 4. Z, columns and
+    rate are float32.
+    """
+    rows = np.empty((4, Z.shape[1]), np.float32)
+    distances = np.empty((4, columns.shape[1]), np.float32)
+    points = share(part, Z.shape[0])
+    for x in range(points.start, points.stop, 4):
+        take_rows(Z, x, points.stop, rows)
+        four_distances(rows, columns, distances)
+        for u in range(min(4, points.stop - x)):
+            for m in range(columns.shape[1]):
+                bump = np.exp(-rate * distances[u, m])
+                for c in range(heights.shape[1]):
+                    out[x + u, c] += bump * heights[m, c]

@@ -114,7 +114,7 @@ def _join(
         found.codes,
         labels,
         left,
-        calibration.temperature,
+        calibration,
         mass=found.operator.mass_at(np.arange(len(points))[read_rows(*points.shape)]),
     )
     codes, posteriors = _write_joined(found, of_walk, points, opinion, name)

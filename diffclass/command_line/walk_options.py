@@ -81,8 +81,8 @@ class WalkOptions:
         default=0,
     )
     join_features: str = option(
-        "Whether linear functions of the features count beside the graph, as far as held-out "
-        "labels speak for them. auto: where --label-mode and --tau are left out, in memory.",
+        "Whether functions of the features count beside the graph, as far as held-out labels "
+        "speak for them. auto: where --label-mode and --tau are left out.",
         hidden=True,
         of=OneOf(tuple(_JOINED)),
         default="auto",

@@ -88,6 +88,9 @@ class Calibration:
         Mean log loss of the held-out labels, before and after calibration; NaN without any.
     conformity : ndarray of shape (n_held_out,)
         Calibrated probability of its own class at each held-out label, ascending.
+    crossing : float
+        Share of the walks of four steps that end in another class of the map than that of their
+        point; 1 if they ended anywhere.
     """
 
     temperature: float
@@ -96,6 +99,7 @@ class Calibration:
     log_loss_before: float
     log_loss_after: float
     conformity: np.ndarray
+    crossing: float
 
     def apply(self, posteriors: Any) -> Any:
         """Return calibrated probabilities of posteriors, in the same order at each point.
@@ -125,7 +129,7 @@ class Calibration:
         return m / (m + 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all except ``conformity`` as values that JSON can hold."""
+        """Return all except ``conformity`` and ``crossing`` as values that JSON can hold."""
         losses = {"log_loss_before": self.log_loss_before, "log_loss_after": self.log_loss_after}
         return {
             "temperature": self.temperature,
@@ -224,7 +228,10 @@ def calibrated(
         float(losses_at.mean()) if len(truth) else np.nan
         for losses_at in _losses(left.posteriors, truth, np.array([1.0, exponent])).T
     )
-    return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own))
+    stays = np.take_along_axis(around, posteriors.argmax(axis=1)[:, None], axis=1)[:, 0]
+    by_chance = max(1 - 1 / posteriors.shape[1], np.finfo(float).tiny)  # none with one class
+    crossing = float(np.average(1 - stays, weights=mass)) / by_chance
+    return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own), crossing)
 
 
 def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:

@@ -1,16 +1,18 @@
-"""The opinion of the features: linear functions of them, joined with the map of the walk.
+"""The opinion of the features: functions of them, joined with the map of the walk.
 
 The walk knows a point by its neighbours. Where classes overlap or are mixtures of one another it
-crosses their borders, and a linear function of the features tells them apart better; where a class
-winds through the features it is the other way round. There are two such functions, of features z
+crosses their borders, and a smooth function of the features tells them apart better; where a class
+winds through the features it is the other way round. There are three such functions, of features z
 in standard units:
 
-*of the labels*, the mean of a Gaussian process with c classes, labelled points L, their classes as
-indicators Y and their weights W,
+*of the labels*, the means of two Gaussian processes with c classes, labelled points L, their
+classes as indicators Y and their weights W,
 
-    v(x) = 1/c + k(x, L) (k(L, L) + s W^-1)^-1 (Y - 1/c),    k(x, y) = 1 + <z(x), z(y)> / r^2,
+    v(x) = 1/c + k(x, L) (k(L, L) + s W^-1)^-1 (Y - 1/c),    s = 0.1,
 
-with r^2 the sum of the variances of the labelled points and s = 0.1;
+a linear one with k(x, y) = 1 + <z(x), z(y)> / r^2 and a curved one with
+k(x, y) = 1 + exp(-|z(x) - z(y)|^2 / 2 r^2), where r^2 is the sum of the variances of the labelled
+points. The curved one has a bump at each label, of at most 256;
 
 *of the map*, linear discriminants of its classes,
 
@@ -20,15 +22,19 @@ with m_i and f_i the mean and the share of class i, and S the covariance within 
 learn from all points, also where few are labelled: single points on the wrong side of a border
 hardly move them.
 
-*The pool.* Functions v and u join the posteriors p of the walk, at their calibrated temperature T,
-as
+*The pool.* Each function, v or u, joins the posteriors p of the walk, at their calibrated
+temperature T, as
 
-    q_i = p_i^(a/T) exp(b v_i) or p_i^(a/T) exp(b u_i), divided by their sum,
+    q_i = p_i^(a/T) exp(b v_i), divided by their sum,
 
 with a = 0, 1/2, 1 and b = 0 (the walk alone) or one of a few steps. Nothing is chosen: each of
-these is as likely as it predicts the held-out labels well, times a prior that prefers the walk, and
-the logarithms of all of them are averaged. So the result is a pool once more, with the means of a
-and of b. Where labels are few, or tell nothing, the walk decides.
+these is as likely as it predicts the held-out labels well, times a prior, and the logarithms of all
+of them are averaged. So the result is a pool once more, with the means of a and of b.
+
+The prior prefers the walk where its map has clusters, and so where four steps seldom end in another
+class: with the `Calibration.crossing` r, it is r^(1 - a) for b > 0 and r^(1 - 2 a) for b = 0, but r
+is at least e^-3. It lessens sharp functions of the labels by e^(-b / 10). Where labels are few, or
+tell nothing, the walk decides.
 
 *Held-out labels.* What the walk says without a label is known from calibration. What v says is in
 closed form: with H = (k(L, L) + s W^-1)^-1 and h = H (Y - 1/c) the labels of a group B that are
@@ -44,9 +50,10 @@ s, the steps and the prior were chosen on the choosing half of the problems of
 `experiments.few_labels.benchmark`, which has the figures.
 
 Sources: C. Rasmussen and C. Williams, Gaussian processes for machine learning, 2006, sections 2.1
-(linear kernel) and 5.4.2 (leaving one out); J. Hoeting et al., Bayesian model averaging, 1999;
-C. Genest and J. Zidek, Combining probability distributions, 1986 (logarithmic pools); T. Hastie,
-R. Tibshirani and J. Friedman, The elements of statistical learning, 2009, section 4.3.
+(linear kernel), 4.2.1 (squared exponential) and 5.4.2 (leaving one out); J. Hoeting et al.,
+Bayesian model averaging, 1999; C. Genest and J. Zidek, Combining probability distributions, 1986
+(logarithmic pools); T. Hastie, R. Tibshirani and J. Friedman, The elements of statistical learning,
+2009, section 4.3.
 """
 
 from __future__ import annotations
@@ -56,9 +63,11 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
+from diffclass import _compiled
 from diffclass._validation import check_kind
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
 from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffuse
@@ -76,12 +85,13 @@ _RIDGE = 0.01  # of S: this share of it is the mean variance in all directions
 _MOST_DIRECTIONS = 60  # of the features in which S is known; of more, the leading ones count
 _MOST_ROWS = 5000  # from which these directions are found
 _MOST_LABELS = 2000  # from which the features are learnt: their matrix is dense
+_MOST_BUMPS = 256  # of them: each is a distance from every point
 _MOST_VALUES = 4_000_000  # of the features that are read at a time
 _TRUSTS = (0.0, 0.5, 1.0)  # a
 _OF_LABELS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # b of v
 _OF_MAP = (0.25, 0.5, 1.0)  # b of u
-# Logarithms of the prior: of the walk alone, and against large b and small a.
-_ALONE, _LESS_SHARP, _LESS_TRUST = 3.0, 0.1, 3.0
+_LESS_SHARP = 0.1  # logarithm of the prior, for each unit of b
+_MOST_PREFERRED = 3.0  # -log r
 _LEAST = 1e-30  # of a posterior, and of the share of a class without points
 
 
@@ -104,6 +114,12 @@ class FeatureOpinion:
     coefficients : ndarray of shape (d, n_classes)
         Of the features in standard units: those of v and u, each times the mean of its b.
     intercept : ndarray of shape (n_classes,)
+    centers : ndarray of shape (m, d)
+        Labelled points in standard units, the centres of the bumps.
+    bumps : ndarray of shape (m, n_classes)
+        Their heights: those of the curved v, times the mean of its b.
+    rate : float
+        1 / 2 r^2.
     exponent : float
         Mean of a / T.
     weight : float
@@ -116,6 +132,9 @@ class FeatureOpinion:
     scale: np.ndarray
     coefficients: np.ndarray
     intercept: np.ndarray
+    centers: np.ndarray
+    bumps: np.ndarray
+    rate: float
     exponent: float
     weight: float
     n_held_out: int
@@ -129,12 +148,28 @@ class FeatureOpinion:
             z = (_doubles(X[block]) - self.mean) / self.scale
             # not by BLAS, whose last digits depend on how many points there are
             says = np.einsum("nd,dc->nc", z, self.coefficients) + self.intercept
+            self._add_bumps(z, says)
             joined[block] = softmax(says + self.exponent * _logarithms(posteriors[block]), axis=1)
         return joined
+
+    def _add_bumps(self, z: np.ndarray, says: np.ndarray) -> None:
+        """Add what the curved function says of points z (n, d) to ``says`` (n, n_classes)."""
+        Z, centers = (_padded_to_four(points) for points in (z, self.centers))
+        columns = np.ascontiguousarray(centers.T)
+        _compiled.gaussians.add_bumps(Z, columns, np.float32(self.rate), self.bumps, says)
 
     def weighed(self, class_weight: np.ndarray) -> FeatureOpinion:
         """Return the opinion with a weight (n_classes,) of each class as one more factor."""
         return replace(self, intercept=self.intercept + np.log(class_weight))
+
+
+def _padded_to_four(points: np.ndarray) -> np.ndarray:
+    """Return points (n, d) in single precision, with a multiple of four features, the rest 0."""
+    n, d = points.shape
+    padded = np.zeros((n, -(-d // 4) * 4), dtype=np.float32)
+    with np.errstate(over="ignore"):  # so far away, every bump is 0
+        padded[:, :d] = points
+    return padded
 
 
 def read_rows(n_points: int, n_features: int) -> slice:
@@ -147,7 +182,7 @@ def opinion_cost(size: Size) -> Cost:
     """Return what learning the opinion costs, and joining it with posteriors."""
     n_labels = min(size.points, _MOST_LABELS)
     rank = min(n_labels, size.features + 1)
-    values = 4 * min(size.points * size.features, _MOST_VALUES)  # and copies
+    values = 5 * min(size.points * size.features, _MOST_VALUES)  # and copies
     return Cost(8 * (values + 3 * n_labels * size.features + 3 * rank**2))
 
 
@@ -239,7 +274,7 @@ def diffuse_joined(
             walked.codes,
             labels,
             left,
-            calibration.temperature,
+            calibration,
             mass=None if mass is None else mass[read_rows(*X.shape)],
         )
         joined = walked.with_posteriors(opinion.joined(walked.posteriors, X))
@@ -254,14 +289,15 @@ def diffuse_joined(
 
 
 @dataclass(frozen=True, eq=False)
-class _Linear:
-    """A linear function of features in standard units, and its values without held-out labels."""
+class _Function:
+    """A function of features in standard units, and its values without held-out labels."""
 
     coefficients: np.ndarray  # (d, n_classes)
     intercept: np.ndarray  # (n_classes,)
     without: np.ndarray  # (m, n_classes)
     steps: tuple[float, ...]  # b
     less_sharp: float = 0.0  # prior against large b
+    bumps: np.ndarray | None = None  # (n_bumps, n_classes)
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # for such matrices threads wait more than work
@@ -270,7 +306,7 @@ def opinion_of(
     codes: np.ndarray,
     labels: Labels,
     left: HeldOutLabels,
-    temperature: float,
+    calibration: Calibration,
     *,
     mass: np.ndarray | None,
 ) -> tuple[FeatureOpinion, np.ndarray]:
@@ -285,12 +321,12 @@ def opinion_of(
     labels : Labels
     left : HeldOutLabels
         Some of them, and what the walk says of their points without them.
-    temperature : float
+    calibration : Calibration
         Of the walk's posteriors.
     mass : ndarray of shape (m,) or None
         How many equal points each one of `read_rows` is.
     """
-    learnt = _learnt_from(labels, left)
+    learnt = _learnt_from(labels.only(labels.counted), left, _MOST_LABELS)
     labelled = _doubles(X[learnt.points])
     read = read_rows(len(X), labelled.shape[1])
     points = _doubles(X[read])
@@ -307,16 +343,28 @@ def opinion_of(
     )
     del points
     labelled = (labelled - mean) / scale
-    functions = [_of_labels(labelled, learnt, left), _of_map(on_map, labelled, learnt, left)]
-    walk = _logarithms(left.posteriors) / temperature
-    trust, sharpness, alone = _means(walk, functions, left.codes)
-    says = sum(b * one.without for b, one in zip(sharpness, functions, strict=True))
+    spread = float(labelled.var(axis=0).sum()) or 1.0  # r^2
+    near = _learnt_from(learnt, left, _MOST_BUMPS)
+    centers = labelled[np.searchsorted(learnt.points, near.points)]
+    functions = [
+        _linear(labelled, learnt, left, spread),
+        _curved(centers, near, left, spread),
+        _of_map(on_map, labelled, learnt, left),
+    ]
+    walk = _logarithms(left.posteriors) / calibration.temperature
+    preference = float(-np.log(np.clip(calibration.crossing, np.exp(-_MOST_PREFERRED), 1)))
+    trust, sharpness, alone = _means(walk, functions, left.codes, preference)
+    weighed = list(zip(sharpness, functions, strict=True))
+    says = sum(b * one.without for b, one in weighed)
     opinion = FeatureOpinion(
         mean,
         scale,
-        sum(b * one.coefficients for b, one in zip(sharpness, functions, strict=True)),
-        sum(b * one.intercept for b, one in zip(sharpness, functions, strict=True)),
-        exponent=trust / temperature,
+        sum(b * one.coefficients for b, one in weighed),
+        sum(b * one.intercept for b, one in weighed),
+        centers,
+        sum(b * one.bumps for b, one in weighed if one.bumps is not None),
+        rate=1 / (2 * spread),
+        exponent=trust / calibration.temperature,
         weight=1 - alone,
         n_held_out=len(left.points),
     )
@@ -324,13 +372,16 @@ def opinion_of(
 
 
 def _means(
-    walk: np.ndarray, functions: list[_Linear], codes: np.ndarray
+    walk: np.ndarray, functions: list[_Function], codes: np.ndarray, preference: float
 ) -> tuple[float, np.ndarray, float]:
-    """Return the means of a and of each b, and the probability that b is 0."""
+    """Return the means of a and of each b, and the probability that b is 0.
+
+    ``preference`` is -log r.
+    """
     pools = []  # a, the number of the function, b, and the logarithm of the probability
     for a in _TRUSTS:
-        prior = -_LESS_TRUST * (1 - a)
-        pools.append((a, 0, 0.0, prior + _ALONE - _loss(a * walk, codes)))
+        prior = -preference * (1 - a)
+        pools.append((a, 0, 0.0, prior + preference * a - _loss(a * walk, codes)))
         for k, one in enumerate(functions):
             for b in one.steps:
                 loss = _loss(a * walk + b * one.without, codes)
@@ -342,15 +393,35 @@ def _means(
     return float(probability @ trusts), sharpness, float(probability[steps == 0].sum())
 
 
-def _of_labels(labelled: np.ndarray, learnt: Labels, left: HeldOutLabels) -> _Linear:
-    """Return v."""
-    n_classes = left.posteriors.shape[1]
-    centred = np.eye(n_classes)[learnt.codes] - 1 / n_classes
-    spread = float(labelled.var(axis=0).sum()) or 1.0  # r^2
-    # k(L, L) = F F^T with the fewest columns, so that H = P - P F (1 + F^T P F)^-1 F^T P, P = W / s
+def _linear(labelled: np.ndarray, learnt: Labels, left: HeldOutLabels, spread: float) -> _Function:
+    """Return the linear v."""
     factor = np.column_stack([np.ones(len(labelled)), labelled / np.sqrt(spread)])
     if factor.shape[1] > len(factor):
         factor = np.asarray(np.linalg.qr(factor.T, mode="r")).T
+    h, without = _process(factor, learnt, left)
+    return _Function(labelled.T @ h / spread, h.sum(axis=0), without, _OF_LABELS, _LESS_SHARP)
+
+
+def _curved(centers: np.ndarray, learnt: Labels, left: HeldOutLabels, spread: float) -> _Function:
+    """Return the curved v."""
+    kernel = np.exp(-cdist(centers, centers, "sqeuclidean") / (2 * spread))
+    values, vectors = eigh(1 + kernel)
+    factor = vectors * np.sqrt(np.maximum(values, 0))  # equal points make it singular
+    h, without = _process(factor, learnt, left)
+    nothing = np.zeros((centers.shape[1], h.shape[1]))
+    return _Function(nothing, h.sum(axis=0), without, _OF_LABELS, _LESS_SHARP, bumps=h)
+
+
+def _process(
+    factor: np.ndarray, learnt: Labels, left: HeldOutLabels
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return h = H (Y - 1/c), (n_labels, n_classes), and v without the held-out labels.
+
+    ``factor`` F (n_labels, rank) has k(L, L) = F F^T, so H = P - P F (1 + F^T P F)^-1 F^T P with
+    P = W / s.
+    """
+    n_classes = left.posteriors.shape[1]
+    centred = np.eye(n_classes)[learnt.codes] - 1 / n_classes
     precision = learnt.weight[:, None] / _NOISE
     weighed = precision * factor
     inner = np.linalg.inv(np.eye(factor.shape[1]) + factor.T @ weighed)
@@ -361,7 +432,7 @@ def _of_labels(labelled: np.ndarray, learnt: Labels, left: HeldOutLabels) -> _Li
         of_block = np.diag(precision[block, 0]) - weighed[block] @ inner @ weighed[block].T
         residuals = np.linalg.solve(of_block, h[block])
         without[row] = centred[label] - residuals[np.searchsorted(block, label)]
-    return _Linear(labelled.T @ h / spread, h.sum(axis=0), without, _OF_LABELS, _LESS_SHARP)
+    return h, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,7 +452,7 @@ class _Map:
         return [member.sum(axis=0), member.T @ points, squares]
 
 
-def _of_map(on_map: _Map, labelled: np.ndarray, learnt: Labels, left: HeldOutLabels) -> _Linear:
+def _of_map(on_map: _Map, labelled: np.ndarray, learnt: Labels, left: HeldOutLabels) -> _Function:
     """Return u."""
     axes = _leading_directions(on_map.points)
     on_map, labelled = replace(on_map, points=on_map.points @ axes), labelled @ axes
@@ -398,7 +469,7 @@ def _of_map(on_map: _Map, labelled: np.ndarray, learnt: Labels, left: HeldOutLab
         part = on_map.sums(n_classes, in_order[bounds[own] : bounds[own + 1]])
         W, w = _discriminants([a - b for a, b in zip(whole, part, strict=True)], share)
         without[row] = labelled[label] @ W + w
-    return _Linear(axes @ coefficients, intercept, without, _OF_MAP)
+    return _Function(axes @ coefficients, intercept, without, _OF_MAP)
 
 
 def _discriminants(
@@ -452,14 +523,12 @@ def _standard_units(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return middle + half * mean, np.where(varies, half * deviation, 1.0)
 
 
-def _learnt_from(labels: Labels, left: HeldOutLabels) -> Labels:
-    """Return labels that count, those held out among them."""
-    labels = labels.only(labels.counted)
-    if len(labels.points) <= _MOST_LABELS:
+def _learnt_from(labels: Labels, left: HeldOutLabels, most: int) -> Labels:
+    """Return at most so many labels, those held out among them."""
+    if len(labels.points) <= most:
         return labels
     others = np.setdiff1d(labels.points, left.points)
-    n_others = _MOST_LABELS - len(left.points)
-    others = np.random.default_rng(0).choice(others, n_others, replace=False)
+    others = np.random.default_rng(0).choice(others, most - len(left.points), replace=False)
     return labels.only(np.isin(labels.points, np.concatenate([left.points, others])))
 
 

@@ -74,7 +74,7 @@ _STEPS = Record(StepsToPoints, {
 
 _FEATURE_OPINION = Record(FeatureOpinion, {
     "mean": Array(("d",)), "scale": Array(("d",)), "coefficients": Array(("d", "c")),
-    "intercept": Array(("c",)),
+    "intercept": Array(("c",)), "centers": Array(("b", "d")), "bumps": Array(("b", "c")),
 })  # fmt: skip
 
 _NEW_POINTS = Record(NewPoints, {
@@ -94,7 +94,7 @@ _NEW_POINTS = Record(NewPoints, {
 
 _CALIBRATION = Record(Calibration, {
     "log_loss_before": Number(may_be_nan=True), "log_loss_after": Number(may_be_nan=True),
-    "conformity": Array((None,)),
+    "conformity": Array((None,)), "crossing": Number(),
 })  # fmt: skip
 
 _STOPPING_RULE = Record(StoppingRule, {"max_time": Maybe(Whole(1))})

@@ -16,7 +16,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import ndimage
-from sklearn.datasets import make_blobs, make_circles, make_moons, make_swiss_roll
+from sklearn.datasets import (
+    make_blobs,
+    make_circles,
+    make_classification,
+    make_gaussian_quantiles,
+    make_hastie_10_2,
+    make_moons,
+    make_swiss_roll,
+)
 
 Random = np.random.Generator
 Sample = tuple[np.ndarray, np.ndarray]
@@ -294,9 +302,52 @@ def heavier_tails(random: Random) -> Sample:
     return _heavy_tails(random, 2, 5, 10)
 
 
+def ball(random: Random) -> Sample:
+    """A cloud in three dimensions, whose inner half is a class: 1,000 points, no gap."""
+    return make_gaussian_quantiles(
+        n_samples=1000, n_features=3, n_classes=2, random_state=_seed(random)
+    )
+
+
+def ball_in_ten(random: Random) -> Sample:
+    """A cloud in ten dimensions, whose inner half is a class: 2,000 points, no gap."""
+    X, sign = make_hastie_10_2(2000, random_state=_seed(random))
+    return X, (sign > 0).astype(int)
+
+
+def few_columns(random: Random) -> Sample:
+    """Two classes by 20 columns, of which two count: 1,000 rows."""
+    return make_classification(1000, 20, random_state=_seed(random))
+
+
+def many_columns(random: Random) -> Sample:
+    """Four classes of two clusters by 30 columns, of which ten count: 2,000 rows."""
+    return make_classification(2000, 30, n_informative=10, n_classes=4, random_state=_seed(random))
+
+
+def mixed_table(random: Random) -> Sample:
+    """Two classes by three numbers that overlap and three columns of four kinds; 1,000 rows."""
+    codes = random.integers(0, 2, 1000)
+    numbers = random.normal(size=(1000, 3)) + codes[:, None] * [1.2, 1.0, 0.0]
+    columns = [numbers]
+    for _ in range(3):
+        shares = random.dirichlet([1.5] * 4, 2)
+        kinds = (random.random((1000, 1)) > np.cumsum(shares, axis=1)[codes, :3]).sum(axis=1)
+        columns.append(np.eye(4)[kinds])
+    X = np.hstack(columns)
+    return (X - X.mean(axis=0)) / X.std(axis=0), codes
+
+
+def small_counts(random: Random) -> Sample:
+    """Three classes by twelve columns of numbers from 0 to 3; 1,500 rows."""
+    codes = random.integers(0, 3, 1500)
+    return random.binomial(3, random.beta(2, 2, size=(3, 12))[codes]).astype(float), codes
+
+
 _UNBALANCED = {"equal": (1, 2, 5, 10), "proportional": (10,)}
 _DRAWN = {"equal": (1, 5), "strokes": (10,)}
 _ONE_SIDED = {"one-sided": (5,)}
+_TABLE = {"equal": (1, 5, 10, 20)}
 FAMILIES: dict[str, Family] = {
     "unbalanced-blobs": Family(unbalanced_blobs, _UNBALANCED, n_draws=20),
     "unbalanced-space": Family(unbalanced_space, _UNBALANCED),
@@ -332,4 +383,10 @@ FAMILIES: dict[str, Family] = {
     "mixed-columns": Family(mixed_columns),
     "heavy-tails": Family(heavy_tails),
     "heavier-tails": Family(heavier_tails),
+    "ball": Family(ball, _TABLE),
+    "ball-in-ten": Family(ball_in_ten, _TABLE),
+    "few-columns": Family(few_columns, _TABLE),
+    "many-columns": Family(many_columns, _TABLE),
+    "mixed-table": Family(mixed_table, _TABLE),
+    "small-counts": Family(small_counts, _TABLE),
 }

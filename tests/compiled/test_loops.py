@@ -184,6 +184,11 @@ def gaussian_cases(graph, X, out):
     w = out("solution", 3)
     w[:] = 1, 2, 3
     out("log det", 1)[0] = gaussians.solve(centered[:3] @ centered[:3].T + np.eye(3), w)
+    four = (neighbor_points()[:, :4] / 8).astype(np.float32)
+    heights = np.arange(22.0).reshape(11, 2)
+    gaussians.add_bumps(
+        four[:13], four[13:].T.copy(), np.float32(0.5), heights, out("bumps", (13, 2), np.float32)
+    )
     out("dot", 1)[0] = gaussians.dot(np.arange(7.0), np.arange(7.0))
 
 
@@ -727,3 +732,10 @@ def test_kth_value_of_any_order(n_values, n_distinct):
     for values in (random, ascending, ascending[::-1], np.roll(ascending, n_values // 3)):
         for k in {0, n_values // 2, n_values - 1}:
             assert neighbor_lists.kth_value(values.copy(), k) == ascending[k]
+
+
+def test_bumps_are_numpys(cases):
+    points = neighbor_points()[:, :4] / 8
+    squares = ((points[:13, None] - points[13:]) ** 2).sum(axis=-1)
+    expected = np.exp(-squares / 2) @ np.arange(22.0).reshape(11, 2)
+    np.testing.assert_allclose(cases["bumps"], expected, rtol=1e-5)

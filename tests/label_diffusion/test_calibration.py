@@ -136,7 +136,7 @@ def test_sets_from_one_stroke_per_class_state_nothing(digits):
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 40), st.floats(0.01, 0.99))
 def test_sets_say_something_up_to_the_highest_level(m, level):
-    calibration = Calibration(1.0, 1.0, m, np.nan, np.nan, np.linspace(0.3, 0.9, m))
+    calibration = Calibration(1.0, 1.0, m, np.nan, np.nan, np.linspace(0.3, 0.9, m), 0.1)
     says = not calibration.sets(np.array([[0.9, 0.1]]), level=level).all()
     assert says == (level <= calibration.highest_level + 1e-9)
     assert 0 <= calibration.highest_level < 1

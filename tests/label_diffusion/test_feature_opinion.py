@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import DotProduct
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
 from diffclass import (
     DiffusionClassifier,
@@ -22,10 +22,12 @@ from diffclass import (
 )
 from diffclass.label_diffusion import DiffusionRules, Labels, diffuse_joined, feature_opinion
 from diffclass.label_diffusion.feature_opinion import (
+    _curved,
+    _Function,
     _learnt_from,
+    _linear,
     _Map,
     _means,
-    _of_labels,
     _of_map,
     _standard_units,
 )
@@ -69,31 +71,49 @@ def held_out(X, codes, weight=None, groups=None):
     found = diffuse_labels(operator, codes, label_weight=weight, groups=groups)
     left = hold_out_labels(operator, labels, found)
     mean, scale = _standard_units(X)
-    return found, left, _learnt_from(labels, left), (X - mean) / scale
+    learnt = _learnt_from(labels, left, feature_opinion._MOST_LABELS)
+    return found, left, learnt, (X - mean) / scale
 
 
-def gaussian_process(z, y, weight):
-    """Return scikit-learn's, whose kernel is r^2 + <x, y>, in these units."""
+KERNELS = {
+    "linear": DotProduct(1.0, "fixed"),
+    "curved": ConstantKernel(1.0, "fixed") + RBF(1.0, "fixed"),
+}
+
+
+def gaussian_process(kernel, z, y, weight):
+    """Return scikit-learn's, whose kernels are 1 + <x, y> and so on, in these units."""
     r = np.sqrt(z[0].var(axis=0).sum())
-    model = GaussianProcessRegressor(DotProduct(1.0, "fixed"), alpha=0.1 / weight, optimizer=None)
+    model = GaussianProcessRegressor(KERNELS[kernel], alpha=0.1 / weight, optimizer=None)
     return lambda rest, at: (
         model.set_params(alpha=0.1 / weight[rest]).fit(z[0][rest] / r, np.eye(2)[y[rest]] - 0.5)
     ).predict(z[1][at] / r)
 
 
+def values_of(function, z, centers, spread):
+    """Return what a function says at points in standard units, but for 1/c."""
+    says = z @ function.coefficients + function.intercept
+    if function.bumps is None:
+        return says
+    squares = ((z[:, None] - centers) ** 2).sum(axis=-1)
+    return says + np.exp(-squares / (2 * spread)) @ function.bumps
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
-def test_labels_speak_as_scikit_learns_gaussian_process(cube, rng, weighted, grouped):
+def test_labels_speak_as_scikit_learns_gaussian_process(cube, rng, weighted, grouped, kernel):
     X, codes, _ = cube
     weight = rng.uniform(0.2, 1, len(X)) if weighted else None
     group = np.arange(len(X)) // 4 if grouped else np.arange(len(X))
     _, left, learnt, z = held_out(X, codes, weight, group)
-    found = _of_labels(z[:40], learnt, left)
+    spread = z[:40].var(axis=0).sum()
+    found = {"linear": _linear, "curved": _curved}[kernel](z[:40], learnt, left, spread)
     of_label = np.ones(40) if weight is None else weight[:40]
-    process = gaussian_process((z[:40], z), codes[:40], of_label)
+    process = gaussian_process(kernel, (z[:40], z), codes[:40], of_label)
     every = np.arange(40)
     expected = process(every, np.arange(600))
-    np.testing.assert_allclose(z @ found.coefficients + found.intercept, expected, atol=1e-9)
+    np.testing.assert_allclose(values_of(found, z, z[:40], spread), expected, atol=1e-9)
     for place in (0, len(left.points) // 2, -1):
         point = left.points[place]
         rest = np.flatnonzero((group[:40] != group[point]) | (codes[:40] != codes[point]))
@@ -138,17 +158,17 @@ def test_pools_are_averaged_by_how_likely_they_are():
     codes = random.integers(0, 3, 20)
     walk, first, second = (np.log(random.dirichlet([1] * 3, 20)) for _ in range(3))
     functions = [
-        feature_opinion._Linear(np.zeros((1, 3)), np.zeros(3), first, (1.0, 4.0), 0.1),
-        feature_opinion._Linear(np.zeros((1, 3)), np.zeros(3), second, (0.5,)),
+        _Function(np.zeros((1, 3)), np.zeros(3), first, (1.0, 4.0), 0.1),
+        _Function(np.zeros((1, 3)), np.zeros(3), second, (0.5,)),
     ]
-    trust, sharpness, alone = _means(walk, functions, codes)
+    trust, sharpness, alone = _means(walk, functions, codes, 3.0)
     pools = []
     for a in (0, 0.5, 1):
         for b in ((0, 0), (1, 0), (4, 0), (0, 0.5)):
             q = np.exp(a * walk + b[0] * first + b[1] * second)
             q = 0.995 * q / q.sum(axis=1, keepdims=True) + 0.005 / 3
             likelihood = np.prod(q[np.arange(20), codes])
-            prior = np.exp(3 * (a - 1) - 0.1 * b[0] + 3 * (b == (0, 0)))
+            prior = np.exp(3 * (a - 1) - 0.1 * b[0] + 3 * a * (b == (0, 0)))
             pools.append((likelihood * prior, a, *b))
     weight, a, b0, b1 = np.transpose(pools)
     weight /= weight.sum()
@@ -167,8 +187,8 @@ def test_counts_where_the_features_say_more(cube):
     assert (joined.codes[~unlabelled] == truth[~unlabelled]).all()
     z = (X - opinion.mean) / opinion.scale
     q = np.maximum(found.posteriors, 1e-30) ** opinion.exponent
-    q *= np.exp(z @ opinion.coefficients + opinion.intercept)
-    np.testing.assert_allclose(joined.posteriors, q / q.sum(axis=1, keepdims=True), atol=1e-9)
+    q *= np.exp(values_of(opinion, z, opinion.centers, 0.5 / opinion.rate))
+    np.testing.assert_allclose(joined.posteriors, q / q.sum(axis=1, keepdims=True), atol=1e-6)
     sure = calibration.apply(joined.posteriors).max(axis=1)
     assert abs(sure[unlabelled].mean() - after) < 0.06
 
@@ -176,7 +196,7 @@ def test_counts_where_the_features_say_more(cube):
 def test_the_graph_is_preferred(rings):
     X, codes, truth = rings
     found, opinion, joined, _ = joined_of(X, codes)
-    assert opinion.weight < 0.3
+    assert opinion.weight < 0.4
     assert (joined.codes == truth).mean() >= (found.codes == truth).mean() - 0.005
 
 
@@ -350,3 +370,22 @@ def test_single_precision_holds_labels_out_as_double_does(decade):
     assert temperatures[0] == pytest.approx(temperatures[1], rel=0.1)
     assert single.feature_opinion_.weight == pytest.approx(double.feature_opinion_.weight, abs=0.05)
     assert (single.transduction_ == double.transduction_).mean() > 0.99
+
+
+def test_a_curved_border_without_a_gap(rng):
+    """A ball within a cloud of the same points: neither a gap nor a plane tells the classes."""
+    X = rng.normal(size=(1200, 3))
+    truth = ((X**2).sum(axis=1) > 2.4).astype(int)
+    codes = np.where(np.arange(1200) < 60, truth, -1)
+    found, opinion, joined, _ = joined_of(X, codes)
+    assert np.abs(opinion.bumps).max() > 1
+    right = [(d.codes == truth)[60:].mean() for d in (found, joined)]
+    assert right[1] > right[0] + 0.02
+
+
+def test_few_labels_have_bumps(cube, monkeypatch):
+    X, _, truth = cube
+    monkeypatch.setattr(feature_opinion, "_MOST_BUMPS", 120)
+    opinion = joined_of(X, np.where(np.arange(600) < 300, truth, -1))[1]
+    assert opinion.centers.shape == (120, 10)
+    assert opinion.bumps.shape == (120, 2)
