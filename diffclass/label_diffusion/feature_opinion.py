@@ -92,6 +92,7 @@ _OF_LABELS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # b of v
 _OF_MAP = (0.25, 0.5, 1.0)  # b of u
 _LESS_SHARP = 0.1  # logarithm of the prior, for each unit of b
 _MOST_PREFERRED = 3.0  # -log r
+_SAME_PLACE = 1e-12  # r^2 of labels that differ by rounding
 _LEAST = 1e-30  # of a posterior, and of the share of a class without points
 
 
@@ -343,7 +344,9 @@ def opinion_of(
     )
     del points
     labelled = (labelled - mean) / scale
-    spread = float(labelled.var(axis=0).sum()) or 1.0  # r^2
+    spread = float(labelled.var(axis=0).sum())  # r^2
+    if spread < _SAME_PLACE:
+        spread = 1.0
     near = _learnt_from(learnt, left, _MOST_BUMPS)
     centers = labelled[np.searchsorted(learnt.points, near.points)]
     functions = [

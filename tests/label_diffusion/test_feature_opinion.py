@@ -389,3 +389,16 @@ def test_few_labels_have_bumps(cube, monkeypatch):
     opinion = joined_of(X, np.where(np.arange(600) < 300, truth, -1))[1]
     assert opinion.centers.shape == (120, 10)
     assert opinion.bumps.shape == (120, 2)
+
+
+@pytest.mark.filterwarnings("ignore:no point of the map is of the class")
+@pytest.mark.parametrize("apart", [0, 1e-22, 1e-9, 1e-3])
+def test_labels_in_one_place_say_no_more_than_others(rng, apart):
+    X = rng.normal(size=(300, 3))
+    X[:10] = 1 + apart * rng.normal(size=(10, 3))
+    codes = np.where(np.arange(300) < 10, np.arange(300) % 2, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        clf = DiffusionClassifier(join_features=True).fit(X, codes)
+    assert clf.feature_opinion_ is not None
+    assert np.isfinite(clf.label_distributions_).all()
