@@ -62,10 +62,10 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from diffclass.datasets import make_tissue_scene
 from diffclass_relabel.session.session_files import replayed
 from diffclass_relabel.session_file.session_log import done_in, read_session
+from experiments.relabel.driver.clients import PageClient
+from experiments.relabel.driver.operations import random_operation
+from experiments.relabel.driver.processes import MAIN, Relabel
 from experiments.relabel.forked_server import ForkedServer, Nursery
-from tests.plugins.relabel.clients import PageClient
-from tests.plugins.relabel.processes import MAIN, Relabel
-from tests.plugins.relabel.strokes import random_operation
 
 SIZE = 48  # rows and columns
 LONGEST_LIFE = 0.6  # seconds among operations

@@ -17,9 +17,9 @@ from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 
 from diffclass.datasets import make_tissue_scene
+from experiments.relabel.driver.browser import Tab
 from experiments.relabel.page import choose_class, next_suggestion, opened, served
 from experiments.relabel.screenshots import TISSUE, Place, lines, written
-from tests.plugins.relabel.browser import Tab
 
 FILM = Path(__file__).parent / "film.webp"
 SIZE = (1024, 576)  # of the page in the film, pixels

@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from experiments.markdown import write_rows
+from experiments.relabel.driver.clients import PageClient
+from experiments.relabel.driver.processes import Relabel
 from experiments.relabel.screenshots import pines_scene
-from tests.plugins.relabel.clients import PageClient
-from tests.plugins.relabel.processes import Relabel
 
 OUTPUT = Path(__file__).with_suffix(".csv")
 PATIENCE = 300  # seconds

@@ -23,10 +23,10 @@ import numpy as np
 
 from diffclass_hyperspectral import read_labels
 from experiments.markdown import write_rows
+from experiments.relabel.driver.browser import PREPARED, Tab, chromium
 from experiments.relabel.keys_and_clicks import LABELS, SCENE, User
 from experiments.relabel.page import choosing
 from experiments.relabel.screenshots import lines
-from tests.plugins.relabel.browser import PREPARED, Tab, chromium
 
 OUTPUT = Path(__file__).with_suffix(".csv")
 MOST = 60  # actions

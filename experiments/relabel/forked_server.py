@@ -110,7 +110,7 @@ class _Forked:
 
 
 class ForkedServer(_Forked):
-    """A server, as `tests.plugins.relabel.processes.Relabel`."""
+    """A server, as `driver.processes.Relabel`."""
 
     def __init__(self, pid: int, out: Path, err: Path):
         super().__init__(pid, out, err)

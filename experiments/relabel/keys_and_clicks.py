@@ -25,9 +25,9 @@ from scipy import ndimage
 
 from diffclass_hyperspectral import read_labels
 from experiments.problems import DATA
+from experiments.relabel.driver.browser import Tab
 from experiments.relabel.page import opened, served
 from experiments.relabel.screenshots import Place, lines
-from tests.plugins.relabel.browser import Tab
 
 OUTPUT = Path(__file__).with_name("keys_and_clicks.csv")
 MOST = 40  # keys and clicks

@@ -36,9 +36,9 @@ import numpy as np
 
 from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows
+from experiments.relabel.driver.browser import Tab
 from experiments.relabel.page import Served, choose_class, opened, serving
 from experiments.scaling.million import N_BANDS, N_CLASSES, fields
-from tests.plugins.relabel.browser import Tab
 
 SHAPES = ((145, 145), (512, 217), (1000, 1000))
 OUTPUT = Path(__file__).with_name("latency.csv")

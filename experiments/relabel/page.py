@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.plugins.relabel.browser import Tab, chromium
+from experiments.relabel.driver.browser import Tab, chromium
 
 MAIN = "from diffclass.command_line.main import main; main()"
 FIRST_SIZE = 3  # of the brush, in pixels, when the page opens

@@ -36,6 +36,8 @@ from sklearn.datasets import load_digits
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import read_labels
 from experiments.problems import DATA
+from experiments.relabel.driver.browser import Tab
+from experiments.relabel.driver.rows import answered
 from experiments.relabel.page import (
     FIRST_SIZE,
     choose_class,
@@ -44,8 +46,6 @@ from experiments.relabel.page import (
     served,
     set_brush,
 )
-from tests.plugins.relabel.browser import Tab
-from tests.plugins.relabel.tables.test_page import answered
 
 OUTPUT = Path(__file__).parent
 TISSUE = ("nuclei", "cytoplasm", "stroma")

@@ -35,6 +35,7 @@ import numpy as np
 
 from diffclass_hyperspectral import read_labels
 from experiments.problems import DATA
+from experiments.relabel.driver.browser import Tab
 from experiments.relabel.page import (
     FIRST_SIZE,
     choose_class,
@@ -43,7 +44,6 @@ from experiments.relabel.page import (
     served,
     set_brush,
 )
-from tests.plugins.relabel.browser import Tab
 
 OUTPUT = Path(__file__).with_name("session.csv")
 MOST_STROKES = 300

@@ -20,9 +20,9 @@ from typing import Any
 from PIL import Image
 
 from diffclass_hyperspectral import read_labels
+from experiments.relabel.driver.browser import Tab, chromium
 from experiments.relabel.page import choose_class, choosing, next_suggestion
 from experiments.relabel.screenshots import PINES_TRUTH, SETTLED, lines, pines, pines_scene
-from tests.plugins.relabel.browser import Tab, chromium
 
 SIZES: dict[str, dict[str, Any]] = {
     "desk": {"width": 1280, "height": 720},

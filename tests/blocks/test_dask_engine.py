@@ -326,9 +326,9 @@ def killing(engine, pauses, *, seed):
 
 
 def _dies_at_first(folder):
-    """Die like a worker that needs too much memory, six times."""
+    """Die like a worker that needs too much memory, once more than dask allows."""
     times = len(list(Path(folder).glob("died-*")))
-    if times < 6:
+    if times < 4:
         (Path(folder) / f"died-{times}").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return "done"

@@ -20,10 +20,11 @@ from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
 from diffclass_relabel.session_file.session_log import SessionLog
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
+from experiments.relabel.driver.browser import Tab, chromium
+from experiments.relabel.driver.clients import PageClient
+from experiments.relabel.driver.processes import Relabel
 
-from .browser import Tab, chromium
-from .clients import PageClient
-from .processes import Relabel
+from .browser import lacking
 
 COLORS = {1: (1, 2, 3), 2: (200, 100, 50), 3: (9, 80, 7)}
 NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
@@ -171,7 +172,10 @@ def browser():
     """A real browser; only while a module of page tests runs, because it keeps an event loop."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright for Python")
     with sync_api.sync_playwright() as playwright:
-        launched = chromium(playwright)
+        try:
+            launched = chromium(playwright)
+        except FileNotFoundError as error:
+            lacking(str(error))
         yield launched
         launched.close()
 

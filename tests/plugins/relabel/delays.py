@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .browser import Tab
+from experiments.relabel.driver.browser import Tab
 
 # milliseconds there and back, about -> seconds each way at least, and jitter
 DELAYS = {0: (0.0, 0.0), 50: (0.015, 0.02), 300: (0.12, 0.06)}

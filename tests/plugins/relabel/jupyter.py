@@ -13,7 +13,9 @@ import urllib.error
 import urllib.request
 from contextlib import suppress
 
-from .browser import PATIENCE, Tab, lacking
+from experiments.relabel.driver.browser import PATIENCE, Tab
+
+from .browser import lacking
 from .proxies import free_port
 
 STARTING = 120  # seconds, for the server and for the first kernel

@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from .clients import PageClient
+from experiments.relabel.driver.clients import PageClient
 
 ROOT = Path(__file__).resolve().parents[3]
 LONGEST = 120  # seconds

@@ -9,9 +9,10 @@ import pytest
 
 from diffclass.exceptions import ParameterError
 from diffclass_relabel.access.security import BaseUrl, Gate, checked_host
+from experiments.relabel.driver.browser import Tab
+from experiments.relabel.driver.clients import PageClient
 
-from ..browser import Tab, use_all
-from ..clients import PageClient
+from ..browser import use_all
 from ..proxies import Nginx, Tunnel, free_port, self_signed
 
 # The guide's configuration, with ports and files of the test. The name of its certificate is known

@@ -17,8 +17,9 @@ from diffclass_relabel.commands.relabel_scene import relabel
 from diffclass_relabel.commands.relabel_table import relabel as relabel_table
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.session_hub.states import session_state
+from experiments.relabel.driver.operations import random_operation
 
-from ..strokes import random_operation, three_classes
+from ..strokes import three_classes
 from ..typed import serve_typed
 
 

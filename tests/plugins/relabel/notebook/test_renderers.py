@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from diffclass_relabel.notebook.pages import SessionThread
+from experiments.relabel.driver.browser import PATIENCE, PREPARED
 
-from ..browser import PATIENCE, PREPARED
 from ..jupyter import FramedTab
 
 widget = pytest.importorskip("diffclass_relabel.notebook.widget", reason="no anywidget")

@@ -21,8 +21,8 @@ from diffclass_relabel.servers.web_servers import SessionServer, bound_socket
 from diffclass_relabel.session import SessionEditor, open_editor
 from diffclass_relabel.session_file import ReadOnlyLog, read_session
 from diffclass_relabel.workspace import preparing
+from experiments.relabel.driver.clients import PageClient
 
-from ..clients import PageClient
 from ..strokes import three_classes
 
 

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ..clients import PageClient
+from experiments.relabel.driver.clients import PageClient
+
 from ..delays import ACTS, DELAYS, FarTab, Log, outcome, places
 from ..proxies import Tunnel, free_port
 

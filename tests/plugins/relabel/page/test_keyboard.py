@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from diffclass_hyperspectral import write_raster
-
-from ..browser import PATIENCE, PREPARED
-from ..processes import Relabel
+from experiments.relabel.driver.browser import PATIENCE, PREPARED
+from experiments.relabel.driver.processes import Relabel
 
 POINTERS = """
 window.pointers = 0;

@@ -12,8 +12,9 @@ from scipy import ndimage
 from diffclass_hyperspectral import read_labels
 from diffclass_relabel.maps import unpack_frame
 from diffclass_relabel.queries.answers import similar_frame
+from experiments.relabel.driver.browser import PREPARED
 
-from ..browser import PREPARED, engine_map
+from ..browser import engine_map
 from ..conftest import CLASSES as NAMES
 
 COLORS = ("#e69f00", "#56b4e9", "#009e73")  # the first of the default palette

@@ -12,7 +12,9 @@ import time
 import numpy as np
 import pytest
 
-from ..browser import PREPARED, engine_map
+from experiments.relabel.driver.browser import PREPARED
+
+from ..browser import engine_map
 from ..proxies import Tunnel, free_port
 
 PATIENCE = 120  # seconds until a process answers: it compiles first

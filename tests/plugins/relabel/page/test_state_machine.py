@@ -21,10 +21,11 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from diffclass_relabel.session import SessionEditor
 from diffclass_relabel.session_file import ReadOnlyLog, done_in
+from experiments.relabel.driver.browser import PREPARED
+from experiments.relabel.driver.processes import Relabel
 
-from ..browser import PREPARED, engine_map
+from ..browser import engine_map
 from ..delays import FarTab
-from ..processes import Relabel
 from ..proxies import Tunnel
 
 OPERATIONS = int(os.environ.get("DIFFCLASS_OPERATIONS", "500"))

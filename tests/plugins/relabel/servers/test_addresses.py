@@ -10,9 +10,9 @@ import pytest
 
 from diffclass.command_line.main import run
 from diffclass_hyperspectral import read_labels, write_raster
+from experiments.relabel.driver.browser import PREPARED
 
 from ...hyperspectral.range_server import served
-from ..browser import PREPARED
 
 pytestmark = [
     pytest.mark.slow,

@@ -16,8 +16,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from diffclass_relabel.session_file.session_log import read_session
+from experiments.relabel.driver.clients import PageClient
 
-from ..clients import PageClient
 from ..session.test_refinement import chosen
 from ..strokes import three_classes, truth_stroke
 

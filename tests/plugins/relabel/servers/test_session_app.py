@@ -17,8 +17,8 @@ from diffclass_relabel.queries.exports import export
 from diffclass_relabel.queries.kinds import QUERIES
 from diffclass_relabel.session.label_files import Reference
 from diffclass_relabel.workspace.pixels import pixels_of
+from experiments.relabel.driver.clients import PageClient
 
-from ..clients import PageClient
 from ..strokes import three_classes, truth_stroke
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from diffclass.exceptions import ParameterError
 from diffclass_relabel.session_hub.states import session_state
+from experiments.relabel.driver.clients import PATIENCE
 
 from ..browser import engine_map
-from ..clients import PATIENCE
 from ..strokes import three_classes, truth_stroke
 
 SIZES = "nuclei=10-30%, cytoplasm=1000px, stroma=0.2-0.9ha"

@@ -14,8 +14,8 @@ from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
 from diffclass_relabel.session_file.session_log import SessionLog
 from diffclass_relabel.workspace import SceneSettings
+from experiments.relabel.driver.clients import PATIENCE
 
-from ..clients import PATIENCE
 from ..strokes import three_classes
 
 

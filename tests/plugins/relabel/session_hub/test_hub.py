@@ -18,9 +18,10 @@ from diffclass_relabel.session.editor import Sent
 from diffclass_relabel.session_file import session_log
 from diffclass_relabel.session_hub import hub
 from diffclass_relabel.session_hub.states import session_state
+from experiments.relabel.driver.clients import PATIENCE
+from experiments.relabel.driver.operations import random_operation
 
-from ..clients import PATIENCE
-from ..strokes import random_operation, three_classes
+from ..strokes import three_classes
 
 
 def test_all_agree(editor, new_editor, serve, connect, tissue, workspace, rng, monkeypatch):

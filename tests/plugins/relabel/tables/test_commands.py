@@ -14,8 +14,7 @@ from PIL import Image
 from diffclass.command_line.main import run
 from diffclass_relabel import protocol
 from diffclass_relabel.session_file import recent_sessions
-
-from ..processes import Relabel
+from experiments.relabel.driver.processes import Relabel
 
 
 @pytest.fixture

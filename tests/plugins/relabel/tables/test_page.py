@@ -9,12 +9,11 @@ import pytest
 
 from diffclass.command_line.main import run
 from diffclass_relabel.session import open_editor
+from experiments.relabel.driver.rows import answered, focused
 
 from ..browser import engine_map
 from ..page.test_access import AXE, assert_axe_finds_nothing_serious, lacking
 from .test_sessions import classes_of
-
-KEYS = "123456789abcdefghijklmnopqrstuvwxyz"
 
 
 @pytest.fixture
@@ -25,33 +24,6 @@ def editor(open_rows, table_folder):
 @pytest.fixture
 def tab(editor, serve, open_tab):
     return open_tab(serve(editor).url)
-
-
-def focused(tab):
-    """Return the name of the row that has the focus, waiting until it is one without a label."""
-    tab.wait(
-        "document.activeElement?.matches('.row-card:not(.answered)') && "
-        "document.activeElement.querySelector('.row-name').textContent"
-    )
-    return int(tab.js("document.activeElement.querySelector('.row-name').textContent"))
-
-
-def answered(tab, truth, known):
-    """Answer the row that has the focus as a user who knows the truth would; return the row."""
-    row = focused(tab)
-    name = str(truth[row])
-    if name in known:
-        tab.key(KEYS[known.index(name)])
-    else:
-        tab.key("+")
-        tab.page.keyboard.type(name)
-        tab.key("Enter")
-        known.append(name)
-    tab.wait(
-        "!document.activeElement?.matches('.row-card') || "
-        f"document.activeElement.querySelector('.row-name').textContent !== '{row}'"
-    )
-    return row
 
 
 def accuracy(editor, truth):

@@ -24,8 +24,8 @@ from diffclass_relabel.session.session_files import replayed, session_header
 from diffclass_relabel.session_file.session_log import SessionLog
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace, pixels, workspace
 from diffclass_relabel.workspace.pixels import block_means, block_side, blocks_of
+from experiments.relabel.driver.clients import PLANES
 
-from ..clients import PLANES
 from ..session.test_refinement import chosen, classified
 from ..strokes import three_classes
 

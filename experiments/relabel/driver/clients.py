@@ -1,4 +1,4 @@
-"""A client that speaks the protocol of the page, for the tests of the server."""
+"""A client that speaks the protocol of the page, without a browser."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PageClient:
         self.seen = {}
         self.frames = {}
         self.heard = []
-        self.rows = self.columns = None
+        self.rows = self.columns = 0  # until it is greeted
         self.included = 0  # number of this client's newest operation in the state
         self.version = 0  # of the last operation that was done for this client
 
