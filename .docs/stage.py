@@ -73,7 +73,7 @@ def gallery(root: Path, texts: Mapping[str, str]) -> str:
                 f"`{made}`\n:::\n"
             )
     parts = (
-        f"## {part}\n\n::::{{grid}} 1 2 2 3\n:gutter: 3\n\n{''.join(these)}::::\n"
+        f"## {part}\n\n::::{{grid}} 1 1 2 2\n:gutter: 3\n\n{''.join(these)}::::\n"
         for part, these in cards.items()
     )
     return GALLERY + "\n".join(parts)
