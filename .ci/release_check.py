@@ -62,7 +62,7 @@ def main() -> None:
         readme, place = (tree / "README.md").read_text("utf-8"), Path(folder) / "environment"
         for version in sorted({lowest, max(found, default=lowest)}):
             if version not in found:
-                print(f"skipped: Python {version[0]}.{version[1]} is not on this machine")
+                print(f"skipped: no Python {version[0]}.{version[1]} was found")
                 continue
             for extra in extras:
                 use(wheel, extra, readme, python=found[version], place=place)
