@@ -1,7 +1,7 @@
 """Which tests are a module's own: ``python -m tests.own_files`` names those of what has changed.
 
 Of ``diffclass/a/b.py`` it is ``tests/a/test_b.py``; without one, the files of its chapter that name
-most often what it defines, three at most.
+most often what it defines, and those of others that import ``diffclass.a.b``, three of each at most.
 """
 
 from __future__ import annotations
@@ -40,8 +40,13 @@ def own_files(module: PurePosixPath, root: Path) -> list[str]:
         return own
     defined = re.findall(r"^(?:def|class) ([a-zA-Z]\w*)", (root / module).read_text("utf-8"), re.M)
     names = re.compile(rf"\b({'|'.join([name, *defined])})\b")
-    times = {file: len(names.findall((root / file).read_text("utf-8"))) for file in around}
-    return sorted((file for file in around if times[file]), key=lambda file: -times[file])[:3]
+    every = sorted((root / "tests").rglob("test_*.py"))
+    texts = {file.relative_to(root).as_posix(): file.read_text("utf-8") for file in every}
+    times = {file: len(names.findall(texts[file])) for file in around}
+    near = sorted((file for file in around if times[file]), key=lambda file: -times[file])
+    dotted = ".".join(part for part in module.with_suffix("").parts if part != "plugins")
+    far = [file for file in texts if f"{dotted} import " in texts[file] and file not in around]
+    return near[:3] + far[:3]
 
 
 def changed_files(root: Path) -> list[str]:

@@ -23,6 +23,8 @@ from diffclass.label_diffusion.walk import coverage_of, curve_times, cut_times
 from diffclass.targets import encode_labels
 from tests import naive
 
+from .chains import chain, marked
+
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "free-l1", "absorbing"])
 
 
@@ -35,18 +37,6 @@ def problem(rng):
     codes = np.full(60, -1)
     codes[rng.permutation(60)[:8]] = [0, 0, 0, 0, 1, 1, 2, 2]
     return A, naive.markov_matrix(K), codes
-
-
-def chain(n, dtype=np.float64):
-    return MarkovOperator.from_affinity(
-        sp.csr_array((np.eye(n) + np.eye(n, k=1) + np.eye(n, k=-1)).astype(dtype))
-    )
-
-
-def marked(n, labels):
-    y = np.full(n, -1)
-    y[list(labels)] = list(labels.values())
-    return y
 
 
 # --- values, posteriors, margins

@@ -14,15 +14,11 @@ from diffclass.label_diffusion.walk import HEIGHT
 from diffclass.operators.chebyshev import power_coefficients, sum_coefficients
 from diffclass.relabel.columns import Horizon, diffused_columns
 
+from .chains import chain
+
 MODES = pytest.mark.parametrize("label_mode", ["free", "summed", "absorbing"])
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 N = 200
-
-
-def chain(n=N, dtype=np.float64):
-    return MarkovOperator.from_affinity(
-        sp.csr_array((np.eye(n) + np.eye(n, k=1) + np.eye(n, k=-1)).astype(dtype))
-    )
 
 
 def labels():

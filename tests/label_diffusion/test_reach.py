@@ -6,12 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import (
     DiffusionClassifier,
-    MarkovOperator,
     StoppingRule,
     Warp,
     diffuse_labels,
@@ -22,6 +20,8 @@ from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import Reach
 from diffclass.relabel import RelabelSession
 
+from .chains import chain, marked
+
 MODES = pytest.mark.parametrize("label_mode", ["free", "summed", "absorbing"])
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -30,18 +30,6 @@ def strip(n, height, seed=0):
     """A strip of n points, ten to a unit of its length."""
     rng = np.random.default_rng(seed)
     return np.column_stack([np.linspace(0, n / 10, n), height + rng.random(n)])
-
-
-def chain(n, dtype=np.float64):
-    return MarkovOperator.from_affinity(
-        sp.csr_array((np.eye(n) + np.eye(n, k=1) + np.eye(n, k=-1)).astype(dtype))
-    )
-
-
-def marked(n, labels):
-    y = np.full(n, -1)
-    y[list(labels)] = list(labels.values())
-    return y
 
 
 @MODES

@@ -11,6 +11,7 @@ from PIL import Image
 
 from diffclass import DiffusionMap
 from diffclass.command_line.main import run
+from diffclass.plots import EmbeddingDisplay
 from experiments.datasets import make_circle
 
 
@@ -86,6 +87,19 @@ def test_bandwidths_and_pictures(circle, capsys, bandwidth):
     assert (report["bandwidth_curve"] is None) == (bandwidth not in ("semigroup", "slope"))
     with Image.open("out.png") as picture:
         assert picture.size[0] == (1650 if report["bandwidth_curve"] else 1100)
+
+
+def test_a_picture_shows_the_first_coordinates(circle, capsys, monkeypatch):
+    shown, plot = [], EmbeddingDisplay.plot
+
+    def seen(self, *arguments):
+        shown.append(list(self.components))
+        return plot(self, *arguments)
+
+    monkeypatch.setattr(EmbeddingDisplay, "plot", seen)
+    for n in (1, 2, 3):
+        works(capsys, "circle.csv", "-o", f"{n}.npy", "-n", str(n), "--picture", f"{n}.png")
+    assert shown == [[0], [0, 1], [0, 1]]
 
 
 def test_symmetric_coordinates(circle, capsys):
