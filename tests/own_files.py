@@ -1,7 +1,7 @@
 """Which tests are a module's own: ``python -m tests.own_files`` names those of what has changed.
 
-Of ``diffclass/a/b.py`` it is ``tests/a/test_b.py``; without one, the files of its chapter that name
-most often what it defines, and those of others that import ``diffclass.a.b``, three of each at most.
+Of ``diffclass/a/b.py`` it is ``tests/a/test_b.py``; without one, three files of its chapter that
+name most often what it defines, and three of others that import ``diffclass.a.b``.
 """
 
 from __future__ import annotations
