@@ -74,7 +74,7 @@ _STEPS = Record(StepsToPoints, {
 
 _FEATURE_OPINION = Record(FeatureOpinion, {
     "mean": Array(("d",)), "scale": Array(("d",)), "coefficients": Array(("d", "c")),
-    "intercept": Array(("c",)), "centers": Array(("b", "d")), "bumps": Array(("b", "c")),
+    "intercept": Array(("c",)), "centers": Array(("g", "d")), "bumps": Array(("g", "c")),
 })  # fmt: skip
 
 _NEW_POINTS = Record(NewPoints, {

@@ -295,6 +295,14 @@ def test_a_model_from_a_file_is_the_same(tmp_path, features):
     np.testing.assert_array_equal(third.raw_posteriors[:], first.raw_posteriors[:])
 
 
+def test_a_model_of_many_labels_is_saved_with_their_curved_function(tmp_path):
+    labels = np.where(np.arange(TISSUE.truth.size).reshape(TISSUE.truth.shape) % 7 == 0, 1, 0)
+    known = classify_scene(scene_of(), LabelImage.from_array(labels * TISSUE.truth)).result.model
+    save_model(tmp_path / "m", known)
+    first, again = (apply_model(scene_of(), one) for one in (known, load_model(tmp_path / "m")))
+    np.testing.assert_array_equal(first.posteriors, again.posteriors)
+
+
 class _Own(GaussianSmoothing):
     pass
 
