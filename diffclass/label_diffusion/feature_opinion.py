@@ -183,7 +183,7 @@ def opinion_cost(size: Size) -> Cost:
     """Return what learning the opinion costs, and joining it with posteriors."""
     n_labels = min(size.points, _MOST_LABELS)
     rank = min(n_labels, size.features + 1)
-    values = 5 * min(size.points * size.features, _MOST_VALUES)  # and copies
+    values = 9 * min(size.points * size.features, _MOST_VALUES) // 2  # and copies
     return Cost(8 * (values + 3 * n_labels * size.features + 3 * rank**2))
 
 

@@ -266,7 +266,9 @@ def test_the_same_points_have_the_same_classes_as_any_kind(inputs):
         np.save(f"tiles/{name}.npy", known)
     Path("maps").mkdir()
     for words in (
-        "rows.npy --labels labels.csv --metric cosine -o rows.npz",
+        # components of a scene are turned, and the features' opinion goes by each feature
+        "rows.npy --labels labels.csv --metric cosine --join-features no -o rows.npz",
+        "one_row.npy --labels one_row_labels.npy --metric angle --join-features no -o walked.npy",
         "one_row.npy --labels one_row_labels.npy --metric angle -o one_row_map.npy",
         "picture.npy --labels labels.npy --metric angle -o picture_map.npy",
         "left.npy right.npy --labels tiles --metric angle -o maps/{}.npy",
@@ -276,10 +278,11 @@ def test_the_same_points_have_the_same_classes_as_any_kind(inputs):
     of_cube = cube.diffclass.classify(
         labels.reshape(SIDE, SIDE), features=SceneFeatures(metric="angle")
     )
-    expected = np.load("rows.npz")["class"].astype(int)
+    of_rows = np.load("rows.npz")["class"].astype(int)
+    np.testing.assert_array_equal(np.load("walked.npy").ravel(), of_rows)
+    expected = np.load("one_row_map.npy").ravel()
     assert 0.6 < (expected == truth).mean() < 0.9
     for one in (
-        np.load("one_row_map.npy"),
         np.load("picture_map.npy"),
         np.concatenate([np.load(f"maps/{name}.npy") for name in ("left", "right")]),
         of_cube.class_map.to_numpy(),

@@ -322,7 +322,7 @@ def test_rows_and_columns_may_run_either_way(tmp_path, straight_map, down, right
     for labels in (tmp_path / "labels.tif", picture, picture[::-1], picture.rio.write_crs(32633).T):
         found = turned.diffclass.classify(labels).class_map
         # which pixel of a stroke is held out goes by the order of the pixels
-        assert (found != expected).mean() < 0.002
+        assert (found != expected).mean() < 0.005
         xr.testing.assert_equal(found.y, turned.y)
     shapes = polygons(tmp_path / "labels.gpkg", PLACE.transform, row=20, column=5)
     ids = read_labels(shapes, grid=open_scene(turned)).ids
