@@ -232,7 +232,8 @@ def enter_cells(
                 take_rows(Q, x, stop, rows)
                 four_distances(rows, near, four)
                 for u in range(min(4, stop - x)):
-                    gaps[:] = four[u]
+                    for i in range(n_around):  # a slice takes Numba two seconds to compile
+                        gaps[i] = four[u, i]
                     farthest = kth_value(gaps, n_probes - 1)
                     for i in range(n_around):
                         is_due[x + u - first, i] = four[u, i] <= farthest

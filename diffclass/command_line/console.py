@@ -22,6 +22,7 @@ from typing import Any
 
 import click
 
+from diffclass.command_line.first_run import CompilingBeside, compiling_beside
 from diffclass.command_line.option_groups import option, options
 from diffclass.exceptions import named_when_full
 from diffclass.options import COUNT, OneOf
@@ -114,6 +115,7 @@ class Console:
         self._begun: dict[str, float] = {}
         self._told: set[str] = set()
         self._last_told = self._start
+        self._beside = CompilingBeside()
 
     def say(self, text: str) -> None:
         """Print a message to standard error, unless quiet."""
@@ -138,7 +140,12 @@ class Console:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Time the stages within the block and show the current one on a terminal."""
-        with self._live_status(), listening(self), counting_compilations(self._compiles):
+        with (
+            self._live_status(),
+            listening(self),
+            compiling_beside() as self._beside,
+            counting_compilations(self._compiles),
+        ):
             yield
 
     def begins(self, name: str) -> None:
@@ -175,7 +182,8 @@ class Console:
             self._messages.event("progress", name=name, **facts)
 
     def _compiles(self, n_loops: int) -> None:
-        """Show that loops are compiled, as in the first run of an installation."""
+        """Show that loops are compiled, as in the first run of an installation, and get help."""
+        self._beside.start()
         if n_loops == 1 or time.perf_counter() - self._last_said > _PAUSE:
             so_far = "" if n_loops == 1 else f", {n_loops} so far"
             line = f"compiling loops for this processor, in the first run only{so_far} ..."
