@@ -258,7 +258,7 @@ def diffuse_joined(
     >>> found = diffuse_joined(operator, X, labels, DiffusionRules.of(labels))
     >>> maps = found.walked, found.diffusion
     >>> [round(float((one.codes == truth).mean()), 2) for one in maps]
-    [0.83, 0.92]
+    [0.83, 0.9]
     """
     # sizes come last: they are wishes for the joined map
     walked = diffuse(operator, labels, replace(rules, sizes=None))

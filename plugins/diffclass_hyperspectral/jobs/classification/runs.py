@@ -254,7 +254,7 @@ def classify_with_model(
     ...     path = save_model(Path(folder) / "tissue.model", found.result.model)
     ...     run = classify_with_model(Scene.from_array(other.cube), path)
     >>> f"{(run.result.class_map == other.truth).mean():.0%} right"
-    '95% right'
+    '94% right'
     """
     check_options(OPTIONS, check_units=check_units, classify_all=classify_all)
     model = load_model(path)
