@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
@@ -22,7 +22,7 @@ from typing import Any
 
 import click
 
-from diffclass.command_line.first_run import CompilingBeside, compiling_beside
+from diffclass.command_line.first_run import CompilingBeside
 from diffclass.command_line.option_groups import option, options
 from diffclass.exceptions import named_when_full
 from diffclass.options import COUNT, OneOf
@@ -143,7 +143,7 @@ class Console:
         with (
             self._live_status(),
             listening(self),
-            compiling_beside() as self._beside,
+            closing(self._beside),
             counting_compilations(self._compiles),
         ):
             yield
@@ -183,7 +183,8 @@ class Console:
 
     def _compiles(self, n_loops: int) -> None:
         """Show that loops are compiled, as in the first run of an installation, and get help."""
-        self._beside.start()
+        if n_loops == 1:
+            self._beside.start()
         if n_loops == 1 or time.perf_counter() - self._last_said > _PAUSE:
             so_far = "" if n_loops == 1 else f", {n_loops} so far"
             line = f"compiling loops for this processor, in the first run only{so_far} ..."

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 _CODE = f"from {__name__} import compile_walk; compile_walk()"
@@ -33,21 +31,11 @@ class CompilingBeside:
                 [sys.executable, "-c", _CODE], stdin=nowhere, stdout=nowhere, stderr=nowhere
             )
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End it, whatever it is doing: a loop is on disk as a whole or not at all."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-
-
-@contextmanager
-def compiling_beside() -> Iterator[CompilingBeside]:
-    """Give the block a process that ends with it."""
-    beside = CompilingBeside()
-    try:
-        yield beside
-    finally:
-        beside.end()
 
 
 def compile_walk() -> None:

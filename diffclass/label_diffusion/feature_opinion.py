@@ -75,6 +75,7 @@ from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_la
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.maps import counted_every, posteriors_of
 from diffclass.label_diffusion.stopping import DiffusionRules
+from diffclass.neighbors.cell_tree import padded
 from diffclass.neighbors.number_range import nearest_of
 from diffclass.operators.markov import MarkovOperator
 from diffclass.system.costs import Cost, Size
@@ -155,22 +156,14 @@ class FeatureOpinion:
 
     def _add_bumps(self, z: np.ndarray, says: np.ndarray) -> None:
         """Add what the curved function says of points z (n, d) to ``says`` (n, n_classes)."""
-        Z, centers = (_padded_to_four(points) for points in (z, self.centers))
+        with np.errstate(over="ignore"):  # so far away, every bump is 0
+            Z, centers = (padded(points.astype(np.float32)) for points in (z, self.centers))
         columns = np.ascontiguousarray(centers.T)
         _compiled.gaussians.add_bumps(Z, columns, np.float32(self.rate), self.bumps, says)
 
     def weighed(self, class_weight: np.ndarray) -> FeatureOpinion:
         """Return the opinion with a weight (n_classes,) of each class as one more factor."""
         return replace(self, intercept=self.intercept + np.log(class_weight))
-
-
-def _padded_to_four(points: np.ndarray) -> np.ndarray:
-    """Return points (n, d) in single precision, with a multiple of four features, the rest 0."""
-    n, d = points.shape
-    padded = np.zeros((n, -(-d // 4) * 4), dtype=np.float32)
-    with np.errstate(over="ignore"):  # so far away, every bump is 0
-        padded[:, :d] = points
-    return padded
 
 
 def read_rows(n_points: int, n_features: int) -> slice:

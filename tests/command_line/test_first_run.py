@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
 from diffclass._compiled import _numba_internals, loops
 from diffclass.command_line import first_run
-from diffclass.command_line.first_run import CompilingBeside, compiling_beside
+from diffclass.command_line.first_run import CompilingBeside
 
 
 @pytest.mark.slow
@@ -33,7 +33,7 @@ def test_begins_where_nothing_is_compiled_and_ends_with_the_run(monkeypatch, kep
     monkeypatch.setattr(_numba_internals, "n_kept", lambda: kept)
     monkeypatch.setattr(loops, "allowed_threads", lambda: threads)
     monkeypatch.setattr(first_run, "_CODE", "import time; time.sleep(600)")
-    with suppress(KeyboardInterrupt), compiling_beside() as beside:
+    with suppress(KeyboardInterrupt), closing(CompilingBeside()) as beside:
         beside.start()
         process = beside._process
         beside.start()  # for each loop
@@ -44,4 +44,4 @@ def test_begins_where_nothing_is_compiled_and_ends_with_the_run(monkeypatch, kep
 
 
 def test_without_a_start_nothing_ends():
-    CompilingBeside().end()
+    CompilingBeside().close()
