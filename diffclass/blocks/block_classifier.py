@@ -6,7 +6,7 @@ import math
 import os
 import weakref
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from diffclass.blocks.block_diffusion import (
     check_label_mode,
     diffuse_in_blocks,
 )
-from diffclass.blocks.block_features import join_in_blocks
+from diffclass.blocks.block_features import PointsOnDisk, join_in_blocks
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.dask_engine import local_cluster
 from diffclass.blocks.engine import Engine, SerialEngine
@@ -36,7 +36,6 @@ from diffclass.blocks.scratch import Scratch, make_folder
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, FeatureOpinion, Labels
-from diffclass.label_diffusion.class_sizes import class_shares
 from diffclass.label_diffusion.feature_opinion import check_join_features
 from diffclass.label_diffusion.labels import warn_of_lost_classes
 from diffclass.label_diffusion.stopping import MarginCurve, Tau, checked_tau, is_automatic
@@ -237,8 +236,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         order = scratch.load("cells/order")
         labels = labels.moved(inverse(order))
         points = np.load(path, mmap_mode="r")
-        mass = None if nodes is None else nodes.mass
-        on_disk = _OnDisk(points, order, mass)
+        on_disk = PointsOnDisk(points, order)
         found, of_nodes = self._diffused(operator, labels, rules, on_disk, engine)
         self.recall_, self.crossing_recall_ = facts["recall"], facts["crossing_recall"]
         self.facts_ = facts | found.facts["traffic"]
@@ -254,7 +252,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         operator: BlockOperator,
         labels: Labels,
         rules: DiffusionRules,
-        on_disk: _OnDisk,
+        on_disk: PointsOnDisk,
         engine: Engine,
     ) -> tuple[BlockDiffusion, BlockMap]:
         """Diffuse labels, and make the map of all distinct points, joined with features or not."""
@@ -262,12 +260,11 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self._calibration: Calibration | None = None
         if self.joins_features:
             found = _diffused(operator, labels, replace(rules, sizes=None), engine)
-            joined = join_in_blocks(found, labels, on_disk.points, on_disk.order, engine)
-            shares = class_shares(np.asarray(joined.map.codes), labels.n_classes, on_disk.mass)
-            if rules.sizes is None or rules.sizes.hold(shares):
+            joined = join_in_blocks(found, labels, on_disk, engine, sizes=rules.sizes)
+            if joined is not None:
                 self.feature_opinion_, self._calibration = joined.opinion, joined.calibration
-                self._calibrating = found, labels, engine
-                return found, joined.map
+                self._calibrating = joined.found, labels, engine
+                return joined.found, joined.map
         found = _diffused(operator, labels, rules, engine)
         self._calibrating = found, labels, engine
         return found, found.in_order(on_disk.order)
@@ -392,15 +389,6 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
                 f"no label reaches {n_unreached} of {len(self.diffusion_.codes)} points: {cause}",
                 UnreachedWarning,
             )
-
-
-@dataclass(frozen=True, eq=False)
-class _OnDisk:
-    """Distinct points on a file, the one at each place, and how many equal ones each is."""
-
-    points: np.ndarray  # (n, d)
-    order: np.ndarray  # (n,)
-    mass: np.ndarray | None  # (n,), None where all are 1
 
 
 def _fits(points: np.ndarray) -> bool:

@@ -1,7 +1,8 @@
 """Features join a map in blocks, as `diffclass.label_diffusion.feature_opinion` says.
 
 What the features say is learnt from a sample of the points and from the labels, so it is a small
-value. Then the map is written once more, joined, in the order in which the points lie on disk.
+value. Then the map is written once more, joined, in the order in which the points lie on disk. For
+sizes of the classes that it does not have, it is laid out on the blocks again.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from diffclass.blocks.block_diffusion import (
     calibrate_blocks_by,
     hold_out_in_blocks,
 )
+from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import Engine
 from diffclass.label_diffusion import Calibration, FeatureOpinion, Labels
+from diffclass.label_diffusion.class_sizes import ClassSizes, SizedMap, with_sizes
 from diffclass.label_diffusion.feature_opinion import opinion_of, read_rows
-from diffclass.label_diffusion.maps import decide, equal_weights
+from diffclass.label_diffusion.held_out_labels import HeldOutLabels
+from diffclass.label_diffusion.maps import decide, equal_weights, posteriors_of
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import in_parts
 
@@ -31,14 +35,15 @@ from diffclass.system.progress import in_parts
 class JoinedBlocks:
     """The map of all points in their order, what joined it, and its calibration."""
 
+    found: BlockDiffusion  # of the labels; where borders have moved, with the map's weights
     map: BlockMap
-    opinion: FeatureOpinion | None  # None where no label can be held out
-    calibration: Calibration
+    opinion: FeatureOpinion | None  # None where borders have moved to sizes: they forget it
+    calibration: Calibration | None  # None there too
 
 
 @dataclass(frozen=True, eq=False)
-class _AtPlaces:
-    """Points on disk, by their places."""
+class PointsOnDisk:
+    """Points on a file, read by their places."""
 
     points: np.ndarray  # (n, d), in the order of the file
     order: np.ndarray  # (n,), the point at each place
@@ -51,28 +56,34 @@ class _AtPlaces:
 
 
 def join_in_blocks(
-    found: BlockDiffusion, labels: Labels, points: np.ndarray, order: np.ndarray, engine: Engine
-) -> JoinedBlocks:
+    found: BlockDiffusion,
+    labels: Labels,
+    on_disk: PointsOnDisk,
+    engine: Engine,
+    *,
+    sizes: ClassSizes | None = None,
+) -> JoinedBlocks | None:
     """Join diffused labels with what the features say.
 
     Parameters
     ----------
     found : BlockDiffusion
-        Of the labels, with values for all classes.
+        Of the labels, with values for all classes, without sizes.
     labels : Labels
         By place.
-    points : ndarray of shape (n, d)
-        The features, on disk, in the order of the points.
-    order : ndarray of int of shape (n,)
-        The point at each place.
+    on_disk : PointsOnDisk
+        The features.
     engine : Engine
+    sizes : ClassSizes, optional
+        Those that the joined map is to have.
 
     Returns
     -------
-    JoinedBlocks
-        Costs what the calibration does, and one pass over the features.
+    JoinedBlocks or None
+        None where no label can be held out. Costs what the calibration does, and one pass over the
+        features.
     """
-    of_walk, scratch = found.in_order(order), found.operator.scratch
+    of_walk, scratch = found.in_order(on_disk.order), found.operator.scratch
     name = found.name.replace("diffusion", "joined")
     made_from = {
         "map": content_hash(of_walk.codes, of_walk.posteriors),
@@ -80,47 +91,118 @@ def join_in_blocks(
     }
 
     def work() -> dict[str, Any]:
-        opinion, calibration = _join(found, of_walk, labels, points, order, engine, name)
-        return {
-            "opinion": None if opinion is None else _facts(opinion),
-            "calibration": _facts(calibration),
-        }
+        parts = _join(found, of_walk, labels, on_disk, engine, name)
+        return {part: _facts(value) for part, value in parts.items()}
 
     facts = scratch.completed(name, work, made_from=made_from, shown="calibration: features")
+    if not facts:
+        return None
+    opinion, left = FeatureOpinion(**_arrays(facts["opinion"])), facts["left"]
     calibration = Calibration(**_arrays(facts["calibration"]))
-    if facts["opinion"] is None:
-        return JoinedBlocks(of_walk, None, calibration)
-    joined = BlockMap.load(scratch, name, "equal")
-    return JoinedBlocks(joined, FeatureOpinion(**_arrays(facts["opinion"])), calibration)
+    joined = JoinedBlocks(found, BlockMap.load(scratch, name, "equal"), opinion, calibration)
+    if sizes is None:
+        return joined
+    return _at_sizes(joined, labels, HeldOutLabels(**_arrays(left)), on_disk.order, engine, sizes)
 
 
 def _join(
     found: BlockDiffusion,
     of_walk: BlockMap,
     labels: Labels,
-    points: np.ndarray,
-    order: np.ndarray,
+    on_disk: PointsOnDisk,
     engine: Engine,
     name: str,
-) -> tuple[FeatureOpinion | None, Calibration]:
-    """Find what the features say and write the joined map; return it and the calibration."""
+) -> dict[str, Any]:
+    """Find what the features say and write the joined map; return it by name, and the calibration.
+
+    With it are the held-out labels; nothing is returned where there are none.
+    """
     left = hold_out_in_blocks(found, labels, engine)
+    if not len(left.points):
+        return {}
     of_found = found.codes, found.posteriors_at
     calibration = calibrate_blocks_by(found, labels, left, engine, *of_found)
-    if not len(left.points):
-        return None, calibration
     opinion, without = opinion_of(
-        _AtPlaces(points, order),
+        on_disk,
         found.codes,
         labels,
         left,
         calibration,
-        mass=found.operator.mass_at(np.arange(len(points))[read_rows(*points.shape)]),
+        mass=found.operator.mass_at(np.arange(len(on_disk))[read_rows(*on_disk.points.shape)]),
     )
-    codes, posteriors = _write_joined(found, of_walk, points, opinion, name)
+    codes, posteriors = _write_joined(found, of_walk, on_disk.points, opinion, name)
+    order = on_disk.order
     left = replace(left, posteriors=without)
     of_joined = codes[order], lambda places: posteriors[order[places]]
-    return opinion, calibrate_blocks_by(found, labels, left, engine, *of_joined)
+    calibration = calibrate_blocks_by(found, labels, left, engine, *of_joined)
+    return {"opinion": opinion, "calibration": calibration, "left": left}
+
+
+def _at_sizes(
+    joined: JoinedBlocks,
+    labels: Labels,
+    left: HeldOutLabels,
+    order: np.ndarray,
+    engine: Engine,
+    sizes: ClassSizes,
+) -> JoinedBlocks:
+    """Bring a joined map to sizes as far as the graph agrees.
+
+    As `diffclass.label_diffusion.diffuse_joined` does in memory.
+    """
+    found = joined.found
+    operator, name = found.operator, f"{found.name}-sized"
+    made_from = {
+        "map": content_hash(joined.map.codes, joined.map.posteriors),
+        "sizes": content_hash(sizes.least, sizes.most),
+    }
+
+    def work() -> dict[str, Any]:
+        sized = _write_sized(joined, labels, order, engine, sizes, name)
+        return {"weighting": sized.weighting, "class_weight": sized.class_weight.tolist()}
+
+    facts = operator.scratch.completed(name, work, made_from=made_from, shown="")
+    if facts["weighting"] is None:
+        return joined
+    weight = np.array(facts["class_weight"])
+    sized = replace(found, name=name, class_weight=weight, weighting=facts["weighting"])
+    if sized.weighting == "moved":
+        return JoinedBlocks(sized, sized.in_order(order), None, None)
+    left = replace(left, posteriors=posteriors_of(left.posteriors, weight))
+    of_sized = sized.codes, sized.posteriors_at
+    calibration = calibrate_blocks_by(found, labels, left, engine, *of_sized)
+    opinion = None if joined.opinion is None else joined.opinion.weighed(weight)
+    return JoinedBlocks(found, sized.in_order(order), opinion, calibration)
+
+
+def _write_sized(
+    joined: JoinedBlocks,
+    labels: Labels,
+    order: np.ndarray,
+    engine: Engine,
+    sizes: ClassSizes,
+    name: str,
+) -> SizedMap:
+    """Find the map at sizes and write it, block by block, if it is another one."""
+    operator, n_classes = joined.found.operator, labels.n_classes
+    walk = BlockWalk(operator, labels, engine, name=name)
+    for b, file in enumerate(walk.graph.files("values")):
+        points = order[operator.starts[b] : operator.starts[b + 1]]
+        reached = np.asarray(joined.map.codes[points])[:, None] >= 0
+        values = np.where(reached, joined.map.posteriors[points], 0).astype(np.float64)
+        operator.scratch.save(file, values)
+
+    def work() -> SizedMap:
+        values = walk.graph.kept("values")()
+        sized = with_sizes(walk, values, equal_weights(n_classes), sizes)
+        if sized.weighting is not None:
+            walk.save_map(sized.values, sized.class_weight)
+        walk.graph.drop("values")
+        return sized
+
+    sized = walk.retry(work)
+    operator.scratch.sweep(name)
+    return sized
 
 
 def _write_joined(
@@ -150,7 +232,7 @@ def _write_joined(
     return out["codes"], out["posteriors"]
 
 
-def _facts(found: FeatureOpinion | Calibration) -> dict[str, Any]:
+def _facts(found: FeatureOpinion | Calibration | HeldOutLabels) -> dict[str, Any]:
     """Return the fields of a small value as JSON can hold them."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray) else value
@@ -160,6 +242,5 @@ def _facts(found: FeatureOpinion | Calibration) -> dict[str, Any]:
 
 def _arrays(facts: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: np.array(value, dtype=np.float64) if isinstance(value, list) else value
-        for name, value in facts.items()
+        name: np.array(value) if isinstance(value, list) else value for name, value in facts.items()
     }

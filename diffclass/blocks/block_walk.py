@@ -181,10 +181,15 @@ class BlockWalk(LabelWalk[_Kept]):
         values = fill_unreached(
             graph, values, distance.get(), n_steps=n_steps, n_classes=self.n_classes
         )
+        self.save_map(values, class_weight)
+        graph.drop("values")
+
+    def save_map(self, values: Handles, class_weight: np.ndarray) -> None:
+        """Write the map of each block."""
+        graph = self.graph
         places = [(graph.operator, graph.name, b) for b in range(graph.operator.n_blocks)]
         weights = [class_weight] * len(places)
         graph.gather(graph.apply(block_tasks.save_map, values, places, weights))
-        graph.drop("values")
 
     def _maps(self, values: Handles, weights: np.ndarray) -> Handles:
         return self.graph.each(block_tasks.maps, values, values=(weights,))

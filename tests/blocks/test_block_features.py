@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier
-from diffclass.blocks import BlockClassifier
+from diffclass.blocks import BlockClassifier, BlockOperator
 from diffclass.exceptions import ParameterError
 
 
@@ -67,18 +67,35 @@ def test_a_folder_is_taken_over(overlapping, tmp_path):
     assert not np.array_equal(maps[0], maps[1])
 
 
-def test_wishes_for_sizes(overlapping):
-    """A wish that the joined map fulfils leaves it as it is; another has the walk's borders."""
+WISHES = {
+    "met already": ((np.full(3, 0.2), np.full(3, 0.5)), "equal"),
+    "matched": ([1, 1, 1], "matched"),
+    "moved": ([1.2, 1, 1], "moved"),
+    "of one class": (([0.36, 0, 0], [0.38, 1, 1]), "moved"),
+    "refused": ([0.9, 0.05, 0.05], "equal"),
+}
+
+
+@pytest.mark.parametrize(("wish", "weighting"), WISHES.values(), ids=WISHES)
+def test_sizes_are_those_of_memory(overlapping, monkeypatch, tmp_path, wish, weighting):
+    """The joined map is brought to sizes, on several blocks, and taken over from their folder."""
     X, y, _ = overlapping
-    plain = BlockClassifier(random_state=0).fit(X, y)
-    shares = np.bincount(plain.diffusion_.codes) / len(X)
-    within = (0.9 * shares, np.minimum(1.1 * shares, 1))
-    wished = BlockClassifier(random_state=0, class_prior=within).fit(X, y)
-    np.testing.assert_array_equal(wished.transduction_, plain.transduction_)
-    without = BlockClassifier(random_state=0, class_prior=[2, 1, 1]).fit(X, y)
-    alone = BlockClassifier(random_state=0, class_prior=[2, 1, 1], join_features=False).fit(X, y)
-    np.testing.assert_array_equal(without.transduction_, alone.transduction_)
-    assert without.feature_opinion_ is None
+    whole = DiffusionClassifier(random_state=0, class_prior=wish).fit(X, y)
+    assert whole.diffusion_.weighting == weighting
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 2000)
+    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 1000)
+    monkeypatch.setattr(BlockOperator, "joined", lambda operator, n_blocks: operator)
+    for _ in range(2):
+        blocks = BlockClassifier(random_state=0, class_prior=wish, scratch=tmp_path).fit(X, y)
+        assert blocks.facts_["n_blocks"] > 2
+        assert blocks.diffusion_.weighting == weighting
+        assert (blocks.feature_opinion_ is None) == (whole.feature_opinion_ is None)
+        assert (blocks.transduction_ == whole.transduction_).mean() > 0.99
+        np.testing.assert_array_equal(
+            blocks.diffusion_.codes, blocks.raw_label_distributions_.argmax(axis=1)
+        )
+        ratio = blocks.calibration_.temperature / whole.calibration_.temperature
+        assert 0.7 < ratio < 1.4
 
 
 @pytest.mark.parametrize("given", [{"tau": 12}, {"tau": "margin"}, {"label_mode": "absorbing"}])
