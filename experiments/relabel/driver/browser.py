@@ -8,6 +8,7 @@ import numpy as np
 
 PATIENCE = 30_000  # ms
 PREPARED = 300_000  # ms until a scene is prepared, loops compiled
+OPEN = "window.diffclass?.connection === 'open' && diffclass.state"
 
 
 def chromium(playwright):
@@ -41,8 +42,13 @@ class Tab:
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
         self.page.goto(url)
-        self.wait("window.diffclass?.connection === 'open' && diffclass.state", PREPARED)
+        self.wait(OPEN, PREPARED)
         return self.page
+
+    def reload(self):
+        """Load the page anew and wait for its session."""
+        self.page.reload()
+        self.wait(OPEN)
 
     def close(self):
         self.context.close()
@@ -95,6 +101,17 @@ class Tab:
         self.key(str(class_place))
         self.stroke(*places)
         self.idle()
+
+    def undo(self, times=1):
+        """Take back by key and wait for the map."""
+        self.key(*["Control+z"] * times)
+        self.idle()
+
+    def download(self, title, **options):
+        """Press the button of a title that gives a file, and return what comes."""
+        with self.page.expect_download() as waiting:
+            self.find(f"[title='{title}']", **options).click()
+        return waiting.value
 
     def add_class(self, name):
         self.find("[aria-label='Add a class']").click()

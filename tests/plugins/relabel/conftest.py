@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import contextmanager
 
 import httpx
 import numpy as np
@@ -18,6 +19,7 @@ from diffclass_relabel.access.security import Gate
 from diffclass_relabel.servers.web_servers import SessionServer, bound_socket
 from diffclass_relabel.session.editor import SessionEditor
 from diffclass_relabel.session.session_files import session_header
+from diffclass_relabel.session_file import session_log
 from diffclass_relabel.session_file.session_log import SessionLog
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace
 from experiments.relabel.driver.browser import Tab, chromium
@@ -25,6 +27,7 @@ from experiments.relabel.driver.clients import PageClient
 from experiments.relabel.driver.processes import Relabel
 
 from .browser import lacking
+from .strokes import three_classes
 
 COLORS = {1: (1, 2, 3), 2: (200, 100, 50), 3: (9, 80, 7)}
 NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
@@ -87,6 +90,30 @@ def editor(new_editor):
     return new_editor()
 
 
+@pytest.fixture
+def labelled(editor, tissue):
+    """The editor of a session with three classes, a stroke each."""
+    for operation in three_classes(tissue):
+        editor.apply(operation)
+    return editor
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """A ``with`` block in which no line of a session file comes to the disk."""
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    @contextmanager
+    def filled():
+        with monkeypatch.context() as patch:
+            patch.setattr(session_log.os, "fsync", full)
+            yield
+
+    return filled
+
+
 def is_preparing(gate):
     """Return whether the server still opens the session: it answers 503 until then."""
     address = f"http://127.0.0.1:{gate.port}/download/none?token={gate.token}"
@@ -140,6 +167,15 @@ def connect():
 @pytest.fixture
 def page(gate, connect):
     return connect(gate)
+
+
+@pytest.fixture
+def painter(page, tissue):
+    """A page that has painted three classes and has their map."""
+    for operation in three_classes(tissue):
+        assert page.do(operation)["kind"] == "done"
+    page.settled()
+    return page
 
 
 @pytest.fixture(scope="session")

@@ -24,16 +24,14 @@ from ..typed import serve_typed
 
 
 @pytest.fixture
-def session(editor, tissue, rng):
+def session(labelled, tissue, rng):
     """A session of three classes and forty operations more, some of them refused."""
-    for operation in three_classes(tissue):
-        editor.apply(operation)
     for number in range(40):
-        operation = random_operation(rng, session_state(editor), tissue.truth.size)
+        operation = random_operation(rng, session_state(labelled), tissue.truth.size)
         with suppress(ParameterError):
-            editor.apply(operation, client="a page", number=number)
-    assert len(editor.log.entries) > editor.log.n_operations
-    return editor
+            labelled.apply(operation, client="a page", number=number)
+    assert len(labelled.log.entries) > labelled.log.n_operations
+    return labelled
 
 
 def test_replay_gives_the_same_bits(session, scene_folder, tmp_path, capsys):

@@ -56,10 +56,9 @@ def test_painting_in_jupyterlab(lab, lab_folder, browser):
     assert "strokes 2" in tab.page.locator(".jp-OutputArea-output").last.inner_text()
     # pictures and files come through the channel too
     tab.find("button:has-text('Export')").click()
-    with tab.page.expect_download() as saved:
-        tab.find("[title='Labels as NumPy, ids alone (.npy)']").click()
-    assert saved.value.suggested_filename == "scene_labels.npy"
-    assert np.array_equal(np.load(saved.value.path()), labels)
+    saved = tab.download("Labels as NumPy, ids alone (.npy)")
+    assert saved.suggested_filename == "scene_labels.npy"
+    assert np.array_equal(np.load(saved.path()), labels)
     tab.js("diffclass.drop()")
     tab.wait("diffclass.connection === 'open'")
     tab.key("Escape")

@@ -250,8 +250,7 @@ def test_what_was_set_up_survives_a_reload(painted):
               grey: diffclass.layers.greyUnder, doubt: diffclass.layers.opacity("doubt")})"""
     before = tab.js(now)
     assert (before["tool"], before["theme"]) == ("eraser", "dark")
-    tab.page.reload()
-    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    tab.reload()
     tab.idle()
     assert tab.js(now) == before
 
@@ -305,8 +304,7 @@ def test_the_first_steps_are_shown_once(gate, open_tab):
         assert is_inside(steps, (1280, 720))
         tab.key("Enter")
     assert steps.count() == 0
-    tab.page.reload()
-    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    tab.reload()
     assert steps.count() == 0
 
 
@@ -328,8 +326,7 @@ def test_the_spectrum_is_folded_and_stays_so(painted):
     fold.click()
     assert plot.is_hidden()
     assert fold.get_attribute("aria-expanded") == "false"
-    tab.page.reload()
-    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    tab.reload()
     tab.idle()
     assert plot.is_hidden()
     fold.click()

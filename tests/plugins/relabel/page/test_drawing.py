@@ -46,11 +46,9 @@ def release(tab):
 
 
 @pytest.fixture
-def held(editor, serve, open_tab, tissue):
+def held(labelled, serve, open_tab):
     """A tab whose maps can be held back, on a session with three classes."""
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    tab = open_tab(serve(editor).url, script=HOLD)
+    tab = open_tab(serve(labelled).url, script=HOLD)
     tab.idle()
     tab.js("holding = true")
     return tab
@@ -115,10 +113,8 @@ def test_the_classes_of_what_is_in_view_are_enough(held, monkeypatch, sight, is_
     assert tab.js("diffclass.lastLatency") != before
 
 
-def test_lines_around_labels_are_made_once(editor, serve, open_tab, tissue):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    tab = open_tab(serve(editor).url, script=COUNT_PATHS)
+def test_lines_around_labels_are_made_once(labelled, serve, open_tab):
+    tab = open_tab(serve(labelled).url, script=COUNT_PATHS)
     tab.idle()
     see(tab, SIGHTS["near"])
     canvas(tab)

@@ -88,8 +88,7 @@ def test_undo_redo_and_eraser(painted, editor):
     tab.paint(3, (24, 5), (24, 40))
     after = tab.map
     assert (before != after).any()
-    tab.key("Control+z")
-    tab.idle()
+    tab.undo()
     np.testing.assert_array_equal(tab.map, before)
     tab.find("[aria-label^=Redo]").click()
     tab.idle()
@@ -162,14 +161,12 @@ def test_the_wand_takes_similar_pixels(painted, editor):
     with once_more(tab):
         tab.click(*place)
     np.testing.assert_array_equal(tab.labels, np.where(connected, 3, before))
-    tab.key("Control+z")
-    tab.idle()
+    tab.undo()
     tab.find("text=Connected pixels only").click()
     with once_more(tab):
         tab.click(*place)
     np.testing.assert_array_equal(tab.labels, np.where(every, 3, before))
-    tab.key("Control+z")
-    tab.idle()
+    tab.undo()
     np.testing.assert_array_equal(tab.labels, before)
 
 
@@ -210,8 +207,7 @@ def test_labels_of_other_classes_are_kept_where_that_is_chosen(painted, editor):
     tab.idle()
     np.testing.assert_array_equal(tab.labels, drawing)
     np.testing.assert_array_equal(editor.labels.ids, drawing)
-    tab.page.reload()
-    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    tab.reload()
     assert tab.find("text=Keep other classes").locator("input").is_checked()
     tab.find("text=Keep other classes").click()
     tab.paint(2, (row, column), (row, column))
@@ -518,15 +514,9 @@ def test_live_off_waits_for_update(painted, editor):
 def test_exports(painted, editor, tmp_path):
     tab = painted
     tab.page.click("text=Export")
-    with tab.page.expect_download() as waiting:
-        tab.find("[title='Labels as NumPy, ids alone (.npy)']").click()
-    waiting.value.save_as(tmp_path / "labels.npy")
-    labels = np.load(tmp_path / "labels.npy")
+    labels = np.load(tab.download("Labels as NumPy, ids alone (.npy)").path())
     np.testing.assert_array_equal(labels, np.where(tab.labels == 255, 0, tab.labels))
-    with tab.page.expect_download() as waiting:
-        tab.find("[title='Report as JSON (.json)']").click()
-    waiting.value.save_as(tmp_path / "report.json")
-    assert json.loads((tmp_path / "report.json").read_text())
+    assert json.loads(tab.download("Report as JSON (.json)").path().read_text())
     files = []
     tab.page.on("download", lambda file: files.append(file))
     tab.find("[title='Map as ENVI (.img)']").click()
@@ -542,9 +532,7 @@ def test_exports(painted, editor, tmp_path):
 def test_a_model_goes_from_session_to_session(painted, new_editor, serve, open_tab, tmp_path):
     painted.page.click("text=Export")
     assert painted.find("[data-what=prediction]").is_hidden()
-    with painted.page.expect_download() as waiting:
-        painted.find("[title='Model as for other scenes (.model)']").click()
-    waiting.value.save_as(tmp_path / "scene.model")
+    painted.download("Model as for other scenes (.model)").save_as(tmp_path / "scene.model")
     other = open_tab(serve(new_editor("other.jsonl")).url)
     for name in ("nuclei", "stroma"):
         other.add_class(name)
@@ -558,10 +546,8 @@ def test_a_model_goes_from_session_to_session(painted, new_editor, serve, open_t
     other.find(".divider").wait_for()
     other.wait("document.querySelector('.left-side').textContent.startsWith('map of a model')")
     other.page.click("text=Export")
-    with other.page.expect_download() as waiting:
-        other.find("[title='Prediction as NumPy, ids alone (.npy)']").click()
-    waiting.value.save_as(tmp_path / "prediction.npy")
-    assert set(np.unique(np.load(tmp_path / "prediction.npy"))) <= {0, 1, 2, 3}
+    prediction = np.load(other.download("Prediction as NumPy, ids alone (.npy)").path())
+    assert set(np.unique(prediction)) <= {0, 1, 2, 3}
 
 
 def test_pictures(painted):
@@ -592,8 +578,7 @@ def test_dark_and_light(gate, open_tab):
     tab.page.emulate_media(color_scheme="light")
     tab.find("[aria-label='Dark or light']").click()
     assert tab.js(ground) == dark
-    tab.page.reload()
-    tab.wait("window.diffclass?.connection === 'open'")
+    tab.reload()
     assert tab.js(ground) == dark  # the choice is kept
 
 

@@ -46,8 +46,7 @@ def test_a_stretch_by_hand(painted, workspace):
     high.press("Enter")
     shown(tab, scene, bands, limits)
     # what was chosen is there again after a reload
-    tab.page.reload()
-    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    tab.reload()
     tab.key("i")
     shown(tab, scene, bands, limits)
     tab.find(".stretch summary").click()

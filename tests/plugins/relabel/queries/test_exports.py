@@ -15,6 +15,7 @@ from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.jobs.library_labels import labels_of_library
 from diffclass_relabel.maps import NO_DATA
+from diffclass_relabel.queries import exports
 from diffclass_relabel.queries.exports import Downloads, export, file_name
 
 from ..strokes import three_classes
@@ -23,12 +24,10 @@ NAME = "W\u00e4lder \u68ee\u6797"  # letters of any script stay
 
 
 @pytest.fixture
-def painted(editor, tissue):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    editor.apply({"op": "rename_class", "id": 2, "name": NAME})
-    editor.apply({"op": "recolor_class", "id": 2, "color": "#0a0b0c"})
-    return editor
+def painted(labelled):
+    labelled.apply({"op": "rename_class", "id": 2, "name": NAME})
+    labelled.apply({"op": "recolor_class", "id": 2, "color": "#0a0b0c"})
+    return labelled
 
 
 @pytest.mark.parametrize("ending", [".img", ".hdr", ".dat", ".tif", ".png"])
@@ -160,10 +159,9 @@ def test_the_page_saves_a_picture(painted, serve, open_tab):
     tab = open_tab(serve(painted).url)
     tab.idle()
     tab.page.click("text=Export")
-    with tab.page.expect_download() as saved:
-        tab.find("[title='Picture as PNG with legend (.png)']").click()
-    assert saved.value.suggested_filename == "scene_picture.png"
-    with Image.open(saved.value.path()) as image:
+    saved = tab.download("Picture as PNG with legend (.png)")
+    assert saved.suggested_filename == "scene_picture.png"
+    with Image.open(saved.path()) as image:
         assert image.width > image.height > 500  # the legend is beside, the bar below
 
 
@@ -222,29 +220,22 @@ def test_files_say_of_which_scene_they_are(new_editor, tissue, session, begins, 
     downloads.close()
 
 
-def test_a_full_temporary_folder_is_one_clear_error(editor, tissue, monkeypatch):
-    from diffclass_relabel.queries import exports
-
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-
+def test_a_full_temporary_folder_is_one_clear_error(labelled, monkeypatch):
     def full(stem):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(exports, "TemporaryFolder", full)
-    files = exports.Downloads()  # the server starts all the same
+    files = Downloads()  # the server starts all the same
     with pytest.raises(DataError, match=r"No space left on device\); make room"):
-        files.export(editor, "labels")
+        files.export(labelled, "labels")
     files.close()
 
 
-def test_no_class_is_no_data_in_exported_maps(editor, tissue, tmp_path):
+def test_no_class_is_no_data_in_exported_maps(labelled, tmp_path):
     rasterio = pytest.importorskip("rasterio")
-    for operation in three_classes(tissue):
-        editor.apply(operation)
     for what in ("map", "labels"):
-        export(editor, what, tmp_path / f"{what}.tif")
-        export(editor, what, tmp_path / f"{what}.img")
+        export(labelled, what, tmp_path / f"{what}.tif")
+        export(labelled, what, tmp_path / f"{what}.img")
         with rasterio.open(tmp_path / f"{what}.tif") as raster:
             assert raster.nodata == 0
         assert "data ignore value = 0" in (tmp_path / f"{what}.hdr").read_text()

@@ -38,10 +38,9 @@ def test_a_session_over_an_address(there, relabel_in, open_tab, browser, tmp_pat
     tab.wait("diffclass.state.refined && !diffclass.state.stale")
     tab.idle()
     tab.page.click("text=Export")
-    with tab.page.expect_download() as saved:
-        tab.find("[title='Map as NumPy, ids alone (.npy)']").click()
-    assert saved.value.suggested_filename == "scene_map.npy"
-    shown = np.load(saved.value.path())
+    saved = tab.download("Map as NumPy, ids alone (.npy)")
+    assert saved.suggested_filename == "scene_map.npy"
+    shown = np.load(saved.path())
     tab.page.close()
     assert process.end(signal.SIGINT) == 130
     # without a scene it is among the recent ones, and goes on

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import signal
-import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
-from urllib.parse import parse_qs, urlsplit
+from functools import partial
 
 import numpy as np
 import pytest
@@ -26,47 +23,18 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there"),
 ]
 
-MAIN = "from diffclass.command_line.main import main; main()"
-
 
 @pytest.fixture
-def start(scene_folder, tmp_path, process_environment):
-    """Start the server on one session file; returns the process, with its gate."""
-    processes = []
-
-    def started(*more):
-        command = [sys.executable, "-c", MAIN, "relabel", scene_folder / "scene.hdr", "--json"]
-        command += ["--session", tmp_path / "s.jsonl", "--no-browser", "--components", "6", *more]
-        process = subprocess.Popen(
-            [str(word) for word in command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=process_environment,
-        )
-        processes.append(process)
-        line = process.stdout.readline()
-        if line:
-            url = urlsplit(json.loads(line)["url"])
-            token = parse_qs(url.query)["token"][0]
-            process.gate = SimpleNamespace(port=url.port, token=token)
-        return process
-
-    yield started
-    for process in processes:
-        process.kill()
-        process.communicate()
-
-
-def kill(process):
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+def start(relabel_in, scene_folder, tmp_path):
+    """Start the server on one session file."""
+    words = scene_folder / "scene.hdr", "--session", tmp_path / "s.jsonl", "--components", "6"
+    return partial(relabel_in, tmp_path, *words)
 
 
 def paint_until_killed(process, client, tissue, *, after):
     """Send strokes without waiting and kill the server meanwhile; returns what was done."""
     strokes = [truth_stroke(tissue, 1 + i % 3, 5, start=3 + i % 30) for i in range(120)]
-    killer = threading.Timer(after, kill, [process])
+    killer = threading.Timer(after, process.end)
     killer.start()
     done = []
     try:
@@ -109,11 +77,9 @@ def test_killed_in_the_midst_of_strokes(start, tissue, tmp_path):
     assert client.state["version"] == len(sent)
     labels, shown = client.labels.copy(), chosen(client).copy()
     client.close()
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == 130, said
-    assert "torn" in said
-    assert "Traceback" not in said
+    assert process.end(signal.SIGINT) == 130, process.said
+    assert "torn" in process.said
+    assert "Traceback" not in process.said
     assert (tmp_path / "s.jsonl.torn").read_bytes() == b'{"n":999,"op":{"op":"str\n'
 
     client = PageClient(start().gate)
@@ -126,15 +92,14 @@ def test_killed_in_the_midst_of_strokes(start, tissue, tmp_path):
 def test_one_session_one_process(start, tmp_path):
     first = start()
     second = start()
-    _, said = second.communicate(timeout=30)
-    assert second.returncode == 3
-    assert "open in another process" in said
+    assert second.process.wait(timeout=30) == 3
+    second.end()
+    assert "open in another process" in second.said
     client = PageClient(first.gate)
     assert client.do("add_class")["kind"] == "done"
     client.close()
-    first.send_signal(signal.SIGTERM)
-    _, said = first.communicate(timeout=30)
-    assert "Traceback" not in said
+    first.end(signal.SIGTERM)
+    assert "Traceback" not in first.said
     assert len(read_session(tmp_path / "s.jsonl")[1]) == 1
 
 
@@ -146,9 +111,10 @@ def test_ctrl_c_once_or_twice_leaves_no_traceback(start, prepared):
     if prepared:
         client.hello()
     for _ in range(2):
-        process.send_signal(signal.SIGINT)
+        process.process.send_signal(signal.SIGINT)
         time.sleep(0.1)
-    _, said = process.communicate(timeout=30)
-    assert "Traceback" not in said
-    assert "ended; 0 operations" in said
+    process.process.wait(timeout=30)
+    process.end()
+    assert "Traceback" not in process.said
+    assert "ended; 0 operations" in process.said
     client.close()

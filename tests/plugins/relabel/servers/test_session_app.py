@@ -23,15 +23,6 @@ from ..strokes import three_classes, truth_stroke
 
 
 @pytest.fixture
-def painted(page, tissue):
-    """A page that has painted three classes and has their map."""
-    for operation in three_classes(tissue):
-        assert page.do(operation)["kind"] == "done"
-    page.settled()
-    return page
-
-
-@pytest.fixture
 def http(gate):
     with httpx.Client(base_url=f"http://127.0.0.1:{gate.port}") as client:
         client.get("/", params={"token": gate.token})  # sets the cookie
@@ -77,80 +68,66 @@ def test_a_stroke_from_paint_to_map(page, editor, tissue):
     assert page.state["saved"]
 
 
-def test_order_of_messages(painted, tissue):
-    painted.ask("curve")
-    painted.heard.clear()
-    painted.do(truth_stroke(tissue, 2, 30, start=30))
-    painted.settled()
-    first = {kind: painted.heard.index(kind) for kind in ("done", "labels", "map", "changes")}
+def test_what_changed_follows_the_map(painter, tissue):
+    painter.ask("curve")
+    before = painter.settled()[0].copy()
+    painter.heard.clear()
+    painter.do(truth_stroke(tissue, 1, 60, start=30))
+    after = painter.settled()[0]
+    first = {kind: painter.heard.index(kind) for kind in ("done", "labels", "map", "changes")}
     assert sorted(first, key=first.get) == ["done", "labels", "map", "changes"]
-    assert painted.heard[-1] == "state"
-
-
-def test_changes(painted, tissue):
-    before = painted.settled()[0].copy()
-    painted.do(truth_stroke(tissue, 1, 60, start=30))
-    after = painted.settled()[0]
-    changed = painted.frames["changes"][1][0]
+    assert painter.heard[-1] == "state"
+    changed = painter.frames["changes"][1][0]
     assert np.array_equal(changed, before != after)
-    assert painted.state["n_changed"] == changed.sum() > 0
-    assert painted.state["ms"] > 0
+    assert painter.state["n_changed"] == changed.sum() > 0
+    assert painter.state["ms"] > 0
 
 
-def test_undo_brings_the_map_back(painted, tissue):
-    before = [plane.copy() for plane in painted.settled()]
-    painted.do(truth_stroke(tissue, 1, 60, start=30))
-    painted.settled()
-    assert painted.do("undo")["op"] == "undo"
-    assert all(map(np.array_equal, painted.settled(), before))
-    assert painted.state["can_redo"]
+def test_not_live_the_old_map_stays(painter, tissue):
+    assert painter.ask("live", on=False)["on"] is False
+    before = painter.frames["map"][0]
+    painter.do(truth_stroke(tissue, 1, 60, start=30))
+    painter.ask("curve")  # time enough for a map that must not come
+    assert painter.state["stale"]
+    assert not painter.state["live"]
+    assert painter.frames["map"][0] == before
+    assert painter.ask("update")["version"] == painter.state["version"]
+    assert not painter.state["stale"]
+    assert painter.frames["map"][0]["version"] == painter.state["version"]
+    painter.do("undo")
+    painter.ask("live", on=True)
+    painter.settled()
 
 
-def test_not_live_the_old_map_stays(painted, tissue):
-    assert painted.ask("live", on=False)["on"] is False
-    before = painted.frames["map"][0]
-    painted.do(truth_stroke(tissue, 1, 60, start=30))
-    painted.ask("curve")  # time enough for a map that must not come
-    assert painted.state["stale"]
-    assert not painted.state["live"]
-    assert painted.frames["map"][0] == before
-    assert painted.ask("update")["version"] == painted.state["version"]
-    assert not painted.state["stale"]
-    assert painted.frames["map"][0]["version"] == painted.state["version"]
-    painted.do("undo")
-    painted.ask("live", on=True)
-    painted.settled()
-
-
-def test_spectrum(painted, workspace, tissue):
-    answer = painted.ask("spectrum", pixel=55)
+def test_spectrum(painter, workspace, tissue):
+    answer = painter.ask("spectrum", pixel=55)
     np.testing.assert_allclose(answer["values"][:11], workspace.scene.data[1, 5, :11], atol=1e-6)
     assert answer["values"][11] is None
-    answer = painted.ask("class_spectra")
+    answer = painter.ask("class_spectra")
     assert [one["class"] for one in answer["classes"]] == [1, 2, 3]
-    painted.do("remove", stroke=1)
-    again = painted.ask("class_spectra")
+    painter.do("remove", stroke=1)
+    again = painter.ask("class_spectra")
     assert [one["class"] for one in again["classes"]] == [2, 3]
     assert again["version"] == answer["version"] + 1
 
 
-def test_why_shares_a_pixel_among_the_strokes_the_largest_share_first(painted):
-    shares = painted.ask("why", pixel=1000)["shares"]
+def test_why_shares_a_pixel_among_the_strokes_the_largest_share_first(painter):
+    shares = painter.ask("why", pixel=1000)["shares"]
     sizes = [share["share"] for share in shares]
     assert sum(sizes) == pytest.approx(1, abs=1e-4)
     assert sizes == sorted(sizes, reverse=True)
-    strokes = {stroke["number"]: stroke for stroke in painted.state["strokes"]}
+    strokes = {stroke["number"]: stroke for stroke in painter.state["strokes"]}
     for share in shares:  # each says of which class its stroke is, and where
         stroke = strokes[share["stroke"]]
         assert (share["class"], share["pixel"]) == (stroke["class"], stroke["first"])
 
 
 def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(
-    painted, editor, tmp_path, tissue
+    painter, editor, tmp_path, tissue
 ):
     np.save(tmp_path / "labels.npy", tissue.truth)
     editor.reference = Reference.read(tmp_path / "labels.npy", editor.workspace)
-    row, column = (int(k) for k in np.argwhere(painted.settled()[0].reshape(48, 50) % 255)[0])
+    row, column = (int(k) for k in np.argwhere(painter.settled()[0].reshape(48, 50) % 255)[0])
     pixel = row * 50 + column
     fields = {
         **{question: {"pixel": pixel} for question in ("spectrum", "why", "segment", "similar")},
@@ -163,25 +140,25 @@ def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(
         "predict": {"path": str(export(editor, "model", tmp_path / "a.model")[0])},
         "view": dict(zip(("top", "left", "bottom", "right"), (0, 0, 48, 50), strict=True)),
     }
-    assert painted.ask("rows", pixels=[pixel])["kind"] == "refused"  # it is of tables
+    assert painter.ask("rows", pixels=[pixel])["kind"] == "refused"  # it is of tables
     for name, kind in QUERIES.items():
         if name == "rows":
             continue
-        said = painted.ask(name, **fields.get(name, {}))
+        said = painter.ask(name, **fields.get(name, {}))
         assert said.pop("kind") == "answer", said
         assert said.keys() - {"seq", "ask"} == kind.answer.__annotations__.keys(), name
-    assert painted.hello().keys() == protocol.Hello.__annotations__.keys()
-    assert painted.state.keys() == protocol.SessionState.__annotations__.keys()
-    assert painted.do("add_class").keys() <= protocol.Done.__annotations__.keys()
-    assert painted.do("nix").keys() == protocol.Refused.__annotations__.keys()
+    assert painter.hello().keys() == protocol.Hello.__annotations__.keys()
+    assert painter.state.keys() == protocol.SessionState.__annotations__.keys()
+    assert painter.do("add_class").keys() <= protocol.Done.__annotations__.keys()
+    assert painter.do("nix").keys() == protocol.Refused.__annotations__.keys()
 
 
-def test_audit_finds_what_was_painted_wrongly(painted, tissue):
+def test_audit_finds_what_was_painted_wrongly(painter, tissue):
     wrong = truth_stroke(tissue, 1, 3, start=5)["pixels"]
     wanted = set(pixels_of(wrong, tissue.truth.size).tolist())
-    painted.do(truth_stroke(tissue, 1, 90, start=4))
-    painted.do("stroke", **{"class": 3, "pixels": wrong})
-    items = painted.ask("audit")["items"]
+    painter.do(truth_stroke(tissue, 1, 90, start=4))
+    painter.do("stroke", **{"class": 3, "pixels": wrong})
+    items = painter.ask("audit")["items"]
     strokes = [(item["stroke"], item["says"]) for item in items]
     assert len(set(strokes)) == len(strokes)  # one item each, however many pixels
     found = [set(pixels_of(item["pixels"], 48 * 50).tolist()) for item in items]
@@ -193,42 +170,42 @@ def test_audit_finds_what_was_painted_wrongly(painted, tissue):
     assert margins == sorted(margins, reverse=True)
 
 
-def test_suggestions(painted, workspace):
-    answer = painted.ask("suggest", n=7, rule="margin")
+def test_suggestions(painter, workspace):
+    answer = painter.ask("suggest", n=7, rule="margin")
     assert answer["rule"] == "margin"
     assert len(answer["pixels"]) == len(answer["scores"]) == 7
-    assert not painted.labels[answer["pixels"]].any()
+    assert not painter.labels[answer["pixels"]].any()
     places = np.column_stack(np.unravel_index(answer["pixels"], workspace.shape))
     gaps = np.linalg.norm(places[:, None] - places[None], axis=2)[~np.eye(7, dtype=bool)]
     assert gaps.min() >= 5
 
 
-def test_curve_and_preview(painted):
-    curve = painted.ask("curve")
+def test_curve_and_preview(painter):
+    curve = painter.ask("curve")
     assert curve["tau"] == 12
     assert len(curve["times"]) == len(curve["margin"]) == len(curve["coverage"]) > 5
-    answer = painted.ask("preview_tau", tau=12)
+    answer = painter.ask("preview_tau", tau=12)
     assert answer["tau"] == 12
-    header, planes = painted.frames["preview"]
+    header, planes = painter.frames["preview"]
     assert header == {"kind": "preview", "tau": 12}
-    ids, margin, _ = painted.settled()
+    ids, margin, _ = painter.settled()
     assert np.mean(planes[0] == ids) > 0.999
     np.testing.assert_allclose(planes[1].astype(int), margin.astype(int), atol=1)
-    assert painted.state["tau"] == 12
+    assert painter.state["tau"] == 12
 
 
-def test_of_many_previews_the_last_is_computed(painted):
-    numbers = [painted.send({"ask": "preview_tau", "tau": tau}) for tau in range(60, 80)]
-    kinds = [painted.reply(number)["kind"] for number in numbers]
+def test_of_many_previews_the_last_is_computed(painter):
+    numbers = [painter.send({"ask": "preview_tau", "tau": tau}) for tau in range(60, 80)]
+    kinds = [painter.reply(number)["kind"] for number in numbers]
     assert kinds[-1] == "answer"
     assert set(kinds[:-1]) <= {"answer", "superseded"}
-    assert painted.frames["preview"][0]["tau"] == 79
+    assert painter.frames["preview"][0]["tau"] == 79
 
 
-def test_segment(painted):
-    ids = painted.settled()[0].reshape(48, 50)
+def test_segment(painter):
+    ids = painter.settled()[0].reshape(48, 50)
     pixel = int(np.flatnonzero(ids.ravel() == 2)[0])
-    answer = painted.ask("segment", pixel=pixel)
+    answer = painter.ask("segment", pixel=pixel)
     inside = pixels_of(answer["pixels"], ids.size)
     assert pixel in inside
     assert set(ids.ravel()[inside]) == {2}
@@ -240,30 +217,20 @@ def test_segment(painted):
     edge[:, 1:] |= around[:, :-1]
     edge[:, :-1] |= around[:, 1:]
     assert not (ids[edge & ~around] == 2).any()
-    assert painted.ask("segment", pixel=0)["kind"] == "refused"  # no data
+    assert painter.ask("segment", pixel=0)["kind"] == "refused"  # no data
 
 
-def test_warp_and_back(painted):
-    plain = painted.settled()[0].copy()
-    painted.do("warp")
-    painted.settled()
-    assert painted.state["warped"]
-    painted.do("unwarp")
-    assert np.array_equal(painted.settled()[0], plain)
-    assert not painted.state["warped"]
-
-
-def test_all_that_is_offered_can_be_exported(painted, editor, tmp_path):
+def test_all_that_is_offered_can_be_exported(painter, editor, tmp_path):
     (model,) = export(editor, "model", tmp_path / "a.model")
-    assert painted.ask("predict", path=str(model))["kind"] == "answer"
-    for offer in painted.hello()["exports"]:
-        answer = painted.ask("export", what=offer["what"], name="out" + offer["suffix"])
+    assert painter.ask("predict", path=str(model))["kind"] == "answer"
+    for offer in painter.hello()["exports"]:
+        answer = painter.ask("export", what=offer["what"], name="out" + offer["suffix"])
         assert answer["kind"] == "answer", answer
 
 
 @pytest.mark.parametrize("what", ["labels", "map", "margin", "probability", "report"])
-def test_export_and_download(painted, http, what, tmp_path):
-    answer = painted.ask("export", what=what)
+def test_export_and_download(painter, http, what, tmp_path):
+    answer = painter.ask("export", what=what)
     assert answer["url"] == f"download/{answer['files'][0]}"
     for name in answer["files"]:
         got = http.get(f"/download/{name}")
@@ -271,24 +238,24 @@ def test_export_and_download(painted, http, what, tmp_path):
         (tmp_path / name).write_bytes(got.content)
     if what == "map":
         read = read_labels(tmp_path / "scene_map.img").ids
-        shown = painted.settled()[0].reshape(48, 50)
+        shown = painter.settled()[0].reshape(48, 50)
         assert np.array_equal(read, np.where(shown == NO_DATA, 0, shown))
     if what == "report":
         assert json.loads((tmp_path / "scene_report.json").read_text())["strokes"] == 3
 
 
-def test_what_is_exported_is_shown(painted, tissue):
-    painted.ask("live", on=False)
-    painted.do(truth_stroke(tissue, 1, 60, start=30))
-    painted.ask("export", what="map")
-    painted.ask("curve")
-    assert painted.frames["map"][0]["version"] == painted.state["version"]
-    assert not painted.state["stale"]
-    assert painted.state["n_changed"] == painted.frames["changes"][1].sum() > 0
+def test_what_is_exported_is_shown(painter, tissue):
+    painter.ask("live", on=False)
+    painter.do(truth_stroke(tissue, 1, 60, start=30))
+    painter.ask("export", what="map")
+    painter.ask("curve")
+    assert painter.frames["map"][0]["version"] == painter.state["version"]
+    assert not painter.state["stale"]
+    assert painter.state["n_changed"] == painter.frames["changes"][1].sum() > 0
 
 
-def test_exported_again_in_another_format(painted, http):
-    answer = painted.ask("export", what="map", name="my-map.tif")
+def test_exported_again_in_another_format(painter, http):
+    answer = painter.ask("export", what="map", name="my-map.tif")
     assert answer["files"][0] == "my-map.tif"
     assert http.get(answer["url"]).content[:2] in (b"II", b"MM")
 
@@ -302,33 +269,14 @@ def test_pictures(http):
     assert http.get("/picture.png", params={"preset": "x"}).status_code == 400
 
 
-def test_joined_later_everything_is_there(gate, painted, connect):
+def test_joined_later_everything_is_there(gate, painter, connect):
     other = connect(gate)
     other.hello()
     while "map" not in other.frames or other.frames["map"][0]["left"]:
         other.hear()
-    assert other.state["classes"] == painted.state["classes"]
-    assert np.array_equal(other.frames["map"][1], painted.frames["map"][1])
-    assert np.array_equal(other.labels, painted.labels)
-
-
-def test_two_tabs_see_the_same(gate, painted, connect, tissue):
-    other = connect(gate)
-    other.hello()
-    other.settled()
-    numbers = []
-    for i in range(10):
-        for tab, class_id in ((painted, 1), (other, 2)):
-            stroke = truth_stroke(tissue, class_id, 4, start=5 + 3 * i)
-            numbers.append((tab, tab.send({"op": stroke})))
-    assert all(tab.reply(number)["kind"] == "done" for tab, number in numbers)
-    for tab in (painted, other):
-        tab.ask("update")
-        tab.ask("live", on=True)
-    painted.ask("curve")
-    assert painted.state["version"] == other.state["version"] == 6 + 20
-    assert np.array_equal(painted.labels, other.labels)
-    assert np.array_equal(painted.settled(), other.settled())
+    assert other.state["classes"] == painter.state["classes"]
+    assert np.array_equal(other.frames["map"][1], painter.frames["map"][1])
+    assert np.array_equal(other.labels, painter.labels)
 
 
 def test_resent_after_a_lost_connection_is_done_once(gate, editor, connect):
@@ -426,43 +374,43 @@ def test_a_session_keeps_its_id(editor, new_editor):
     assert new_editor().id == name != new_editor("other.jsonl").id
 
 
-def test_malformed_messages_are_refused(painted, editor):
-    painted.ask("curve")
-    lines, state = editor.log.path.read_bytes(), painted.state
+def test_malformed_messages_are_refused(painter, editor):
+    painter.ask("curve")
+    lines, state = editor.log.path.read_bytes(), painter.state
     for text in MALFORMED:
-        painted.socket.send(text)
-        answer = painted.hear()
+        painter.socket.send(text)
+        answer = painter.hear()
         assert answer["kind"] == "refused", text
         assert "error in the program" not in answer["message"]
         assert len(answer["message"]) < 400
-    assert painted.ask("curve")["kind"] == "answer"  # still at work
-    assert painted.state == state
+    assert painter.ask("curve")["kind"] == "answer"  # still at work
+    assert painter.state == state
     assert editor.log.path.read_bytes() == lines
 
 
-def test_of_a_slow_client_the_newest_map_is_kept(gate, painted, tissue):
+def test_of_a_slow_client_the_newest_map_is_kept(gate, painter, tissue):
     slow = PageClient(gate)  # reads nothing until the end
     for i in range(40):
-        painted.do(truth_stroke(tissue, 1 + i % 3, 3, start=3 + i))
-    painted.settled()
+        painter.do(truth_stroke(tissue, 1 + i % 3, 3, start=3 + i))
+    painter.settled()
     slow.ask("curve")
-    assert np.array_equal(slow.settled(), painted.settled())
-    assert slow.state["version"] == painted.state["version"]
+    assert np.array_equal(slow.settled(), painter.settled())
+    assert slow.state["version"] == painter.state["version"]
     slow.close()
 
 
-def test_a_client_that_never_reads_does_not_stay(gate, painted, editor):
+def test_a_client_that_never_reads_does_not_stay(gate, painter, editor):
     lost = PageClient(gate)
     lost.hello()
     for _ in range(1500):  # more answers than are kept for a client
         lost.send({"ask": "curve"})
     lost.socket.socket.close()  # without a goodbye
-    assert painted.ask("live", on=True)["kind"] == "answer"
-    assert painted.do("undo")["kind"] == "done"
+    assert painter.ask("live", on=True)["kind"] == "answer"
+    assert painter.do("undo")["kind"] == "done"
 
 
-def test_a_map_that_fails_is_said_and_the_old_one_stays(painted, editor, tissue, monkeypatch):
-    before = painted.settled().copy()
+def test_a_map_that_fails_is_said_and_the_old_one_stays(painter, editor, tissue, monkeypatch):
+    before = painter.settled().copy()
 
     def fail():
         raise MemoryError("no room")
@@ -470,13 +418,13 @@ def test_a_map_that_fails_is_said_and_the_old_one_stays(painted, editor, tissue,
     with monkeypatch.context() as patch:
         patch.setattr(editor.session, "update", fail)
         stroke = truth_stroke(tissue, 1, 60, start=30)
-        assert painted.do(stroke)["kind"] == "done"
-        while painted.state["problem"] is None:
-            painted.hear()
-        assert "no room" in painted.state["problem"]
-        assert painted.state["stale"]
-        assert painted.ask("update")["kind"] == "refused"
-        assert np.array_equal(painted.frames["map"][1], before)
-    painted.ask("update")
-    assert painted.state["problem"] is None
-    assert not np.array_equal(painted.frames["map"][1], before)
+        assert painter.do(stroke)["kind"] == "done"
+        while painter.state["problem"] is None:
+            painter.hear()
+        assert "no room" in painter.state["problem"]
+        assert painter.state["stale"]
+        assert painter.ask("update")["kind"] == "refused"
+        assert np.array_equal(painter.frames["map"][1], before)
+    painter.ask("update")
+    assert painter.state["problem"] is None
+    assert not np.array_equal(painter.frames["map"][1], before)

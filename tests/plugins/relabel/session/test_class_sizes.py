@@ -20,35 +20,33 @@ def said(editor):
     return state["class_sizes"], state["sizes_met"]
 
 
-def test_sizes_follow_their_class(editor, new_editor, tissue):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    assert said(editor) == ("", None)
-    done = editor.apply({"op": "class_sizes", "sizes": f" {SIZES} "})
+def test_sizes_follow_their_class(labelled, new_editor, tissue):
+    assert said(labelled) == ("", None)
+    done = labelled.apply({"op": "class_sizes", "sizes": f" {SIZES} "})
     assert done == {"op": "class_sizes", "sizes": SIZES}
-    assert said(editor) == (SIZES.replace(" ", ""), None)
+    assert said(labelled) == (SIZES.replace(" ", ""), None)
     pixels = tissue.truth.size - 2  # two have no data; a pixel has 4 m2
-    most = {size.class_id: size.most for size in editor.session.class_sizes}
+    most = {size.class_id: size.most for size in labelled.session.class_sizes}
     assert most == pytest.approx({1: 0.3, 2: 1000 / pixels, 3: 0.9e4 / 4 / pixels})
-    editor.apply({"op": "rename_class", "id": 1, "name": "cells"})
-    assert said(editor)[0].startswith("cells=10-30%,cytoplasm=1000px")
-    editor.apply({"op": "merge_classes", "source": 2, "into": 3})
-    assert said(editor)[0] == "cells=10-30%"
-    editor.apply({"op": "class_sizes", "sizes": "uniform"})
-    assert said(editor)[0] == "uniform"
-    editor.apply({"op": "class_sizes"})
-    assert said(editor) == ("", None)
-    titles = [step["title"] for step in editor.history()["steps"]]
+    labelled.apply({"op": "rename_class", "id": 1, "name": "cells"})
+    assert said(labelled)[0].startswith("cells=10-30%,cytoplasm=1000px")
+    labelled.apply({"op": "merge_classes", "source": 2, "into": 3})
+    assert said(labelled)[0] == "cells=10-30%"
+    labelled.apply({"op": "class_sizes", "sizes": "uniform"})
+    assert said(labelled)[0] == "uniform"
+    labelled.apply({"op": "class_sizes"})
+    assert said(labelled) == ("", None)
+    titles = [step["title"] for step in labelled.history()["steps"]]
     assert titles[-2:] == ["sizes of classes 'uniform'", "no sizes"]
-    editor.apply({"op": "undo", "steps": 3})
-    editor.refine()
-    assert said(editor)[0] == "cells=10-30%,cytoplasm=1000px,stroma=0.2-0.9ha"
-    assert said(editor)[1] in ("met", "unused")
-    editor.log.close()
+    labelled.apply({"op": "undo", "steps": 3})
+    labelled.refine()
+    assert said(labelled)[0] == "cells=10-30%,cytoplasm=1000px,stroma=0.2-0.9ha"
+    assert said(labelled)[1] in ("met", "unused")
+    labelled.log.close()
     again = new_editor()
     again.refine()
-    assert said(again) == said(editor)
-    np.testing.assert_array_equal(again.map.ids, editor.map.ids)
+    assert said(again) == said(labelled)
+    np.testing.assert_array_equal(again.map.ids, labelled.map.ids)
 
 
 def test_a_batch_may_set_sizes(editor):

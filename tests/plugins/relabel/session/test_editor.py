@@ -9,17 +9,16 @@ import pytest
 
 from diffclass import __version__, diffuse_labels
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import LabelImage, read_labels
+from diffclass_hyperspectral import LabelImage
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.session.label_files import class_table, label_import
 from diffclass_relabel.session.session_files import open_editor
-from diffclass_relabel.session_file import session_log
 from diffclass_relabel.session_file.session_log import HASH, chained
 from diffclass_relabel.session_file.sidecar import address_file
 from diffclass_relabel.session_hub.states import session_state
 
 from ..conftest import COLORS, HOLES, NAMES
-from ..strokes import three_classes, truth_stroke
+from ..strokes import truth_stroke
 
 
 def forged(path, old, new):
@@ -33,19 +32,17 @@ def forged(path, old, new):
     return path
 
 
-def apply_all(editor, operations):
-    for operation in operations:
-        editor.apply(operation)
-
-
-def test_map_is_that_of_the_labels(editor, tissue, workspace):
-    apply_all(editor, three_classes(tissue))
-    shown = editor.update()
-    ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
+def test_map_is_that_of_the_labels(labelled, workspace):
+    shown = labelled.update()
+    ids = labelled.labels.ids.ravel()[workspace.pixels].astype(int)
     y = np.where(ids > 0, ids, -1)
-    fresh = diffuse_labels(workspace.operator, y, label_mode="summed", tau=editor.session.tau)
+    fresh = diffuse_labels(workspace.operator, y, label_mode="summed", tau=labelled.session.tau)
     found = shown.ids.ravel()[workspace.pixels]
     np.testing.assert_array_equal(found, fresh.classes[fresh.codes])
+    holes = tuple(np.transpose(HOLES))
+    assert (shown.ids[holes] == NO_DATA).all()
+    assert (shown.ids == NO_DATA).sum() == len(HOLES)
+    assert not shown.margin[holes].any()
     np.testing.assert_allclose(
         shown.margin.ravel()[workspace.pixels] / 255, fresh.margin, atol=1 / 255
     )
@@ -54,15 +51,6 @@ def test_map_is_that_of_the_labels(editor, tissue, workspace):
         fresh.posteriors.max(axis=1),
         atol=1 / 255,
     )
-
-
-def test_no_data_is_no_class(editor, tissue):
-    apply_all(editor, three_classes(tissue))
-    shown = editor.update()
-    holes = tuple(np.transpose(HOLES))
-    assert (shown.ids[holes] == NO_DATA).all()
-    assert (shown.ids == NO_DATA).sum() == len(HOLES)
-    assert not shown.margin[holes].any()
 
 
 def test_a_stroke_goes_around_holes(editor):
@@ -116,17 +104,16 @@ REFUSED = [
 ]  # fmt: skip
 
 
-def test_refused_and_nothing_changed(editor, tissue):
-    apply_all(editor, three_classes(tissue))
-    state, labels = session_state(editor), editor.labels
-    lines = editor.log.path.read_bytes()
+def test_refused_and_nothing_changed(labelled):
+    state, labels = session_state(labelled), labelled.labels
+    lines = labelled.log.path.read_bytes()
     for operation in REFUSED:
         with pytest.raises(ParameterError) as caught:
-            editor.apply(operation)
+            labelled.apply(operation)
         assert len(str(caught.value)) < 400, operation
-        assert session_state(editor) == state, operation
-        assert editor.labels is labels, operation
-        assert editor.log.path.read_bytes() == lines, operation
+        assert session_state(labelled) == state, operation
+        assert labelled.labels is labels, operation
+        assert labelled.log.path.read_bytes() == lines, operation
 
 
 @pytest.mark.parametrize("refused", [{"op": "remove", "stroke": 9}, {"op": "redo"}, {"op": "odd"}])
@@ -145,9 +132,8 @@ def test_what_is_refused_between_two_that_join_changes_nothing(editor, new_edito
     assert session_state(new_editor()) == state | {"map_version": None}
 
 
-def test_reopened_is_the_same_to_the_bit(editor, new_editor, tissue):
-    apply_all(editor, three_classes(tissue))
-    editor.update()
+def test_reopened_is_the_same_to_the_bit(labelled, new_editor, tissue):
+    labelled.update()
     more = [
         truth_stroke(tissue, 2, 30, start=30),
         {"op": "tau", "tau": "margin"},
@@ -158,12 +144,14 @@ def test_reopened_is_the_same_to_the_bit(editor, new_editor, tissue):
         {"op": "rename_class", "id": 1, "name": "nuclei, all"},
         truth_stroke(tissue, 1, 30, start=30),
     ]
-    apply_all(editor, more)
-    shown, state = editor.update(), session_state(editor)
-    probability = editor.session.posteriors
-    editor.close()
+    for operation in more:
+        before = labelled.labels.ids
+        labelled.apply(operation)
+    shown, state = labelled.update(), session_state(labelled)
+    probability = labelled.session.posteriors
+    labelled.close()
     again = new_editor()
-    assert np.array_equal(again.labels.ids, editor.labels.ids)
+    assert np.array_equal(again.labels.ids, labelled.labels.ids)
     for name in ("ids", "margin", "probability"):
         assert np.array_equal(getattr(again.update(), name), getattr(shown, name))
     assert again.session.posteriors.tobytes() == probability.tobytes()
@@ -171,14 +159,6 @@ def test_reopened_is_the_same_to_the_bit(editor, new_editor, tissue):
     assert {k: v for k, v in session_state(again).items() if k not in apart} == {
         k: v for k, v in state.items() if k not in apart
     }
-
-
-def test_undo_reaches_over_a_restart(editor, new_editor, tissue):
-    apply_all(editor, three_classes(tissue))
-    before = editor.labels.ids
-    editor.apply(truth_stroke(tissue, 1, 40, start=20))
-    editor.close()
-    again = new_editor()
     again.apply({"op": "undo"})
     assert np.array_equal(again.labels.ids, before)
     assert session_state(again)["can_redo"]
@@ -224,16 +204,10 @@ def test_a_refusal_of_nobody_known_is_not_that_of_others(editor):
     assert editor.apply(unknown, number=1)
 
 
-def test_without_room_for_a_refusal_it_is_known_all_the_same(editor, monkeypatch):
+def test_without_room_for_a_refusal_it_is_known_all_the_same(editor, full_disk):
     unknown = {"op": "rename_class", "id": 1, "name": "corn"}
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(session_log.os, "fsync", full)
-        with pytest.raises(ParameterError, match="no class 1"):
-            editor.apply(unknown, client="a", number=1)
+    with full_disk(), pytest.raises(ParameterError, match="no class 1"):
+        editor.apply(unknown, client="a", number=1)
     editor.apply({"op": "add_class"}, client="a", number=2)
     with pytest.raises(ParameterError, match="no class 1"):
         editor.apply(unknown, client="a", number=1)
@@ -246,20 +220,13 @@ def test_a_session_of_a_newer_version_is_refused(editor, scene_folder):
         open_editor(scene_folder / "scene.hdr", path)
 
 
-def test_a_stroke_that_cannot_be_written_is_taken_back(editor, tissue, monkeypatch):
-    apply_all(editor, three_classes(tissue))
-    state, labels = session_state(editor), editor.labels.ids.copy()
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(session_log.os, "fsync", full)
-        with pytest.raises(DataError, match="make room"):
-            editor.apply({"op": "undo"}, client="a", number=1)
-    assert session_state(editor) == state
-    assert np.array_equal(editor.labels.ids, labels)
-    assert editor.apply({"op": "undo"}, client="a", number=1)
+def test_a_stroke_that_cannot_be_written_is_taken_back(labelled, full_disk):
+    state, labels = session_state(labelled), labelled.labels.ids.copy()
+    with full_disk(), pytest.raises(DataError, match="make room"):
+        labelled.apply({"op": "undo"}, client="a", number=1)
+    assert session_state(labelled) == state
+    assert np.array_equal(labelled.labels.ids, labels)
+    assert labelled.apply({"op": "undo"}, client="a", number=1)
 
 
 def test_a_session_of_another_scene_is_refused(scene_folder, tissue, tmp_path):
@@ -371,14 +338,9 @@ def test_header(editor, workspace, scene_folder):
     assert {"kernel", "version", "settings", "shape"} <= header.keys()
 
 
-def test_labels_are_what_the_file_says(scene_folder, tissue):
-    assert np.array_equal(read_labels(scene_folder / "strokes.hdr").ids, tissue.labels)
-
-
-def test_a_session_that_is_opened_again_has_changed_nothing(editor, new_editor, tissue):
-    apply_all(editor, three_classes(tissue))
-    editor.update()
-    editor.close()
+def test_a_session_that_is_opened_again_has_changed_nothing(labelled, new_editor):
+    labelled.update()
+    labelled.close()
     again = new_editor()
     shown = again.update()
     assert shown.n_changed == 0

@@ -41,12 +41,10 @@ def as_file(ids):
 
 
 @pytest.fixture
-def mapped(editor, tissue):
+def mapped(labelled):
     """A session of three named classes, with its map."""
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    editor.update()
-    return editor
+    labelled.update()
+    return labelled
 
 
 @pytest.fixture

@@ -5,20 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..browser import engine_map
-from ..strokes import three_classes, truth_stroke
+from ..strokes import truth_stroke
 
 
-def test_each_step_says_what_was_done(editor, new_editor, tissue):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    editor.apply({"op": "move", "stroke": 2, "class": 3})
-    editor.apply({"op": "remove", "stroke": 1})
-    editor.apply({"op": "merge_classes", "source": 1, "into": 2})
-    editor.apply({"op": "hide_class", "id": 2, "hidden": True})
-    editor.apply({"op": "tau", "tau": 20})
+def test_each_step_says_what_was_done(labelled, new_editor, tissue):
+    labelled.apply({"op": "move", "stroke": 2, "class": 3})
+    labelled.apply({"op": "remove", "stroke": 1})
+    labelled.apply({"op": "merge_classes", "source": 1, "into": 2})
+    labelled.apply({"op": "hide_class", "id": 2, "hidden": True})
+    labelled.apply({"op": "tau", "tau": 20})
     painted = truth_stroke(tissue, 2, 5, start=20)
-    editor.apply({"op": "batch", "operations": [painted, painted], "name": "labels of a.tif"})
-    history = editor.history()
+    labelled.apply({"op": "batch", "operations": [painted, painted], "name": "labels of a.tif"})
+    history = labelled.history()
     assert (history["step"], history["n_steps"]) == (12, 12)
     said = [(s["title"], s["name"], s["class"], s["count"]) for s in history["steps"]]
     assert said == [
@@ -35,9 +33,9 @@ def test_each_step_says_what_was_done(editor, new_editor, tissue):
         ("time 20", "", 0, None),
         ("labels of a.tif", "", 0, 10),
     ]
-    editor.apply({"op": "undo", "steps": 8})
-    assert [s["step"] for s in editor.history()["steps"]] == list(range(1, 13))
-    editor.log.close()
+    labelled.apply({"op": "undo", "steps": 8})
+    assert [s["step"] for s in labelled.history()["steps"]] == list(range(1, 13))
+    labelled.log.close()
     again = new_editor()
     assert again.history()["step"] == 4
     again.apply(painted)

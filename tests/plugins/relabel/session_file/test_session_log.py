@@ -396,17 +396,11 @@ def test_one_process_at_a_time(written):
     subprocess.run(command, check=True)
 
 
-def test_a_full_disk_leaves_whole_lines(written, monkeypatch):
+def test_a_full_disk_leaves_whole_lines(written, full_disk):
     log = SessionLog(written)
     before = written.read_bytes()
-
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(session_log.os, "fsync", full)
-        with pytest.raises(OSError, match="No space"):
-            log.append({"op": {"op": "undo"}})
+    with full_disk(), pytest.raises(OSError, match="No space"):
+        log.append({"op": {"op": "undo"}})
     assert written.read_bytes() == before
     log.append({"op": {"op": "redo"}})
     log.close()

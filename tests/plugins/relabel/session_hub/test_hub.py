@@ -188,7 +188,7 @@ def without_time(entries):
     failing=st.integers(0, 3),
 )
 def test_together_or_one_by_one_the_session_is_the_same(
-    new_editor, tissue, monkeypatch, seed, sizes, failing
+    new_editor, tissue, full_disk, seed, sizes, failing
 ):
     """Also where the disk is full for one group: nothing of it is left, but what was refused."""
     rng, name = np.random.default_rng(seed), f"{seed}-{failing}-{sizes}"[:80]
@@ -202,7 +202,8 @@ def test_together_or_one_by_one_the_session_is_the_same(
         number += size
         if group == failing:
             lines = len(together.log.entries)
-            found = without_room(together, sent, monkeypatch)
+            with full_disk():
+                found = together.apply_all(sent)
             assert all(isinstance(each, DataError | ParameterError) for each in found)
             assert len(together.log.entries) == lines
             assert same(together, single)
@@ -225,21 +226,13 @@ def test_together_or_one_by_one_the_session_is_the_same(
         each.log.path.unlink()
 
 
-def without_room(editor, sent, monkeypatch):
-    def full(descriptor):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(session_log.os, "fsync", full)
-        return editor.apply_all(sent)
-
-
 @pytest.mark.parametrize("is_done_before", [False, True])
-def test_what_was_taken_back_is_not_said_to_be_done_before(editor, monkeypatch, is_done_before):
+def test_what_was_taken_back_is_not_said_to_be_done_before(editor, full_disk, is_done_before):
     sent = [Sent({"op": "add_class"}, "a page", number) for number in (1, 2, 2)]
     if is_done_before:
         editor.apply_all(sent[:1])
-    first, second, again = without_room(editor, sent, monkeypatch)
+    with full_disk():
+        first, second, again = editor.apply_all(sent)
     assert isinstance(second, DataError)
     assert isinstance(again, DataError)
     if is_done_before:

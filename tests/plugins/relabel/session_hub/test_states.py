@@ -88,18 +88,3 @@ def test_a_page_hears_of_the_newest(editor, monkeypatch):
     state = session_state(editor)
     assert state["n_strokes"] == n
     assert [stroke["number"] for stroke in state["strokes"]] == list(range(4, n + 1))
-
-
-def test_a_long_session_is_replayed(editor, new_editor, monkeypatch, workspace):
-    monkeypatch.setattr(session_log.os, "fsync", lambda descriptor: None)
-    rng = np.random.default_rng(3)
-    for _ in range(2):
-        editor.apply({"op": "add_class"})
-    for k in range(600):
-        first = int(rng.integers(1, workspace.n_pixels - 5))
-        editor.apply({"op": "stroke", "class": 1 + k % 2, "pixels": [first, 3]})
-    shown = editor.update()
-    editor.close()
-    again = new_editor()
-    assert np.array_equal(again.labels.ids, editor.labels.ids)
-    assert np.array_equal(again.update().ids, shown.ids)

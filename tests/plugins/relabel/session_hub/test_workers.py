@@ -16,16 +16,7 @@ from diffclass.system.progress import checkpoint
 from diffclass_relabel.queries import answers
 from diffclass_relabel.session_hub.workers import Workers
 
-from ..strokes import three_classes, truth_stroke
-
-
-@pytest.fixture
-def painted(page, tissue):
-    page.hello()
-    for operation in three_classes(tissue):
-        assert page.do(operation)["kind"] == "done"
-    page.settled()
-    return page
+from ..strokes import truth_stroke
 
 
 class Slow:
@@ -51,33 +42,33 @@ class Slow:
     ("ask", "name"),
     [("suggest", "suggestions"), ("curve", "curve"), ("audit", "audit")],
 )
-def test_the_map_does_not_wait_for_an_answer(painted, tissue, monkeypatch, ask, name):
+def test_the_map_does_not_wait_for_an_answer(painter, tissue, monkeypatch, ask, name):
     slow = Slow(getattr(answers, name))
     monkeypatch.setattr(answers, name, slow)
-    question = painted.send({"ask": ask})
+    question = painter.send({"ask": ask})
     assert slow.begun.wait(30)
-    before = painted.state["version"]
-    assert painted.do(truth_stroke(tissue, 1, start=20))["kind"] == "done"
-    painted.settled()
-    assert painted.frames["map"][0]["version"] == before + 1
-    assert painted.ask("spectrum", pixel=100)["kind"] == "answer"
+    before = painter.state["version"]
+    assert painter.do(truth_stroke(tissue, 1, start=20))["kind"] == "done"
+    painter.settled()
+    assert painter.frames["map"][0]["version"] == before + 1
+    assert painter.ask("spectrum", pixel=100)["kind"] == "answer"
     slow.let_go.set()
-    assert painted.reply(question)["kind"] == "answer"
+    assert painter.reply(question)["kind"] == "answer"
 
 
-def test_a_newer_question_takes_the_place_of_an_older_one(painted, monkeypatch):
+def test_a_newer_question_takes_the_place_of_an_older_one(painter, monkeypatch):
     slow = Slow(answers.suggestions)
     monkeypatch.setattr(answers, "suggestions", slow)
-    first = painted.send({"ask": "suggest"})
+    first = painter.send({"ask": "suggest"})
     assert slow.begun.wait(30)
-    second = painted.send({"ask": "suggest", "n": 3})
+    second = painter.send({"ask": "suggest", "n": 3})
     assert slow.given_up.wait(30)
-    assert painted.reply(first)["kind"] == "superseded"
+    assert painter.reply(first)["kind"] == "superseded"
     slow.let_go.set()
-    assert len(painted.reply(second)["pixels"]) == 3
+    assert len(painter.reply(second)["pixels"]) == 3
 
 
-def test_who_leaves_needs_no_answer(painted, connect, gate, monkeypatch):
+def test_who_leaves_needs_no_answer(painter, connect, gate, monkeypatch):
     slow = Slow(answers.suggestions)
     monkeypatch.setattr(answers, "suggestions", slow)
     other = connect(gate)
@@ -108,55 +99,51 @@ def test_the_server_ends_without_waiting_for_answers(editor):
     asyncio.run(end())
 
 
-def test_a_session_opened_with_its_map_is_refined_without_a_stroke(editor, tissue, serve):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    editor.apply({"op": "tau", "tau": "auto"})
-    editor.update()
-    serve(editor)
+def test_a_session_opened_with_its_map_is_refined_without_a_stroke(labelled, serve):
+    labelled.apply({"op": "tau", "tau": "auto"})
+    labelled.update()
+    serve(labelled)
     end = time.monotonic() + 30
-    while not editor.session.is_refined:
+    while not labelled.session.is_refined:
         assert time.monotonic() < end
         time.sleep(0.01)
 
 
-def test_a_map_of_a_time_that_was_left_is_given_up(editor, tissue, monkeypatch):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    editor.update()
-    engine = editor.session._maps
+def test_a_map_of_a_time_that_was_left_is_given_up(labelled, monkeypatch):
+    labelled.update()
+    engine = labelled.session._maps
     computed, map_of = [], engine.map_of
 
     def slow_map_of(state):
         if state.tau == 500:  # the user goes on at once
-            editor.apply({"op": "tau", "tau": 20})
+            labelled.apply({"op": "tau", "tau": 20})
         found = map_of(state)
         computed.append(state.tau)
         return found
 
     monkeypatch.setattr(engine, "map_of", slow_map_of)
-    editor.apply({"op": "tau", "tau": 500})
-    shown = editor.update()
+    labelled.apply({"op": "tau", "tau": 500})
+    shown = labelled.update()
     assert computed == [20]
-    assert shown.version == editor.version
-    assert editor.session.tau == 20
+    assert shown.version == labelled.version
+    assert labelled.session.tau == 20
 
 
-def test_questions_while_the_map_is_made(painted, editor, tissue):
+def test_questions_while_the_map_is_made(painter, editor, tissue):
     """The answers are those of the session as it stands; nothing deadlocks."""
     sent = []
     for step in range(12):
         stroke = truth_stroke(tissue, 1 + step % 3, 6, start=6 + step)
-        sent.append(painted.send({"op": stroke}))
-        sent.append(painted.send({"ask": "why", "pixel": 700 + step}))
-        sent.append(painted.send({"ask": ("audit", "curve", "suggest")[step % 3]}))
+        sent.append(painter.send({"op": stroke}))
+        sent.append(painter.send({"ask": "why", "pixel": 700 + step}))
+        sent.append(painter.send({"ask": ("audit", "curve", "suggest")[step % 3]}))
     kinds = {}
     while kinds.keys() < set(sent):  # they come in any order
-        content = painted.hear()
+        content = painter.hear()
         if isinstance(content, dict) and "seq" in content:
             kinds[content["seq"]] = content["kind"]
     assert set(kinds.values()) <= {"done", "answer", "superseded"}
-    ids = painted.settled()[0]
+    ids = painter.settled()[0]
     assert np.array_equal(ids, editor.map.ids.ravel())
 
 

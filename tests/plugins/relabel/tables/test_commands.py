@@ -14,20 +14,6 @@ from PIL import Image
 from diffclass.command_line.main import run
 from diffclass_relabel import protocol
 from diffclass_relabel.session_file import recent_sessions
-from experiments.relabel.driver.processes import Relabel
-
-
-@pytest.fixture
-def start(process_environment):
-    running = []
-
-    def started(*words, **options):
-        running.append(Relabel(*words, environment=process_environment, **options))
-        return running[-1]
-
-    yield started
-    for one in running:
-        one.end()
 
 
 @pytest.fixture
@@ -36,10 +22,12 @@ def page(open_rows, table_folder, serve, connect):
     return editor, connect(serve(editor))
 
 
-def test_a_session_from_the_command_to_its_classes(start, connect, table_folder, tmp_path, digits):
+def test_a_session_from_the_command_to_its_classes(
+    relabel_in, connect, table_folder, tmp_path, digits
+):
     table, session = table_folder / "digits.npy", tmp_path / "s.jsonl"
     words = [table, "--session", session, "--images", table_folder / "images", "--metric", "cosine"]
-    server = start(*words)
+    server = relabel_in(tmp_path, *words)
     client = connect(server.gate)
     hello = client.hello()
     assert hello["scene"]["table"] == {"n_rows": 597, "images": True, "text": False}
@@ -50,11 +38,8 @@ def test_a_session_from_the_command_to_its_classes(start, connect, table_folder,
     pixels = np.flatnonzero(client.settled()[0].ravel() != 255)
     named = {
         one["name"]: one["pixel"]
-        for one in client.ask("rows", pixels=pixels[:500].tolist())["rows"]
-    }
-    named |= {
-        one["name"]: one["pixel"]
-        for one in client.ask("rows", pixels=pixels[500:].tolist())["rows"]
+        for some in (pixels[:500], pixels[500:])
+        for one in client.ask("rows", pixels=some.tolist())["rows"]
     }
     assert len(named) == 597
     for k, row in enumerate((0, 1, 2, 3), 1):
@@ -66,7 +51,7 @@ def test_a_session_from_the_command_to_its_classes(start, connect, table_folder,
     assert run(["replay", str(session), "--scene", str(table), "-o", str(output), "-q"]) == 0
     assert len(output.read_text().splitlines()) == 601
     # once more: it goes on
-    again = start(table, "--session", session)
+    again = relabel_in(tmp_path, table, "--session", session)
     assert len(connect(again.gate).hello()["state"]["classes"]) == 4
 
 
@@ -143,8 +128,11 @@ def test_what_is_of_scenes_is_refused_in_words(page, ask):
     assert "no result of a table" in said["message"]
 
 
-def test_a_table_is_among_the_recent_sessions(start, connect, table_folder, tmp_path, monkeypatch):
-    server = start(table_folder / "digits.npy", "--session", tmp_path / "s.jsonl")
+def test_a_table_is_among_the_recent_sessions(
+    relabel_in, connect, table_folder, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    server = relabel_in(tmp_path, table_folder / "digits.npy", "--session", tmp_path / "s.jsonl")
     connect(server.gate).hello()
     known = recent_sessions()[0]
     assert known.scenes == ((table_folder / "digits.npy").absolute(),)

@@ -124,40 +124,36 @@ def test_a_provisional_map_of_aggregates_then_the_one_of_classify(page, editor, 
 
 
 @pytest.mark.parametrize("tau", ["auto", "margin", 5])
-def test_an_export_is_the_map_of_every_pixel_that_classify_makes(editor, tissue, tmp_path, tau):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    editor.apply({"op": "tau", "tau": tau})
-    first = editor.update() and editor.session.map_ids.copy()
+def test_an_export_is_the_map_of_every_pixel_that_classify_makes(labelled, tmp_path, tau):
+    labelled.apply({"op": "tau", "tau": tau})
+    first = labelled.update() and labelled.session.map_ids.copy()
     for what in ("labels", "map"):
-        export(editor, what, tmp_path / f"{what}.img")
-    assert editor.session.is_refined
-    assert (editor.session.map_ids != first).any()
-    report = describe_session(editor)
+        export(labelled, what, tmp_path / f"{what}.img")
+    assert labelled.session.is_refined
+    assert (labelled.session.map_ids != first).any()
+    report = describe_session(labelled)
     assert report["map_note"] is None
     labels = ["--labels", tmp_path / "labels.hdr"]
-    words = ["classify", editor.workspace.scene.path, *labels, *report["classify_options"]]
+    words = ["classify", labelled.workspace.scene.path, *labels, *report["classify_options"]]
     assert cli.run([*map(str, words), "-q", "-o", str(tmp_path / "found.img")]) in (0, 4)
     maps = [read_labels(tmp_path / f"{name}.hdr").ids for name in ("map", "found")]
     np.testing.assert_array_equal(*maps)
 
 
-def test_a_warped_map_is_said_to_be_one_of_groups(editor, serve, open_tab, tissue):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    editor.apply({"op": "warp"})
-    editor.refine()
-    coarse = editor.workspace.coarse
-    report, ids = describe_session(editor), editor.session.map_ids
+def test_a_warped_map_is_said_to_be_one_of_groups(labelled, serve, open_tab):
+    labelled.apply({"op": "warp"})
+    labelled.refine()
+    coarse = labelled.workspace.coarse
+    report, ids = describe_session(labelled), labelled.session.map_ids
     np.testing.assert_array_equal(ids, coarse.lift(ids[coarse.first_points]))
     assert report["map_note"].startswith(f"the walk is warped, so the map is one of {len(coarse)} ")
     assert report["classify_options"] is None
-    tab = open_tab(serve(editor).url)
+    tab = open_tab(serve(labelled).url)
     tab.idle()
     tab.find("button[popovertarget=export-menu]").click()
     assert f"of {len(coarse)} groups of similar pixels" in tab.find("#export-menu").inner_text()
-    editor.apply({"op": "unwarp"})
-    assert describe_session(editor)["map_note"] is None
+    labelled.apply({"op": "unwarp"})
+    assert describe_session(labelled)["map_note"] is None
 
 
 def test_with_a_given_time_too_the_map_of_all_pixels_follows(page, editor, tissue):
@@ -204,16 +200,14 @@ def test_labels_are_held_out_on_aggregates(coarse_workspace, tissue):
     assert (found.found == found.truth).mean() > 0.6
 
 
-def test_the_page_says_that_a_first_map_is_shown(editor, serve, open_tab, tissue, monkeypatch):
-    for operation in three_classes(tissue):
-        editor.apply(operation)
-    monkeypatch.setattr(editor.session, "refine", lambda: None)  # as if it took for ever
-    tab = open_tab(serve(editor).url)
+def test_the_page_says_that_a_first_map_is_shown(labelled, serve, open_tab, monkeypatch):
+    monkeypatch.setattr(labelled.session, "refine", lambda: None)  # as if it took for ever
+    tab = open_tab(serve(labelled).url)
     tab.idle()
-    np.testing.assert_array_equal(list(tab.js("[...diffclass.map]")), first_map(editor).ravel())
+    np.testing.assert_array_equal(list(tab.js("[...diffclass.map]")), first_map(labelled).ravel())
     badge = tab.find(".badges .badge >> nth=0")
     assert badge.inner_text() == "first map"
-    assert f"{len(editor.workspace.coarse)} groups" in badge.get_attribute("title")
+    assert f"{len(labelled.workspace.coarse)} groups" in badge.get_attribute("title")
 
 
 @pytest.fixture(scope="module")
