@@ -6,8 +6,10 @@ import itertools
 import re
 import tracemalloc
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -59,17 +61,35 @@ def whole(operator: BlockOperator) -> tuple[sp.csr_array, np.ndarray]:
     return sp.csr_array(sp.vstack(rows)), np.concatenate(degrees)
 
 
-def built(points: np.ndarray, folder: Path, *, engine=None, name="scratch", **parameters):
-    """Return the operator put together, the facts, and the point of each place."""
+class Built(NamedTuple):
+    """An operator put together: the point of each place, where blocks start, sizes of files."""
+
+    affinity: sp.csr_array
+    degrees: np.ndarray
+    facts: dict
+    order: np.ndarray
+    starts: tuple[int, ...]
+    files: dict[str, int]
+
+
+def built(
+    points: np.ndarray, folder: Path, *, engine=None, name="scratch", run=None, **parameters
+) -> Built:
+    """Build the operator of points in a folder; ``run`` are options of the scratch files."""
     np.save(folder / "points.npy", points)
-    with Scratch.opened(folder / name, job={}) as scratch:
+    with Scratch.opened(folder / name, job={}, **(run or {})) as scratch:
         operator, facts = build_operator(
             folder / "points.npy",
             scratch=scratch,
             engine=engine or SerialEngine(),
             **{"random_state": 0} | parameters,
         )
-        return *whole(operator), facts, np.array(scratch.load("cells/order"))
+        files = {
+            str(path.relative_to(scratch.folder)): path.stat().st_size
+            for path in scratch.folder.rglob("*.npy")
+        }
+        order = np.array(scratch.load("cells/order"))
+        return Built(*whole(operator), facts, order, operator.starts, files)
 
 
 def shared_edges(first: sp.csr_array, second: sp.csr_array) -> float:
@@ -138,25 +158,25 @@ def test_affinities_and_degrees_are_those_of_one_block(cut, kernel, alpha, tmp_p
 def test_one_block_is_the_operator_in_memory(tmp_path):
     points = clusters(1500, 5)
     points[100:130] = points[100]
-    affinity, degrees, facts, order = built(points, tmp_path, n_neighbors=8)
+    found = built(points, tmp_path, n_neighbors=8)
     graph = neighbors_graph(points, 8, random_state=0)
     expected = MarkovOperator.from_affinity(SharedNeighbors().affinity(graph, points))
-    assert np.array_equal(order, np.arange(1500))
-    assert facts["recall"] == 1
-    assert facts["n_searched"] == 1500 - 29
-    assert np.array_equal(affinity.toarray(), expected.affinity.toarray())
-    assert np.array_equal(degrees, expected.degrees)
+    assert np.array_equal(found.order, np.arange(1500))
+    assert found.facts["recall"] == 1
+    assert found.facts["n_searched"] == 1500 - 29
+    assert np.array_equal(found.affinity.toarray(), expected.affinity.toarray())
+    assert np.array_equal(found.degrees, expected.degrees)
 
 
 def test_points_in_20_dimensions_find_their_neighbors_in_8_blocks(tmp_path):
     points = clusters(20_000, 20)
-    affinity, _, facts, order = built(points, tmp_path, block_points=2500)
-    assert np.array_equal(np.sort(order), np.arange(20_000))
-    assert facts["n_blocks"] == 8
-    assert facts["recall"] >= 0.97  # 0.98 are aimed at
-    assert facts["n_overlap"] < 1.5 * 20_000
-    exact = neighbors_graph(points[order], search=ExactSearch(12))
-    assert shared_edges(affinity, exact) >= 0.97
+    found = built(points, tmp_path, block_points=2500)
+    assert np.array_equal(np.sort(found.order), np.arange(20_000))
+    assert found.facts["n_blocks"] == 8
+    assert found.facts["recall"] >= 0.97  # 0.98 are aimed at
+    assert found.facts["n_overlap"] < 1.5 * 20_000
+    exact = neighbors_graph(points[found.order], search=ExactSearch(12))
+    assert shared_edges(found.affinity, exact) >= 0.97
 
 
 @pytest.mark.parametrize("fill", [0, 1])
@@ -164,7 +184,7 @@ def test_a_few_large_groups_of_duplicates_are_no_islands(fill, tmp_path):
     points = clusters(6000, 5)
     points[1300:3800] = fill  # two blocks and more
     points[4000:4030] = points[4000]  # within a block
-    affinity, degrees, facts, _ = built(points, tmp_path, block_points=1000)
+    affinity, degrees, facts, *_ = built(points, tmp_path, block_points=1000)
     assert facts["n_searched"] == 6000 - 2499 - 29
     exact = neighbors_graph(points, search=ExactSearch(12))
     assert connected_components(affinity)[0] == connected_components(exact)[0]
@@ -177,20 +197,15 @@ def test_a_few_large_groups_of_duplicates_are_no_islands(fill, tmp_path):
 def test_no_block_is_larger_than_one_and_a_half_times_the_size(tmp_path):
     points = clusters(5000, 3)
     points[:2000] = points[0] + np.float32(1e-4) * points[:2000]  # one cell holds many points
-    np.save(tmp_path / "points.npy", points)
-    with Scratch.opened(tmp_path / "scratch", job={}) as scratch:
-        operator, facts = build_operator(
-            tmp_path / "points.npy", scratch=scratch, engine=SerialEngine(), block_points=500,
-            random_state=0,
-        )  # fmt: skip
-        assert np.diff(operator.starts).max() <= 750
-        assert facts["recall"] > 0.96  # 0.98 are aimed at
+    found = built(points, tmp_path, block_points=500)
+    assert np.diff(found.starts).max() <= 750
+    assert found.facts["recall"] > 0.96  # 0.98 are aimed at
 
 
 def test_a_far_point_is_joined_to_the_others(tmp_path):
     points = clusters(3000, 4)
     points[17] = 1e6
-    affinity, degrees, facts, order = built(points, tmp_path, block_points=700)
+    affinity, degrees, facts, order, *_ = built(points, tmp_path, block_points=700)
     assert facts["recall"] > 0.98
     place = int(np.flatnonzero(order == 17)[0])
     assert affinity[[place]].nnz >= 13
@@ -199,7 +214,8 @@ def test_a_far_point_is_joined_to_the_others(tmp_path):
 
 
 def test_equal_points_alone_are_one_component(tmp_path):
-    affinity, degrees, facts, _ = built(np.ones((900, 3), np.float32), tmp_path, block_points=200)
+    points = np.ones((900, 3), np.float32)
+    affinity, degrees, facts, *_ = built(points, tmp_path, block_points=200)
     assert facts["n_searched"] == 1
     assert connected_components(affinity)[0] == 1
     assert (degrees > 0).all()
@@ -208,7 +224,7 @@ def test_equal_points_alone_are_one_component(tmp_path):
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_fewer_points_than_neighbors(n, tmp_path):
     points = clusters(n, 3)
-    affinity, degrees, _, _ = built(points, tmp_path, block_points=4)
+    affinity, degrees, *_ = built(points, tmp_path, block_points=4)
     assert affinity.shape == (n, n)
     assert (degrees > 0).all()
 
@@ -240,12 +256,12 @@ def test_the_order_of_the_points_does_not_matter(tmp_path):
     shuffle = np.random.default_rng(1).permutation(3000)
     graphs = []
     for name, X, numbers in (("a", points, np.arange(3000)), ("b", points[shuffle], shuffle)):
-        affinity, _, facts, order = built(X, tmp_path, block_points=500, name=name)
-        edges = affinity.tocoo()
-        point = numbers[order]
+        found = built(X, tmp_path, block_points=500, name=name)
+        edges = found.affinity.tocoo()
+        point = numbers[found.order]
         ends = point[edges.row], point[edges.col]
         graphs.append(sp.csr_array((edges.data, ends), shape=(3000, 3000)))
-        assert facts["recall"] >= 0.97  # 0.98 are aimed at
+        assert found.facts["recall"] >= 0.97  # 0.98 are aimed at
     assert shared_edges(*graphs) >= 0.96
 
 
@@ -264,28 +280,20 @@ class Failing(SerialEngine):
 
 
 def test_a_run_that_failed_anywhere_resumes_to_the_same_operator(tmp_path):
-    points = clusters(1200, 4)
-    expected = built(points, tmp_path, block_points=400, name="whole", alpha=0.5)
-    counting = Failing(-1)
-    built(points, tmp_path, block_points=400, name="counting", alpha=0.5, engine=counting)
+    points, counting = clusters(1200, 4), Failing(-1)
+    options = {"block_points": 400, "alpha": 0.5}
+    expected = built(points, tmp_path, engine=counting, **options)
     n_tasks = -1 - counting.n
     assert n_tasks > 30
+    kept = {"resume": True, "keep": True}
     for n in range(2, n_tasks + 1, 4):
-        folder = tmp_path / f"fails{n}"
-        operator, facts = None, None
-        for engine in (Failing(n), SerialEngine()):
-            try:
-                with Scratch.opened(folder, job={}, resume=True, keep=True) as scratch:
-                    operator, facts = build_operator(
-                        tmp_path / "points.npy", scratch=scratch, engine=engine,
-                        block_points=400, alpha=0.5, random_state=0,
-                    )  # fmt: skip
-                    affinity, degrees = whole(operator)
-            except OSError:
-                assert isinstance(engine, Failing)
-        assert facts == expected[2]
-        assert np.array_equal(affinity.data, expected[0].data)
-        assert np.array_equal(degrees, expected[1])
+        run = {"name": f"fails{n}", "run": kept} | options
+        with suppress(OSError):  # the last tasks are not those of each run
+            built(points, tmp_path, engine=Failing(n), **run)
+        found = built(points, tmp_path, **run)
+        assert found.facts == expected.facts
+        assert np.array_equal(found.affinity.data, expected.affinity.data)
+        assert np.array_equal(found.degrees, expected.degrees)
 
 
 class Weighing(SerialEngine):
@@ -313,17 +321,11 @@ def test_memory_and_scratch_files_stay_within_what_is_stated(tmp_path):
     points = clusters(n, 12)
     engine = Weighing(tmp_path / "scratch")
     # all that such a build loads once, in whatever process this is, is no memory of the next one
-    built(points, tmp_path, block_points=10_000, name="warm")
+    built(points[:3000], tmp_path, block_points=1000, name="warm")
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        np.save(tmp_path / "points.npy", points)
-        with Scratch.opened(engine.folder, job={}) as scratch:
-            build_operator(
-                tmp_path / "points.npy", scratch=scratch, engine=engine, block_points=10_000,
-                random_state=0,
-            )  # fmt: skip
-            left = sum(path.stat().st_size for path in engine.folder.rglob("*.npy"))
+        files = built(points, tmp_path, engine=engine, block_points=10_000).files
     finally:
         tracemalloc.stop()
     sample = 4 * 12 * 2 * sample_size(n, 10_000)
@@ -331,7 +333,7 @@ def test_memory_and_scratch_files_stay_within_what_is_stated(tmp_path):
     assert engine.in_tasks < plan.building_bytes(Size(10_000, 12, 12)) - plan.PROCESS
     on_disk = plan.scratch_costs(Size(n, 12, 12), 10_000)
     assert 0.75 < engine.on_disk / max(cost.working for cost in on_disk.values()) < 1.25
-    assert 0.75 < left / on_disk["operator"].kept < 1.25
+    assert 0.75 < sum(files.values()) / on_disk["operator"].kept < 1.25
 
 
 def test_a_budget_too_small_for_a_block_is_refused():
@@ -364,15 +366,7 @@ def test_progress_is_told_block_by_block(tmp_path):
 
 
 def test_nothing_but_the_operator_and_the_order_is_left(tmp_path):
-    np.save(tmp_path / "points.npy", clusters(1200, 4))
-    with Scratch.opened(tmp_path / "scratch", job={}) as scratch:
-        build_operator(
-            tmp_path / "points.npy", scratch=scratch, engine=SerialEngine(), block_points=400,
-            alpha=0.5, random_state=0,
-        )  # fmt: skip
-        left = sorted(
-            str(path.relative_to(scratch.folder)) for path in scratch.folder.rglob("*.npy")
-        )
+    left = sorted(built(clusters(1200, 4), tmp_path, block_points=400, alpha=0.5).files)
     parts = ("data", "degrees", "ghosts", "indices", "indptr")
     blocks = [f"operator/{part}.{b}.npy" for part in parts for b in range(3)]
     small = [name for name in left if name.startswith("cells/")]

@@ -104,10 +104,9 @@ def test_other_labels_use_the_graph_again(digits, small_blocks, tmp_path):
 
 def test_without_memory_all_goes_to_disk_and_nothing_changes(digits, small_blocks, tmp_path):
     X, y, _ = digits
-    inside = BlockClassifier(random_state=0).fit(X, y)
-    outside = BlockClassifier(random_state=0, engine=SerialEngine(memory=0, folder=tmp_path)).fit(
-        X, y
-    )
+    inside = BlockClassifier(tau=8, random_state=0).fit(X, y)
+    engine = SerialEngine(memory=0, folder=tmp_path)
+    outside = BlockClassifier(tau=8, random_state=0, engine=engine).fit(X, y)
     assert np.array_equal(inside.diffusion_.posteriors, outside.diffusion_.posteriors)
     assert not list(tmp_path.iterdir())
 

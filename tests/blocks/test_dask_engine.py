@@ -20,20 +20,18 @@ from diffclass import StoppingRule, diffuse_labels, markov_operator
 from diffclass._compiled.loops import allowed_threads
 from diffclass.blocks import (
     BlockClassifier,
-    BlockOperator,
     Scratch,
     SerialEngine,
     block_classifier,
     build_operator,
     dask_engine,
-    diffuse_in_blocks,
 )
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.blocks.engine import retry
 from diffclass.blocks.halo import WalkBlock
 from diffclass.exceptions import ClusterError, DataError, ParameterError
-from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.system.progress import listening
+from tests.blocks.test_diffusion import assert_same, cut_into, diffused
 
 distributed = pytest.importorskip("distributed")
 GB = 2**30
@@ -57,39 +55,21 @@ def expected(problem):
 
 @pytest.fixture(scope="module")
 def engine():
-    with local_cluster(2, memory=2 * GB) as started:
-        yield started
-
-
-def cut_into(problem, n_blocks, folder):
-    starts = np.linspace(0, 600, n_blocks + 1).astype(int)
-    return BlockOperator.from_operator(problem[0], starts, Scratch(Path(folder)))
-
-
-def diffused(cut, y, *, engine=None, **rules):
-    labels = Labels.of(y)
-    return diffuse_in_blocks(cut, labels, DiffusionRules.of(labels, **rules), engine=engine)
-
-
-def assert_same(found, expected):
-    assert (found.tau, found.weighting) == (expected.tau, expected.weighting)
-    np.testing.assert_allclose(found.curve.margin, expected.curve.margin, rtol=1e-12)
-    np.testing.assert_allclose(found.curve.cut, expected.curve.cut, rtol=1e-12)
-    clear = expected.margin > 1e-4
-    codes = found.operator.all(f"{found.name}/codes")
-    np.testing.assert_array_equal(codes[clear], expected.codes[clear])
-    posteriors = found.operator.all(f"{found.name}/posteriors")
-    np.testing.assert_allclose(posteriors, expected.posteriors, atol=1e-6)
+    """Two workers, as on a machine of four cores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dask.system.CPU_COUNT", 4)
+        with local_cluster(2, memory=2 * GB) as started:
+            yield started
 
 
 def test_two_workers_give_the_map_of_one_process(problem, expected, engine, tmp_path):
-    cut = cut_into(problem, 3, tmp_path)
+    cut = cut_into(problem[0], 3, tmp_path)
     found = diffused(cut, problem[1], engine=engine, tau=StoppingRule(max_time=20))
     assert_same(found, expected)
 
 
 def test_another_number_of_workers_gives_the_same_map(problem, expected, tmp_path):
-    cut = cut_into(problem, 4, tmp_path)
+    cut = cut_into(problem[0], 4, tmp_path)
     with suppress(KeyError), local_cluster(1, memory=2 * GB) as cluster:
         assert cluster.n_workers == 1
         pids = list(cluster.client.run(os.getpid).values())
@@ -108,7 +88,7 @@ def test_half_a_worker_is_refused():
 
 
 def test_killed_workers_change_nothing(problem, expected, engine, tmp_path):
-    cut = cut_into(problem, 3, tmp_path)
+    cut = cut_into(problem[0], 3, tmp_path)
     with killing(engine, [0.3, 1.5], seed=2) as killed:
         found = diffused(cut, problem[1], engine=engine, tau=StoppingRule(max_time=20))
     assert len(killed) == 2
@@ -190,20 +170,18 @@ def test_blocks_lost_while_the_graph_is_built_are_made_again(undisturbed, engine
     assert disturbing.disturbed == len(BUILT_IN)
 
 
-def test_a_local_worker_has_one_task_at_a_time_and_its_share_of_the_cores(monkeypatch):
-    monkeypatch.setattr("dask.system.CPU_COUNT", 4)
-    with local_cluster(2, memory=2 * GB) as started:
-        assert list(started.client.nthreads().values()) == [1, 1]
-        assert started.gather([started.submit(allowed_threads)]) == [2]
+def test_a_local_worker_has_one_task_at_a_time_and_its_share_of_the_cores(engine):
+    assert list(engine.client.nthreads().values()) == [1, 1]
+    assert engine.gather([engine.submit(allowed_threads)]) == [2]
 
 
 def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_path):
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 300)
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
     X, truth = load_digits(return_X_y=True)
-    X = X.astype(np.float32)
-    y = np.where(np.random.default_rng(0).random(len(X)) < 0.05, truth, -1)
-    known, pids, happened = BlockClassifier(random_state=0).fit(X, y), [], []
+    X, truth = X[:900].astype(np.float32), truth[:900]
+    y = np.where(np.random.default_rng(0).random(len(X)) < 0.1, truth, -1)
+    known, pids, happened = BlockClassifier(tau=8, random_state=0).fit(X, y), [], []
 
     @contextmanager
     def watched(*arguments, **options):
@@ -218,7 +196,7 @@ def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_
             os.kill(pids[0], signal.SIGKILL)
 
     monkeypatch.setattr(block_classifier, "local_cluster", watched)
-    found = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0)
+    found = BlockClassifier(tau=8, n_workers=2, scratch=tmp_path, random_state=0)
     with listening(Disturbing(["neighbors: searching", "diffusion: steps"], disturb)):
         found.fit(X, y)
     assert len(pids) == 2
@@ -228,7 +206,7 @@ def test_local_workers_build_the_graph_and_end_before_the_walk(monkeypatch, tmp_
     np.testing.assert_array_equal(found.raw_label_distributions_, known.raw_label_distributions_)
     assert found.calibration_.temperature == known.calibration_.temperature
     monkeypatch.setattr(block_classifier, "local_cluster", None)  # the graph is there
-    again = BlockClassifier(n_workers=2, scratch=tmp_path, random_state=0).fit(X, truth)
+    again = BlockClassifier(tau=8, n_workers=2, scratch=tmp_path, random_state=0).fit(X, truth)
     assert (again.transduction_ == truth).all()
 
 
@@ -263,7 +241,7 @@ def _fills_memory(dask_worker, *, is_full):
 @pytest.fixture
 def fill_memory(engine, monkeypatch):
     """Let some workers pause, as dask lets those whose memory is full."""
-    monkeypatch.setattr("diffclass.blocks.dask_engine._PAUSED", 2.0)
+    monkeypatch.setattr("diffclass.blocks.dask_engine._PAUSED", 1.0)
 
     def fill(n_workers):
         workers = sorted(engine.client.nthreads())[:n_workers]
@@ -284,11 +262,11 @@ def test_work_that_waits_for_a_full_worker_is_done_by_others(engine, fill_memory
 
     def work():
         tried.clear()
-        tried.extend(engine.submit(_slowly, 0.3) for _ in range(12))
+        tried.extend(engine.submit(_slowly, 0.2) for _ in range(8))
         fill_memory(1)
         return engine.gather(tried)
 
-    assert retry(work, lambda: None) == ["done"] * 12
+    assert retry(work, lambda: None) == ["done"] * 8
 
 
 def test_workers_that_are_all_full_are_an_error_that_says_so(engine, fill_memory):
@@ -328,13 +306,14 @@ def killing(engine, pauses, *, seed):
 def _dies_at_first(folder):
     """Die like a worker that needs too much memory, once more than dask allows."""
     times = len(list(Path(folder).glob("died-*")))
-    if times < 4:
+    if times < 2:
         (Path(folder) / f"died-{times}").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return "done"
 
 
-def test_tasks_that_dask_gives_up_are_tried_again(engine, tmp_path):
+def test_tasks_that_dask_gives_up_are_tried_again(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(engine.client.cluster.scheduler, "allowed_failures", 1)
     assert engine.gather([engine.submit(_dies_at_first, str(tmp_path))]) == ["done"]
 
 
@@ -348,7 +327,7 @@ def test_errors_of_tasks_are_raised_as_they_are(engine):
 
 
 def test_cancelled_work_is_done_again(problem, expected, engine, tmp_path):
-    cut = cut_into(problem, 2, tmp_path)
+    cut = cut_into(problem[0], 2, tmp_path)
     stop = threading.Event()
 
     def cancel():
@@ -379,7 +358,7 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
 
     thread = threading.Thread(target=look)
     thread.start()
-    cut = cut_into(problem, 2, tmp_path)
+    cut = cut_into(problem[0], 2, tmp_path)
     diffused(cut, problem[1], engine=engine, tau=12)
     over.set()
     thread.join()
@@ -390,7 +369,7 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
 def test_blocks_tell_dask_their_size(problem, tmp_path):
     from dask.sizeof import sizeof
 
-    cut = cut_into(problem, 2, tmp_path)
+    cut = cut_into(problem[0], 2, tmp_path)
     diffused(cut, problem[1], tau=1)
     for b in range(2):
         block = WalkBlock.load(cut, b, 1, "diffusion")
@@ -459,8 +438,10 @@ def test_without_the_extra_it_is_named(monkeypatch):
 
 
 @pytest.fixture
-def remote_cluster(tmp_path):
-    """A scheduler and a worker in processes of their own."""
+def remote_cluster(tmp_path, monkeypatch):
+    """A scheduler and a worker in processes of their own, for which nobody waits long."""
+    for patience, seconds in (("_ANSWER", 3.0), ("_FETCHED", 5.0), ("_BACK", 1.0)):
+        monkeypatch.setattr(dask_engine, patience, seconds)
     with remote(tmp_path) as started:
         yield started
 
@@ -540,7 +521,7 @@ def test_a_lost_scheduler_is_one_clear_error_within_seconds(problem, remote_clus
     thread = threading.Thread(target=kill)
     thread.start()
     (tmp_path / "scratch").mkdir()
-    cut = cut_into(problem, 3, tmp_path / "scratch")
+    cut = cut_into(problem[0], 3, tmp_path / "scratch")
     with pytest.raises(ClusterError, match=r"scheduler at tcp://.* is gone; .* --resume"):
         diffused(cut, problem[1], engine=engine, tau=2000)
     thread.join()

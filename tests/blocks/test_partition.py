@@ -20,16 +20,10 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import DiffusionClassifier, StoppingRule
-from diffclass.blocks import (
-    BlockClassifier,
-    OperatorBlock,
-    Scratch,
-    SerialEngine,
-    build_operator,
-    partition,
-)
+from diffclass.blocks import BlockClassifier, partition
 from diffclass.exceptions import UnreachedWarning
 from diffclass.neighbors import ExactSearch, NNDescentSearch, neighbors_graph
+from tests.blocks.test_build import built
 
 BLOCK_POINTS = 250
 
@@ -94,25 +88,13 @@ def duplicates(n, n_features, random):
 SETS = (noise, dense_half, dense_end, spiral, shells, sheets, blob_on_a_sheet, duplicates)
 
 
-def built(points: np.ndarray, block_points: int = BLOCK_POINTS):
+def in_one_graph(points: np.ndarray):
     """Return the graph, the block of each of its points, the points, and the facts."""
     with TemporaryDirectory() as folder:
-        np.save(Path(folder, "points.npy"), points)
-        with Scratch.opened(Path(folder, "scratch"), job={}) as scratch:
-            operator, facts = build_operator(
-                Path(folder, "points.npy"), scratch=scratch, engine=SerialEngine(),
-                block_points=block_points, random_state=0,
-            )  # fmt: skip
-            rows, columns = [], []
-            for b in range(operator.n_blocks):
-                block = OperatorBlock.load(operator, b)
-                own = np.arange(operator.starts[b], operator.starts[b + 1])
-                edges = block.affinity.tocoo()
-                rows.append(own[edges.row])
-                columns.append(np.concatenate([own, block.ghosts])[edges.col])
-            order = np.array(scratch.load("cells/order"))
-    block = np.searchsorted(operator.starts, np.arange(len(points)), side="right")
-    return np.concatenate(rows), np.concatenate(columns), block, points[order], facts
+        found = built(points, Path(folder), block_points=BLOCK_POINTS)
+    edges = found.affinity.tocoo()
+    block = np.searchsorted(found.starts, np.arange(len(points)), side="right")
+    return edges.row, edges.col, block, points[found.order], found.facts
 
 
 def crossing_share(rows, columns, block: np.ndarray, points: np.ndarray) -> float:
@@ -144,7 +126,7 @@ def test_blocks_are_one_graph(kind, n_features, n_blocks, seed):
     random = np.random.default_rng(seed)
     points = kind(n_blocks * BLOCK_POINTS, n_features, random)
     points = turned(points, n_features, random)
-    rows, columns, block, points, facts = built(points)
+    rows, columns, block, points, facts = in_one_graph(points)
     exact = neighbors_graph(points, search=ExactSearch(12))
     found = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=exact.shape)
     assert facts["n_blocks"] >= n_blocks
@@ -258,7 +240,7 @@ def test_edges_lost_between_blocks_are_told_and_labels_are_not_blamed(small_bloc
 def test_noise_of_many_dimensions_in_small_blocks_is_told_to_lack_edges():
     """Nearly all pairs cross: a larger overlap would be needed than a block may have."""
     points = np.random.default_rng(0).normal(size=(5000, 20)).astype(np.float32)
-    rows, columns, block, points, facts = built(points)
+    rows, columns, block, points, facts = in_one_graph(points)
     assert facts["n_overlap"] <= 2 * len(points)
     assert facts["crossing_recall"] < facts["crossing_bound"]
     share = crossing_share(rows, columns, block, points)

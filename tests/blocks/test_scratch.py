@@ -13,6 +13,11 @@ from diffclass.blocks import Scratch, ScratchError
 from diffclass.exceptions import DataError
 
 
+def assert_refused(match: str, folder: Path, **options) -> None:
+    with pytest.raises(DataError, match=match), Scratch.opened(folder, **options):
+        pass
+
+
 def test_complete_stages_outlive_an_error_and_nothing_outlives_an_interrupt(tmp_path):
     folder, done, scratch = tmp_path / "scratch", [], Scratch(tmp_path)
 
@@ -41,16 +46,8 @@ def test_complete_stages_outlive_an_error_and_nothing_outlives_an_interrupt(tmp_
     with pytest.raises(OSError, match="lost"):
         failing_run()
     assert sorted(part.name for part in folder.iterdir()) == ["cells", "cells.json", "job.json"]
-    with (
-        pytest.raises(DataError, match="unfinished run"),
-        Scratch.opened(folder, job={"a": 1}),
-    ):
-        pass
-    with (
-        pytest.raises(DataError, match="other inputs"),
-        Scratch.opened(folder, job={"a": 2}, resume=True),
-    ):
-        pass
+    assert_refused("unfinished run", folder, job={"a": 1})
+    assert_refused("other inputs", folder, job={"a": 2}, resume=True)
     with pytest.raises(KeyboardInterrupt):
         interrupted_run()
     assert done == ["cells"]
@@ -98,11 +95,7 @@ def test_a_folder_in_use_is_left_alone(tmp_path):
     with Scratch.opened(folder, job={}) as scratch:
         scratch.save("cells/order", np.arange(3))
         for name in (folder, link):
-            with (
-                pytest.raises(DataError, match="in use by another run"),
-                Scratch.opened(name, job={}, resume=True),
-            ):
-                pass
+            assert_refused("in use by another run", name, job={}, resume=True)
         assert scratch.load("cells/order").tolist() == [0, 1, 2]
     assert not folder.exists()
 
@@ -161,8 +154,7 @@ def test_a_stage_made_from_something_else_is_told(tmp_path):
 
 def test_a_foreign_folder_is_not_touched(tmp_path):
     (tmp_path / "letters.txt").write_text("mine")
-    with pytest.raises(DataError, match="not empty"), Scratch.opened(tmp_path, job={}):
-        pass
+    assert_refused("not empty", tmp_path, job={})
     assert (tmp_path / "letters.txt").read_text() == "mine"
 
 

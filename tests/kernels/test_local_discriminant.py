@@ -46,6 +46,11 @@ def posteriors_of(codes, n_classes, sure=0.9):
     return scores
 
 
+def sureness(total, away):
+    """How much an anchor counts that is so far from the middle of so much evidence."""
+    return total / (total + 1) * (1 - min(away / 3, 1) ** 3) ** 3
+
+
 def both(kernel, X, *, y=None, scores=None, n_neighbors=8, inner=None):
     """The kernel's affinities and those of the kernel inside, on one graph."""
     K, inside, _ = fitted_both(kernel, X, y=y, scores=scores, n_neighbors=n_neighbors, inner=inner)
@@ -73,8 +78,7 @@ def one_anchor(X, codes, weights, anchor, discriminant="fisher"):
     W = (1 - shrinkage) * S + (shrinkage + 1e-6) * np.trace(S) / d * np.eye(d)
     middle = sum(p * m for p, m in zip(pi, means, strict=True))
     spread = weights @ np.square(X - middle).sum(axis=1) / total
-    away = np.linalg.norm(anchor - middle) / np.sqrt(spread)
-    c = total / (total + 1) * (1 - min(away / 3, 1) ** 3) ** 3
+    c = sureness(total, np.linalg.norm(anchor - middle) / np.sqrt(spread))
     B = sum(p * np.outer(m - middle, m - middle) for p, m in zip(pi, means, strict=True))
     form, delta = np.linalg.inv(W) @ B @ np.linalg.inv(W + B), X[:, None] - X[None]
     if discriminant == "linear":
@@ -128,7 +132,7 @@ def test_directions_are_scikit_learns(rng, n_anchors):
     n_anchors(1, 9000)
     _, fitted = LocalDiscriminant(neighborhood=9000).fit(neighbors_graph(X, 6), X, y=y)
     away = np.linalg.norm(fitted.anchors[0] - X.mean(axis=0)) / np.sqrt(X.var(axis=0).sum())
-    sure = 9000 / 9001 * (1 - (away / 3) ** 3) ** 3
+    sure = sureness(9000, away)
     # scikit-learn's columns solve B v = l W v with v' W v = 1
     values = projected.var(axis=0) - 1  # total less within
     step = (projected[1:] - projected[:-1]) ** 2
@@ -154,7 +158,7 @@ def test_discriminants_change_as_scikit_learns(rng, n_anchors, monkeypatch, disc
     _, fitted = kernel.fit(neighbors_graph(X, 6), X, y=y)
     a = fitted.anchors[0]
     away = np.linalg.norm(a - X.mean(axis=0)) / np.sqrt(X.var(axis=0).sum())
-    sure = 9000 / 9001 * (1 - min(away / 3, 1) ** 3) ** 3
+    sure = sureness(9000, away)
     steps = 1e-4 * rng.normal(size=(50, 3))
     analysis.fit(X, y)
     changes = analysis.decision_function(a + steps) - analysis.decision_function(a - steps)
@@ -287,8 +291,7 @@ def test_one_label_a_class_is_measured_by_their_spread():
     X = np.column_stack([np.arange(9.0), np.zeros(9)])
     y = np.where(np.arange(9) == 2, 0, np.where(np.arange(9) == 6, 1, -1))
     K, inner, fitted = fitted_both(LocalDiscriminant(strength=1.0), X, y=y, n_neighbors=2)
-    away = abs(fitted.anchors[0, 0] - 4) / 2
-    sure = 2 / 3 * (1 - (away / 3) ** 3) ** 3
+    sure = sureness(2, abs(fitted.anchors[0, 0] - 4) / 2)
     # W = 2 I: half the mean square 4 of the labels, and B = 4 along the line
     assert -np.log(K[3, 4] / inner[3, 4]) == pytest.approx(sure * (1 / 2) * 2 / (1 + 2))
 
@@ -363,23 +366,18 @@ def test_parameters_out_of_range(cloud, parameters, message):
 
 
 @pytest.mark.parametrize(
-    ("scores", "message"),
+    ("given", "message"),
     [
-        (np.full((400, 2), 0.4), "sum 0.8"),
-        (np.full((399, 2), 0.5), "399 rows; there are 400"),
-        (np.full(400, 0.5), "shape"),
-        (np.full((400, 3), 1 / 3), "2 classes and scores has 3 columns"),
-        (np.tile([1.5, -0.5], (400, 1)), "negative"),
-        (np.full((400, 2), np.nan), "NaN"),
+        ({"scores": np.full((400, 2), 0.4)}, "sum 0.8"),
+        ({"scores": np.full((399, 2), 0.5)}, "399 rows; there are 400"),
+        ({"scores": np.full(400, 0.5)}, "shape"),
+        ({"scores": np.full((400, 3), 1 / 3)}, "2 classes and scores has 3 columns"),
+        ({"scores": np.tile([1.5, -0.5], (400, 1))}, "negative"),
+        ({"scores": np.full((400, 2), np.nan)}, "NaN"),
+        ({"y": np.zeros(399)}, "399 entries"),
     ],
 )
-def test_bad_posteriors(cloud, scores, message):
+def test_bad_labels_and_posteriors(cloud, given, message):
     X, _, y = cloud
     with pytest.raises(DataError, match=message):
-        LocalDiscriminant().affinity(neighbors_graph(X, 5), X, y=y, scores=scores)
-
-
-def test_labels_of_another_length(cloud):
-    X, _, y = cloud
-    with pytest.raises(DataError, match="399 entries"):
-        LocalDiscriminant().affinity(neighbors_graph(X, 5), X, y=y[1:])
+        LocalDiscriminant().affinity(neighbors_graph(X, 5), X, **{"y": y} | given)
