@@ -281,6 +281,11 @@ def test_quick_run_on_digits_can_be_taken_up_again(tmp_path, capsys):
     assert min(free) > 0.8
 
 
+def as_text(rows):
+    """Return rows as a CSV file gives them back."""
+    return [{name: str(cell) for name, cell in row.items()} for row in rows]
+
+
 PEER = """
 import numpy as np
 
@@ -487,7 +492,7 @@ def test_time_is_chosen_on_families_as_they_say(monkeypatch):
     for row in rows:
         assert row["best"] >= max(row[f"t{time}"] for time in (1, 8, 64))
         assert row["loss"] == pytest.approx(row["best"] - row["chosen"])
-    lines = tau.losses([{name: str(cell) for name, cell in row.items()} for row in rows])
+    lines = tau.losses(as_text(rows))
     assert lines[2].startswith("| moons | equal | 2 / 3 | ")
     assert lines[3].startswith("| moons | proportional | 4 | ")
 
@@ -503,7 +508,7 @@ def test_unequal_labels_become_rows_and_a_table(rng, monkeypatch):
     rows = list(unequal.compute(2))
     assert [list(row) for row in rows] == [list(rows[0])] * 18
     assert {row["accuracy"] for row in rows if row["drawn"] == "equal"} == {"100.00"}
-    lines = unequal.table([{name: str(cell) for name, cell in row.items()} for row in rows[:9]])
+    lines = unequal.table(as_text(rows[:9]))
     assert lines[2].startswith("| blobs | summed | 100.00 ± 0.00 | ")
     assert len(lines) == 5
 
@@ -556,7 +561,6 @@ def test_scores_beside_labels_become_rows_and_a_table(monkeypatch):
     right = next(row for row in rows if row["scores"] == "ten labels")
     wrong = next(row for row in rows if row["scores"] == "misnamed")
     assert right["highest"] > 80 > 60 > wrong["highest"]
-    as_text = [{name: str(value) for name, value in row.items()} for row in rows]
-    lines = scores.table(as_text)
+    lines = scores.table(as_text(rows))
     assert len(lines) == 2 + len(rows)
     assert " | - | " in lines[2]

@@ -38,14 +38,6 @@ def test_memory_falls_as_the_equation_says():
         np.testing.assert_allclose(found, expected, atol=0.05)
 
 
-def test_one_step_is_its_formula():
-    X, _ = quadratic(1, 1e-4, start=[0.3, -0.2])
-    random = np.random.RandomState(0)
-    x = np.array([0.3, -0.2])
-    expected = x - 1e-4 * x * [4.0, 1.0] + np.sqrt(2e-4) * random.standard_normal((1, 2))
-    np.testing.assert_allclose(X, expected, atol=1e-15)
-
-
 def test_relaxation_of_the_double_well_from_a_path():
     X, _ = double_well_path(2000, barrier=2.0, thinning=30, random_state=1)
     assert 0.25 < np.mean(X > 0) < 0.75

@@ -1,18 +1,19 @@
 """Items of the papers: a formula, what computes it here, and how well both agree.
 
-A test of an item writes the paper's formula in dense NumPy, from the paper alone, and returns by
-how much diffclass differs from it at most; `item` holds it to a bound and notes the item for
-guide/papers.md.
+A test of an item writes the paper's formula in dense NumPy, from the paper alone, and returns (or
+yields, for several) by how much diffclass differs from it at most; `item` holds it to a bound and
+notes the item for guide/papers.md.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+Found = float | Iterator[float] | None
 ROUNDING = 1e-10  # of numbers of about 1, after some hundred operations
 
 
@@ -67,8 +68,8 @@ def item(
     within: float = ROUNDING,
     agreement: str = "",
     differs: str = "",
-) -> Callable[[Callable[[], float | None]], Callable[[], None]]:
-    """Make a test of a function that returns the largest deviation from a paper.
+) -> Callable[[Callable[[], Found]], Callable[[], None]]:
+    """Make a test of a function that returns the largest deviation from a paper, or yields each.
 
     Parameters
     ----------
@@ -80,18 +81,19 @@ def item(
         What the test asserts by itself; it then returns nothing. By default the bound.
     """
 
-    def decorated(check: Callable[[], float | None]) -> Callable[[], None]:
+    def decorated(check: Callable[[], Found]) -> Callable[[], None]:
         document = check.__module__.rpartition(".test_")[2]
         shown = agreement or ("to rounding" if within == ROUNDING else f"within {within:g}")
         ITEMS.append(Item(document, place, formula, names, shown, differs, check.__name__))
 
         @functools.wraps(check)
         def test() -> None:
-            deviation = check()
+            found = check()
             if agreement:
-                assert deviation is None, "a test with words of its own asserts by itself"
+                assert found is None, "a test with words of its own asserts by itself"
             else:
-                assert deviation is not None
+                assert found is not None
+                deviation = max(found) if isinstance(found, Iterator) else found
                 assert deviation <= within, f"deviates by {deviation:.3g}"
 
         del test.__wrapped__  # pytest takes its signature

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -19,6 +20,7 @@ from experiments.scaling.structure import (
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@cache
 def imported() -> set[tuple[Path, str, str, bool]]:
     """Return file, module and name of what the plugins import from the core, and if public."""
     trees = {path: ast.parse(path.read_text("utf-8")) for path in source_files(ROOT)}

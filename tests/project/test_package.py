@@ -54,14 +54,8 @@ def test_works_without_what_extras_bring():
     assert "diffclass.classifier" in modules_after(statement)
 
 
-def test_all_and_homes_agree():
-    assert set(diffclass.__all__) - {"__version__"} == set(diffclass._HOMES)
+def test_dir_lists_what_is_public():
     assert dir(diffclass) == sorted(diffclass.__all__)
-
-
-@pytest.mark.parametrize("name", diffclass.__all__)
-def test_every_name_resolves(name):
-    assert getattr(diffclass, name) is not None
 
 
 @pytest.mark.parametrize(("name", "home"), diffclass._HOMES.items())

@@ -107,9 +107,9 @@ assert (run("--kernel", "cube") == np.arange(24) % 2).all()
         },
         """
 from diffclass import DiffusionClassifier
-fitted = DiffusionClassifier(label_mode="twice").fit(X, y)
+fitted = DiffusionClassifier(label_mode="twice", tau=4).fit(X, y)
 assert fitted.diffusion_.label_mode == "twice"
-assert (run("--label-mode", "twice") == np.arange(24) % 2).all()
+assert (run("--label-mode", "twice", "--tau", "4") == np.arange(24) % 2).all()
 """,
     ),
     Change(
