@@ -141,8 +141,8 @@ def test_blocks_are_one_graph(kind, n_features, n_blocks, seed):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 1200)
-    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 600)
+    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 150)
 
 
 def few_labels(truth: np.ndarray, where: np.ndarray, n_labels: int = 10) -> np.ndarray:
@@ -169,13 +169,13 @@ def in_blocks(points: np.ndarray, labels: np.ndarray, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("kind", [sheets, shells, dense_half, blob_on_a_sheet])
 def test_the_map_is_that_in_memory_as_much_as_with_another_seed(kind, small_blocks):
     random = np.random.default_rng(0)
-    points = turned(kind(9000, 10, random), 10, random)
+    points = turned(kind(4500, 10, random), 10, random)
     truth = {
-        sheets: np.arange(9000) % 2,
-        shells: np.arange(9000) % 2,
-        dense_half: np.arange(9000) // 4500,
+        sheets: np.arange(4500) % 2,
+        shells: np.arange(4500) % 2,
+        dense_half: np.arange(4500) // 2250,
     }.get(kind, (points[:, 0] > np.median(points[:, 0])).astype(int))
-    labels = few_labels(truth, np.ones(9000, dtype=bool))
+    labels = few_labels(truth, np.ones(4500, dtype=bool))
     first = by_nn_descent(points, labels, 0)
     others = by_nn_descent(points, labels, 1), in_blocks(points, labels, 0)
     same = [np.mean(other == first) for other in others]
@@ -187,9 +187,9 @@ def test_the_map_of_noise_is_that_in_memory_as_much_as_with_other_seeds(small_bl
     of_seeds, of_blocks = [], []
     for draw in range(3):
         random = np.random.default_rng(draw)
-        points = turned(random.random((9000, 10)), 10, random)
+        points = turned(random.random((4500, 10)), 10, random)
         truth = (points[:, 0] > np.median(points[:, 0])).astype(int)
-        labels = few_labels(truth, np.ones(9000, dtype=bool))
+        labels = few_labels(truth, np.ones(4500, dtype=bool))
         first = by_nn_descent(points, labels, 0)
         of_seeds += [np.mean(by_nn_descent(points, labels, seed) == first) for seed in (1, 2)]
         of_blocks += [np.mean(in_blocks(points, labels, seed) == first) for seed in (0, 1)]
@@ -197,7 +197,7 @@ def test_the_map_of_noise_is_that_in_memory_as_much_as_with_other_seeds(small_bl
 
 
 def test_two_moons_in_many_blocks_are_two_classes(small_blocks):
-    points, truth = make_moons(12_000, noise=0.1, random_state=0)
+    points, truth = make_moons(6000, noise=0.1, random_state=0)
     points = points.astype(np.float32)
     labels = few_labels(truth, np.ones(len(truth), dtype=bool))
     whole = DiffusionClassifier(random_state=0).fit(points, labels)
@@ -210,8 +210,8 @@ def test_two_moons_in_many_blocks_are_two_classes(small_blocks):
 
 def test_labels_at_one_end_reach_the_other_over_all_blocks(small_blocks):
     random = np.random.default_rng(0)
-    points = sheets(9000, 3, random).astype(np.float32)
-    truth = np.arange(9000) % 2
+    points = sheets(4500, 3, random).astype(np.float32)
+    truth = np.arange(4500) % 2
     labels = few_labels(truth, points[:, 0] < 0.3, 30)
     model = BlockClassifier(tau=StoppingRule(max_time=256), random_state=0).fit(points, labels)
     assert model.facts_["n_blocks"] == 8
@@ -221,8 +221,8 @@ def test_labels_at_one_end_reach_the_other_over_all_blocks(small_blocks):
 
 def test_edges_lost_between_blocks_are_told_and_labels_are_not_blamed(small_blocks, monkeypatch):
     monkeypatch.setattr(partition, "MOST_OVERLAP", 0.0)
-    points = sheets(6000, 3, np.random.default_rng(0)).astype(np.float32)
-    labels = few_labels(np.arange(6000) % 2, points[:, 0] < 0.3)
+    points = sheets(3000, 3, np.random.default_rng(0)).astype(np.float32)
+    labels = few_labels(np.arange(3000) % 2, points[:, 0] < 0.3)
     with pytest.warns() as caught:
         model = BlockClassifier(tau=64, random_state=0).fit(points, labels)
     assert model.crossing_recall_ == 0

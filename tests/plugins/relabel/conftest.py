@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import httpx
 import numpy as np
@@ -71,18 +71,15 @@ def workspace(scene_folder):
 @pytest.fixture
 def new_editor(workspace, tmp_path):
     """Open a session file; the same name continues the session."""
-    opened = []
+    with ExitStack() as logs:
 
-    def made(name="session.jsonl"):
-        log = SessionLog(tmp_path / name)
-        opened.append(log)
-        if not log.is_begun:
-            log.begin(session_header(workspace))
-        return SessionEditor(workspace, log)
+        def made(name="session.jsonl"):
+            log = logs.enter_context(closing(SessionLog(tmp_path / name)))
+            if not log.is_begun:
+                log.begin(session_header(workspace))
+            return SessionEditor(workspace, log)
 
-    yield made
-    for log in opened:
-        log.close()
+        yield made
 
 
 @pytest.fixture
@@ -121,28 +118,39 @@ def is_preparing(gate):
     return httpx.get(address, headers=host, trust_env=False).status_code == 503
 
 
-@pytest.fixture
-def serve():
-    """Serve an editor from a thread of this process; returns the gate, made with the options."""
-    running = []
-
-    def served(editor, *, port=0, **options):
-        listening = bound_socket("127.0.0.1", port)
-        gate = Gate("127.0.0.1", listening.getsockname()[1], **options)
-        server = SessionServer(lambda preparation: editor, gate)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        running.append((server, thread))
-        while not server.started or is_preparing(gate):
+@contextmanager
+def running(server_at, *, port=0, is_ready=lambda gate: True, **options):
+    """Run the server at a gate in a thread of this process; yields server, gate and thread."""
+    listening = bound_socket("127.0.0.1", port)
+    gate = Gate("127.0.0.1", listening.getsockname()[1], **options)
+    server = server_at(gate)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        while not (server.started and is_ready(gate)):
             assert thread.is_alive()
             time.sleep(0.01)
-        return gate
-
-    yield served
-    for server, thread in running:
+        yield server, gate, thread
+    finally:
         server.should_exit = True
         thread.join(20)
         assert not thread.is_alive()
+
+
+@pytest.fixture
+def serve():
+    """Serve an editor from a thread of this process; returns the gate, made with the options."""
+    with ExitStack() as servers:
+
+        def served(editor, **options):
+            server = running(
+                lambda gate: SessionServer(lambda preparation: editor, gate),
+                is_ready=lambda gate: not is_preparing(gate),
+                **options,
+            )
+            return servers.enter_context(server)[1]
+
+        yield served
 
 
 @pytest.fixture
@@ -153,15 +161,8 @@ def gate(editor, serve):
 @pytest.fixture
 def connect():
     """Open a WebSocket as the page does."""
-    clients = []
-
-    def connected(gate, **options):
-        clients.append(PageClient(gate, **options))
-        return clients[-1]
-
-    yield connected
-    for client in clients:
-        client.close()
+    with ExitStack() as clients:
+        yield lambda gate, **options: clients.enter_context(closing(PageClient(gate, **options)))
 
 
 @pytest.fixture
@@ -191,16 +192,15 @@ def process_environment():
 @pytest.fixture
 def relabel_in(tmp_path, process_environment):
     """Run ``diffclass relabel`` in a folder, with recent sessions of its own, and end it."""
-    running = []
+    environment = process_environment | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    with ExitStack() as running:
 
-    def started(folder, *words):
-        environment = process_environment | {"XDG_STATE_HOME": str(tmp_path / "state")}
-        running.append(Relabel(*words, cwd=folder, environment=environment))
-        return running[-1]
+        def started(folder, *words):
+            process = Relabel(*words, cwd=folder, environment=environment)
+            running.callback(process.end)
+            return process
 
-    yield started
-    for process in running:
-        process.end()
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -219,15 +219,8 @@ def browser():
 @pytest.fixture
 def open_tab(browser):
     """Open the page of an address in a tab of its own."""
-    tabs = []
-
-    def opened(url, **options):
-        tabs.append(Tab(browser, url, **options))
-        return tabs[-1]
-
-    yield opened
-    for tab in tabs:
-        tab.close()
+    with ExitStack() as tabs:
+        yield lambda url, **options: tabs.enter_context(closing(Tab(browser, url, **options)))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from urllib.parse import unquote
 
 import httpx
@@ -10,7 +11,6 @@ import pytest
 from diffclass.exceptions import ParameterError
 from diffclass_relabel.access.security import BaseUrl, Gate, checked_host
 from experiments.relabel.driver.browser import Tab
-from experiments.relabel.driver.clients import PageClient
 
 from ..browser import use_all
 from ..proxies import Nginx, Tunnel, free_port, self_signed
@@ -36,16 +36,14 @@ PASS_HOST = "proxy_set_header Host $http_host;"
 
 
 @pytest.fixture
-def closing():
+def at_end():
     """Close at the end of the test what it opens."""
-    opened = []
-    yield lambda one: opened.append(one) or one
-    for one in reversed(opened):
-        one.close()
+    with ExitStack() as opened:
+        yield lambda one: opened.enter_context(closing(one))
 
 
 @pytest.fixture
-def new_nginx(tmp_path, closing):
+def new_nginx(tmp_path, at_end):
     """Start an nginx before a server; what listens with TLS has a new certificate."""
 
     def made(scheme, port, location):
@@ -53,14 +51,14 @@ def new_nginx(tmp_path, closing):
         if scheme == "https":
             certificate, key = self_signed(tmp_path)
             listen = TLS.format(port=port, certificate=certificate, key=key)
-        return closing(Nginx(tmp_path / "nginx", listen + location, port))
+        return at_end(Nginx(tmp_path / "nginx", listen + location, port))
 
     return made
 
 
 @pytest.mark.parametrize("how", ["allow-host", "base-url"])
-def test_tunnel_with_another_port(editor, serve, open_tab, closing, how):
-    tunnel = closing(Tunnel())
+def test_tunnel_with_another_port(editor, serve, open_tab, at_end, how):
+    tunnel = at_end(Tunnel())
     address = f"localhost:{tunnel.port}"
     options = {
         "allow-host": {"allowed_hosts": frozenset({address})},
@@ -124,10 +122,10 @@ def stated(editor, serve):
         ("127.0.0.1:{port}", "http://127.0.0.1:{port}"),
     ],
 )
-def test_what_was_stated_is_let_in(stated, closing, host, origin):
+def test_what_was_stated_is_let_in(stated, connect, host, origin):
     host, origin = host.format(port=stated.port), origin.format(port=stated.port)
     for prefix in ("", "/relabel"):
-        client = closing(PageClient(stated, origin=origin, path=f"{prefix}/ws", host=host))
+        client = connect(stated, origin=origin, path=f"{prefix}/ws", host=host)
         assert client.hello()["kind"] == "hello"
         url = f"http://127.0.0.1:{stated.port}{prefix}/?token={stated.token}"
         assert httpx.get(url, headers={"Host": host}).status_code == 200
@@ -153,9 +151,9 @@ def test_what_was_stated_is_let_in(stated, closing, host, origin):
         ("labels.example.org:9000", "http://labels.example.org:9000"),
     ],
 )
-def test_what_was_not_stated_is_not(stated, closing, host, origin):
+def test_what_was_not_stated_is_not(stated, connect, host, origin):
     host, origin = host.format(port=stated.port), origin.format(port=stated.port)
-    client = closing(PageClient(stated, origin=origin, host=host))
+    client = connect(stated, origin=origin, host=host)
     assert client.end() == 1008
     assert client.heard == []
 

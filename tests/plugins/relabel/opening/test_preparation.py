@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -17,12 +16,13 @@ from diffclass.system.progress import listening, stage
 from diffclass_hyperspectral import Scene
 from diffclass_relabel.access.security import Gate
 from diffclass_relabel.opening import STEPS, Preparation, default_session
-from diffclass_relabel.servers.web_servers import SessionServer, bound_socket
+from diffclass_relabel.servers.web_servers import SessionServer
 from diffclass_relabel.session import SessionEditor, open_editor
 from diffclass_relabel.session_file import ReadOnlyLog, read_session
 from diffclass_relabel.workspace import preparing
 from experiments.relabel.driver.clients import PageClient
 
+from ..conftest import running
 from ..strokes import three_classes
 
 
@@ -103,28 +103,13 @@ class SlowOpening:
         return self.editor
 
 
-def started(opening):
-    """Start a server of an opening; returns it, its gate and its thread."""
-    listening_socket = bound_socket("127.0.0.1", 0)
-    gate = Gate("127.0.0.1", listening_socket.getsockname()[1])
-    server = SessionServer(opening, gate, scene="scene.hdr")
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening_socket]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    return server, gate, thread
-
-
 @pytest.fixture
 def slow(editor):
     """A server whose session is not open yet: (opening, server, gate)."""
     opening = SlowOpening(editor)
-    server, gate, thread = started(opening)
-    yield opening, server, gate
-    opening.go_on.set()
-    server.should_exit = True
-    thread.join(20)
-    assert not thread.is_alive()
+    with running(lambda gate: SessionServer(opening, gate, scene="scene.hdr")) as (server, gate, _):
+        yield opening, server, gate
+        opening.go_on.set()
 
 
 def test_clients_hear_of_the_steps_and_are_then_greeted(slow, connect):
@@ -178,36 +163,32 @@ class PaintableOpening:
 def paintable(scene_folder, tmp_path):
     """A server whose session has no graph yet: (opening, gate)."""
     opening = PaintableOpening(scene_folder / "scene.hdr", tmp_path / "paintable.jsonl")
-    server, gate, thread = started(opening)
-    yield opening, gate
-    server.should_exit = True
-    thread.join(20)  # whether there is a graph or not
-    assert not thread.is_alive()
+    with running(lambda gate: SessionServer(opening, gate, scene="scene.hdr")) as (_, gate, _):
+        yield opening, gate  # it ends whether there is a graph or not
     opening.go_on.set()
 
 
-def paint_three(client, tissue):
-    for operation in three_classes(tissue):
-        name = operation.pop("op")
-        assert client.do(name, **operation)["kind"] == "done"
-
-
-def test_what_waits_for_the_graph_holds_up_no_import(paintable, connect, tissue):
+@pytest.fixture
+def painting(paintable, connect, tissue):
+    """That server's opening, and a client that has painted three classes."""
     opening, gate = paintable
     client = connect(gate)
-    client.hello()
-    paint_three(client, tissue)
+    assert client.hello()["state"]["preparing"] > 0
+    for operation in three_classes(tissue):
+        assert client.do(operation)["kind"] == "done"
+    return opening, client
+
+
+def test_what_waits_for_the_graph_holds_up_no_import(painting):
+    opening, client = painting
     waiting = client.send({"ask": "audit"})
     assert client.ask("read_labels", path="strokes.hdr")["classes"]
     opening.go_on.set()
     assert client.reply(waiting)["kind"] == "answer"
 
 
-def test_labels_are_painted_before_there_is_a_graph(paintable, connect, tissue, workspace):
-    opening, gate = paintable
-    client = connect(gate)
-    assert client.hello()["state"]["preparing"] > 0
-    paint_three(client, tissue)
+def test_labels_are_painted_before_there_is_a_graph(painting, workspace):
+    opening, client = painting
     assert len(read_session(opening.path)[1]) == 6  # on disk
     assert client.ask("segment", pixel=5)["kind"] == "refused"  # there is no map
     while client.seen["state"]["version"] < 6:
@@ -223,11 +204,8 @@ def test_labels_are_painted_before_there_is_a_graph(paintable, connect, tissue, 
     np.testing.assert_array_equal(client.frames["map"][1][0], expected.ravel())
 
 
-def test_without_a_graph_labels_are_safe_and_the_reason_is_told(paintable, connect, tissue):
-    opening, gate = paintable
-    client = connect(gate)
-    client.hello()
-    paint_three(client, tissue)
+def test_without_a_graph_labels_are_safe_and_the_reason_is_told(painting):
+    opening, client = painting
     opening.error = DataError("no memory for the graph")
     opening.go_on.set()
     while not client.seen["state"]["problem"]:
@@ -237,10 +215,8 @@ def test_without_a_graph_labels_are_safe_and_the_reason_is_told(paintable, conne
     assert answer["files"] == ["labels.npy"]
 
 
-def test_a_server_ends_while_strokes_wait_for_the_graph(paintable, connect, tissue):
-    client = connect(paintable[1])
-    client.hello()
-    paint_three(client, tissue)
+def test_a_server_ends_while_strokes_wait_for_the_graph(painting):
+    _, client = painting
     while not client.seen["state"]["computing"]:
         client.hear()
 

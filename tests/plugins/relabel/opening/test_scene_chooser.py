@@ -6,20 +6,18 @@ import json
 import os
 import shutil
 import signal
-import threading
-import time
 from functools import partial
 
 import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_relabel.access.security import Gate
 from diffclass_relabel.opening.scene_folder import SceneFolder, holds_scenes
-from diffclass_relabel.servers.web_servers import ChooserServer, bound_socket
+from diffclass_relabel.servers.web_servers import ChooserServer
 from diffclass_relabel.session_file import read_session, remember
 
 from ..browser import lacking
+from ..conftest import running
 from ..page.test_access import AXE
 
 
@@ -129,18 +127,9 @@ class Began:
 def start_page(folder, state):
     """A start page in a thread of this process: its gate, and what was begun."""
     remember([folder / "scene.img"], folder / "notes.doc", (48, 50, 12))
-    listening = bound_socket("127.0.0.1", 0)
-    gate = Gate("127.0.0.1", listening.getsockname()[1])
     began = Began()
-    server = ChooserServer(folder, began, gate)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield gate, began, thread
-    server.should_exit = True
-    thread.join(20)
-    assert not thread.is_alive()
+    with running(lambda gate: ChooserServer(folder, began, gate)) as (_, gate, thread):
+        yield gate, began, thread
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 
 from diffclass.plots import DEFAULT_PALETTE
@@ -20,17 +22,16 @@ def test_colors_of_the_map_are_those_of_the_legend(painted, editor):
     tab.js("diffclass.layers.setOpacity('map', 1)")
     ids = engine_map(editor)
     samples = np.argwhere(ids < 4)[::17]
-    for picture in ("true", "false", "mnf", "bands"):
+    for first, picture in zip(range(0, 18, 3), cycle(("true", "false", "mnf", "bands"))):
         tab.find("select[aria-label=Picture]").select_option(picture)
         tab.idle()
-        for first in range(0, 18, 3):
-            colors = DEFAULT_PALETTE[first : first + 3]
-            for class_id, color in enumerate(colors, start=1):
-                operation = {"op": "recolor_class", "id": class_id, "color": color.lower()}
-                tab.js("operation => diffclass.apply(operation)", operation)
-                tab.wait(f"diffclass.state.classes[{class_id - 1}].color === {color.lower()!r}")
-            legend = [hex_rgb(colors[ids[row, column] - 1]) for row, column in samples]
-            np.testing.assert_array_equal(tab.colors(samples), legend)
+        colors = DEFAULT_PALETTE[first : first + 3]
+        for class_id, color in enumerate(colors, start=1):
+            operation = {"op": "recolor_class", "id": class_id, "color": color.lower()}
+            tab.js("operation => diffclass.apply(operation)", operation)
+            tab.wait(f"diffclass.state.classes[{class_id - 1}].color === {color.lower()!r}")
+        legend = [hex_rgb(colors[ids[row, column] - 1]) for row, column in samples]
+        np.testing.assert_array_equal(tab.colors(samples), legend)
 
 
 def test_until_there_is_a_map_the_picture_has_its_colors(tab, places):

@@ -67,7 +67,7 @@ def lose(tab):
 
     def back():
         tab.tunnel.lead_to(port)
-        tab.wait("diffclass.connection === 'open'")
+        tab.wait("diffclass.connection === 'open' && diffclass.pending === 0")
 
     return back
 
@@ -222,7 +222,6 @@ def test_a_class_that_was_added_without_a_connection(tab, far, log, editor):
     other.settle()
     tab.dab(10, 20)
     back()
-    tab.wait("diffclass.pending === 0")
     tab.dab(10, 30)
     tab.settle()
     assert [log.class_at(10, column) for column in (10, 20, 30)] == 3 * [(5, "mine")]
@@ -243,7 +242,6 @@ def test_a_class_that_was_added_and_removed_without_a_connection(tab, far, log, 
         tab.new_class("mine")
         tab.dab(10, 10)
     back()
-    tab.wait("diffclass.pending === 0")
     tab.settle()
     assert tab.rows() == ["one", "two", "three", "theirs"] + ["mine"] * adds_again
     assert tab.rows() == [info.name for info in editor.session.classes]
@@ -282,7 +280,6 @@ def test_a_class_that_another_page_replaced_gets_nothing(tab, far, log, editor):
     assert editor.session.classes[2].name == "other"
     assert editor.session.classes[2].id == 3
     back()
-    tab.wait("diffclass.pending === 0")
     tab.find(".message", has_text="choose a class again").wait_for()
     tab.settle()
     assert tab.labels[10, 10] == 0

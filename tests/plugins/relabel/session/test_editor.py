@@ -71,33 +71,21 @@ def test_a_new_class_is_completed_and_kept_so(editor):
     assert editor.log.entries[0]["op"] == first
 
 
-REFUSED = [
-    None, 7, "undo", [], {}, {"op": 3}, {"op": "nix"}, {"op": "undo", "more": 1},
-    {"op": "stroke"}, {"op": "stroke", "class": 1}, {"op": "stroke", "pixels": [1, 2]},
+REFUSED = [  # what no operation may be, whatever it is done on, is in tests/relabel/test_operations
+    None, {"op": "undo", "more": 1}, {"op": "stroke", "class": 1},
     {"op": "stroke", "class": 9, "pixels": [1, 2]},
-    {"op": "stroke", "class": "1", "pixels": [1, 2]},
-    {"op": "stroke", "class": True, "pixels": [1, 2]},
-    {"op": "stroke", "class": 1.0, "pixels": [1, 2]},
     {"op": "stroke", "class": 1, "pixels": [2399, 2]},
     {"op": "stroke", "class": 1, "pixels": [-1, 2]},
     {"op": "stroke", "class": 1, "pixels": []}, {"op": "stroke", "class": 1, "pixels": [1]},
     {"op": "stroke", "class": 1, "points": [1]}, {"op": "stroke", "class": 0, "pixels": [1, 2]},
-    {"op": "stroke", "class": 2**80, "pixels": [1, 2]},
     *({"op": "erase", "pixels": runs} for runs in (
         "1,2", None, {"a": 1}, [0.0, 1], [True, 1], [0, True], ["0", 1], [[0, 1]],
         [2**70, 1], [0, 2**63], [None, 1],
     )),
     {"op": "erase", "pixels": [1900, 2]}, {"op": "move", "stroke": 99, "class": 1},
-    {"op": "remove", "stroke": 99}, {"op": "add_class", "id": 1}, {"op": "add_class", "id": 0},
-    {"op": "add_class", "id": 255}, {"op": "add_class", "color": "red"},
-    {"op": "add_class", "name": "a\nb"}, {"op": "add_class", "name": "\ud800"},
-    {"op": "add_class", "name": "a" * 201}, {"op": "rename_class", "id": 1, "name": " "},
-    {"op": "recolor_class", "id": 1, "color": "#12345"},
-    {"op": "hide_class", "id": 1, "hidden": 1},
-    {"op": "lock_class", "id": 9, "locked": True},
-    {"op": "merge_classes", "source": 1, "into": 1},
-    {"op": "remove_class", "id": 1}, {"op": "tau", "tau": 0}, {"op": "tau", "tau": "most"},
-    {"op": "tau", "tau": 1.5}, {"op": "unwarp"}, {"op": "redo"},
+    {"op": "add_class", "id": 1}, {"op": "add_class", "name": "a\nb"},
+    {"op": "lock_class", "id": 9, "locked": True}, {"op": "remove_class", "id": 1},
+    {"op": "tau", "tau": 0}, {"op": "unwarp"}, {"op": "redo"},
     {"op": "class_sizes", "sizes": ""}, {"op": "class_sizes", "sizes": "much"},
     {"op": "class_sizes", "sizes": 3}, {"op": "class_sizes", "sizes": "9=10%"},
     {"op": "class_sizes", "sizes": "1=10%,2=95-99%"},

@@ -13,8 +13,8 @@ from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import ClassTable, read_labels, write_class_map
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_relabel.queries.answers import _main_file, read_at
-
-from ..strokes import three_classes
+from diffclass_relabel.queries.exports import export
+from diffclass_relabel.session.label_files import label_import
 
 RESULT = ".message"  # once the menu is closed
 REFUSED = ".menu.import .files"
@@ -76,24 +76,25 @@ def test_shapes_come_by_their_coordinates_and_join_classes_of_their_name(painted
     assert tab.state["classes"][3]["name"] == "vessel"
 
 
-def test_images_of_another_grid_come_by_their_coordinates(workspace, tissue, tmp_path):
-    fine = np.kron(tissue.labels, np.ones((2, 2), int))[: -2 * 4]
+@pytest.fixture
+def fine(tissue, tmp_path):
+    """The labels on a grid that is twice as fine, but for the last rows."""
+    labels = np.kron(tissue.labels, np.ones((2, 2), int))[: -2 * 4]
     place = map_info_of(Georeference((1.0, 0.0, 500000.0, 0.0, -1.0, 4470000.0), "EPSG:32633"))
-    write_class_map(tmp_path / "fine.tif", fine, map_info=place)
+    write_class_map(tmp_path / "fine.tif", labels, map_info=place)
+    return tmp_path / "fine.tif"
+
+
+def test_images_of_another_grid_come_by_their_coordinates(workspace, tissue, fine):
     with pytest.warns(UserWarning, match="0 of .* labelled pixels lie outside; 0 pixels"):
-        found = read_at(workspace, str(tmp_path / "fine.tif"))
+        found = read_at(workspace, str(fine))
     np.testing.assert_array_equal(found.ids[:-4], tissue.labels[:-4])
     assert not found.ids[-4:].any()
 
 
-def test_pages_hear_what_was_assumed_of_a_file_that_was_sent(page, tissue, tmp_path):
-    fine = np.kron(tissue.labels, np.ones((2, 2), int))[: -2 * 4]
-    place = map_info_of(Georeference((1.0, 0.0, 500000.0, 0.0, -1.0, 4470000.0), "EPSG:32633"))
-    write_class_map(tmp_path / "fine.tif", fine, map_info=place)
+def test_pages_hear_what_was_assumed_of_a_file_that_was_sent(page, fine):
     with pytest.warns(UserWarning, match="lies on another grid"):
-        answer = page.ask(
-            "read_labels", files=sent(**{"fine.tif": (tmp_path / "fine.tif").read_bytes()})
-        )
+        answer = page.ask("read_labels", files=sent(**{"fine.tif": fine.read_bytes()}))
     (said,) = answer["said"]
     assert said.startswith("fine.tif: lies on another grid")
     assert "0 of" in said
@@ -113,27 +114,19 @@ def test_a_file_that_is_none_is_refused_and_changes_nothing(painted, tmp_path):
     assert len(tab.state["strokes"]) == 6
 
 
-def test_labels_of_a_session_come_back_in_another(editor, tissue, new_editor, tmp_path, workspace):
+def test_labels_of_a_session_come_back_in_another(labelled, new_editor, tmp_path, workspace):
     """What is exported can be imported: the same labels, names and colours."""
-    from diffclass_relabel.queries.exports import export
-    from diffclass_relabel.session.label_files import label_import
-
-    for operation in three_classes(tissue):
-        editor.apply(operation)
     for ending in (".img", ".tif", ".png"):
-        files = export(editor, "labels", tmp_path / f"labels{ending}")
+        files = export(labelled, "labels", tmp_path / f"labels{ending}")
         other = new_editor(f"other{ending}")
         read = read_labels(files[0], grid=workspace.scene)
-        other.apply(label_import(read, workspace, other.session.classes).operation)
-        assert np.array_equal(other.labels.ids, editor.labels.ids)
-        assert other.session.classes == editor.session.classes
-        # and a second time it changes nothing
-        other.apply(label_import(read, workspace, other.session.classes).operation)
-        assert np.array_equal(other.labels.ids, editor.labels.ids)
-        assert other.session.classes == editor.session.classes
+        for _ in range(2):  # the second time it changes nothing
+            other.apply(label_import(read, workspace, other.session.classes).operation)
+            assert np.array_equal(other.labels.ids, labelled.labels.ids)
+            assert other.session.classes == labelled.session.classes
 
 
-def test_a_batch_is_done_whole_or_not_at_all(editor):
+def test_a_batch_is_done_whole_or_not_at_all(editor, new_editor):
     editor.apply({"op": "add_class"})
     good = {"op": "stroke", "class": 1, "pixels": [100, 5]}
     with pytest.raises(ParameterError, match=r"^stroke \(number 2\): there is no class 9"):
@@ -144,18 +137,12 @@ def test_a_batch_is_done_whole_or_not_at_all(editor):
             editor.apply({"op": "batch", "operations": wrong})
     editor.apply({"op": "batch", "operations": [good, good | {"pixels": [300, 2]}], "name": "two"})
     assert editor.labels.ids.sum() == 7
-    editor.apply({"op": "undo"})
-    assert not editor.labels.ids.any()
-
-
-def test_a_batch_survives_reopening(editor, new_editor):
-    editor.apply({"op": "add_class"})
-    part = {"op": "stroke", "class": 1, "pixels": [100, 5]}
-    editor.apply({"op": "batch", "operations": [part, {"op": "add_class"}]})
     editor.close()
     again = new_editor()
     assert np.array_equal(again.labels.ids, editor.labels.ids)
     assert again.session.classes == editor.session.classes
+    again.apply({"op": "undo"})
+    assert not again.labels.ids.any()
 
 
 def sent(**files):
@@ -215,11 +202,3 @@ def test_the_file_to_read_is_found_among_several():
     assert _main_file(["a.tif", "a.tif.aux.xml"]) == "a.tif"
     with pytest.raises(ParameterError, match="which of them"):
         _main_file(["a.png", "b.png"])
-
-
-def test_exports_carry_the_name_of_the_scene(painted):
-    tab = painted
-    tab.page.click("text=Export")
-    with tab.page.expect_download() as caught:
-        tab.find(".menu.export button", has_text="PNG").first.click()
-    assert caught.value.suggested_filename == "scene_labels.png"

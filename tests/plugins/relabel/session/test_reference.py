@@ -57,9 +57,12 @@ def nearly(mapped):
 
 
 def with_reference(editor, ids, path, names=None, match=None):
+    """Return the session with a reference of a file, its map, and the numbers it is given."""
     write_class_map(path, ids, ClassTable.from_ids(np.unique(ids), names=names), legend=False)
     reference = Reference.read(path, editor.workspace, match=match)
-    return SessionEditor(editor.workspace, editor.log, reference)
+    compared = SessionEditor(editor.workspace, editor.log, reference)
+    compared.update()
+    return compared, Numbers(compared)
 
 
 # References
@@ -67,9 +70,7 @@ def with_reference(editor, ids, path, names=None, match=None):
 
 @pytest.mark.parametrize("numbers", [[11, 12, 13], [2, 3, 1]])
 def test_a_reference_with_other_ids_asks(mapped, nearly, tmp_path, numbers):
-    editor = with_reference(mapped, renumbered(nearly, numbers), tmp_path / "r.npy")
-    editor.update()
-    counter = Numbers(editor)
+    editor, counter = with_reference(mapped, renumbered(nearly, numbers), tmp_path / "r.npy")
     match = counter.answer()["match"]
     assert match["asks"]
     assert match["by_overlap"] > 0.998
@@ -93,18 +94,15 @@ def test_a_reference_with_other_ids_asks(mapped, nearly, tmp_path, numbers):
 
 
 def test_a_reference_is_read_by_ids_unless_these_are_contradicted(mapped, nearly, tmp_path):
-    editor = with_reference(mapped, nearly, tmp_path / "r.npy")
-    editor.update()
-    found = Numbers(editor).answer()
+    found = with_reference(mapped, nearly, tmp_path / "r.npy")[1].answer()
     assert found["accuracy"]["overall"] > 0.998
     assert (found["match"]["by"], found["match"]["asks"]) == ("ids", False)
 
 
 def test_a_reference_that_names_its_classes_is_read_by_names(mapped, nearly, tmp_path):
     names = {3: " Nuclei", 1: "CYTOPLASM", 2: "stroma"}
-    editor = with_reference(mapped, renumbered(nearly, [3, 1, 2]), tmp_path / "r.tif", names)
-    editor.update()
-    found = Numbers(editor).answer()
+    ids = renumbered(nearly, [3, 1, 2])
+    found = with_reference(mapped, ids, tmp_path / "r.tif", names)[1].answer()
     assert found["accuracy"]["overall"] > 0.998
     assert (found["match"]["by"], found["match"]["asks"]) == ("names", False)
 
@@ -112,22 +110,19 @@ def test_a_reference_that_names_its_classes_is_read_by_names(mapped, nearly, tmp
 @pytest.mark.parametrize(("rule", "right"), [("ids", False), ("overlap", True)])
 def test_a_rule_can_be_asked_for(mapped, nearly, tmp_path, rule, right):
     ids = renumbered(nearly, [2, 3, 1])
-    editor = with_reference(mapped, ids, tmp_path / "r.npy", match=rule)
-    editor.update()
-    found = Numbers(editor).answer()
+    found = with_reference(mapped, ids, tmp_path / "r.npy", match=rule)[1].answer()
     assert found["match"]["by"] == rule
     assert (found["accuracy"]["overall"] > 0.998) == right
     assert found["match"]["asks"] != right  # what is so far off is said whatever was asked for
 
 
 def test_names_that_a_reference_lacks_are_said(mapped, nearly, tmp_path):
-    editor = with_reference(mapped, nearly, tmp_path / "r.npy", match="names")
-    editor.update()
-    assert "no class name in common" in Numbers(editor).answer()["note"]
+    _, numbers = with_reference(mapped, nearly, tmp_path / "r.npy", match="names")
+    assert "no class name in common" in numbers.answer()["note"]
 
 
 def test_what_a_user_says_has_to_be_there(mapped, nearly, tmp_path):
-    editor = with_reference(mapped, nearly, tmp_path / "r.npy")
+    editor, _ = with_reference(mapped, nearly, tmp_path / "r.npy")
     for pairs in ({9: 1}, {1: 9}):
         with pytest.raises(ParameterError, match="there is no such class"):
             editor.match_reference(pairs)
@@ -136,11 +131,12 @@ def test_what_a_user_says_has_to_be_there(mapped, nearly, tmp_path):
 
 
 def test_a_class_that_was_chosen_and_is_gone_is_missed(mapped, nearly, tmp_path):
-    editor = with_reference(mapped, renumbered(nearly, [11, 12, 13]), tmp_path / "r.npy")
+    ids = renumbered(nearly, [11, 12, 13])
+    editor, numbers = with_reference(mapped, ids, tmp_path / "r.npy")
     editor.match_reference({11: 1, 12: 2, 13: 3})
     editor.apply({"op": "merge_classes", "source": 3, "into": 2})
     editor.update()
-    found = Numbers(editor).answer()
+    found = numbers.answer()
     assert found["accuracy"]["foreign"] == [{"class": -13, "name": "class 13"}]
 
 
@@ -300,8 +296,7 @@ def test_the_page_asks_which_class_is_which(mapped, nearly, serve, open_tab, tmp
 
 
 def test_the_page_asks_for_the_classes_of_a_reference(mapped, nearly, serve, open_tab, tmp_path):
-    editor = with_reference(mapped, renumbered(nearly, [2, 3, 1]), tmp_path / "r.npy")
-    editor.update()
+    editor, _ = with_reference(mapped, renumbered(nearly, [2, 3, 1]), tmp_path / "r.npy")
     tab = open_tab(serve(editor).url)
     tab.idle()
     tab.page.click("[data-tab=Numbers]")
@@ -325,8 +320,7 @@ def test_the_page_asks_for_the_classes_of_a_reference(mapped, nearly, serve, ope
 def test_the_page_says_that_overlap_gives_upper_bounds(mapped, nearly, serve, open_tab, tmp_path):
     ids = renumbered(nearly, [12, 13, 11])
     for rule, asks in ((None, 1), ("overlap", 0)):
-        editor = with_reference(mapped, ids, tmp_path / "r.npy", match=rule)
-        editor.update()
+        editor, _ = with_reference(mapped, ids, tmp_path / "r.npy", match=rule)
         tab = open_tab(serve(editor).url)
         tab.idle()
         tab.page.click("[data-tab=Numbers]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -19,13 +20,20 @@ from experiments.relabel.driver.clients import PATIENCE
 from ..strokes import three_classes
 
 
-@pytest.fixture
-def editor(workspace, tmp_path):
-    workspace = replace(workspace, settings=SceneSettings(components=6))
-    log = SessionLog(tmp_path / "auto.jsonl")
+@contextmanager
+def begun(workspace, path):
+    """A session on a workspace, in a file of its own."""
+    log = SessionLog(path)
     log.begin(session_header(workspace))
     yield SessionEditor(workspace, log)
     log.close()
+
+
+@pytest.fixture
+def editor(workspace, tmp_path):
+    workspace = replace(workspace, settings=SceneSettings(components=6))
+    with begun(workspace, tmp_path / "auto.jsonl") as editor:
+        yield editor
 
 
 def chosen(page):

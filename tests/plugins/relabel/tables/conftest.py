@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import numpy as np
 import pytest
@@ -37,18 +37,13 @@ def table_folder(tmp_path_factory, digits):
 @pytest.fixture
 def open_rows(table_folder, tmp_path):
     """Open a session over the digits, or another table."""
-    opened = []
+    with ExitStack() as opened:
 
-    def made(name="session.jsonl", table=None, **options):
-        table = table_folder / "digits.npy" if table is None else table
-        editor = open_editor(table, tmp_path / name, **options)
-        opened.append(editor)
-        return editor
+        def made(name="session.jsonl", table=None, **options):
+            table = table_folder / "digits.npy" if table is None else table
+            return opened.enter_context(closing(open_editor(table, tmp_path / name, **options)))
 
-    yield made
-    for editor in opened:
-        with closing(editor):
-            pass
+        yield made
 
 
 @pytest.fixture

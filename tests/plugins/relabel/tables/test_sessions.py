@@ -36,6 +36,23 @@ def labelled(editor, digits, answer):
     return editor
 
 
+def drawn(folder, **shades):
+    """Write a small picture of a shade of grey for each name."""
+    folder.mkdir(exist_ok=True)
+    for name, shade in shades.items():
+        Image.new("L", (4, 4), shade).save(folder / f"{name}.png")
+    return folder
+
+
+def names_of(contents):
+    return [path.name for path in contents.images]
+
+
+def written(path, header, rows):
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
 def classes_of(path, table):
     """Return the classes in a file of results as texts, "" for none."""
     given = read_row_labels(path, open_table(table), variable="class")
@@ -104,11 +121,15 @@ def test_a_session_does_not_depend_on_where_rows_are_drawn(labelled, table_folde
     np.testing.assert_array_equal(labels, labelled.workspace.by_point(labelled.labels.ids))
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz", ".tsv", ".feather"])
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"metric": "cosine", "neighbors": 8}, {"dimensions": 20, "label_mode": "absorbing"}],
-    ids=["usual", "cosine", "components"],
+    ("ending", "settings"),
+    [
+        (".csv", {}),
+        (".parquet", {"metric": "cosine", "neighbors": 8}),
+        (".npz", {"dimensions": 20, "label_mode": "absorbing"}),
+        (".tsv", {}),
+        (".feather", {}),
+    ],
 )
 def test_classify_and_replay_find_the_classes_of_the_session(
     open_rows, answer, digits, table_folder, tmp_path, ending, settings
@@ -151,8 +172,8 @@ def test_results_of_annotated_data_are_a_copy_of_it(tmp_path, digits, open_rows,
 
 def test_labels_of_a_file_are_one_operation(open_rows, digits, tmp_path, table_folder):
     truth = digits[1]
-    labels = tmp_path / "labels.csv"
-    labels.write_text("row,class\n" + "".join(f"{i},d{truth[i]}\n" for i in range(40)))
+    named = ((i, f"d{truth[i]}") for i in range(40))
+    labels = written(tmp_path / "labels.csv", "row,class", named)
     editor = open_rows(labels=labels, reference=labels)
     names = {info.id: info.name for info in editor.session.classes}
     given = editor.workspace.by_point(editor.labels.ids)
@@ -171,12 +192,8 @@ def test_labels_may_be_a_column_which_is_no_feature(tmp_path, open_rows):
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 2)) + 5 * np.eye(3)[y][:, :2]
-    lines = [
-        f"{a:.4f},{b:.4f},{k if i < 30 else ''}"
-        for i, ((a, b), k) in enumerate(zip(X, y, strict=True))
-    ]
-    table = tmp_path / "points.csv"
-    table.write_text("a,b,kind\n" + "\n".join(lines) + "\n")
+    rows = ((*x, k if i < 30 else "") for i, (x, k) in enumerate(zip(X, y, strict=True)))
+    table = written(tmp_path / "points.csv", "a,b,kind", rows)
     editor = open_rows("kinds.jsonl", table=table, labels="kind", settings={"apart": ["kind"]})
     assert editor.workspace.features.shape == (90, 2)
     assert np.count_nonzero(editor.labels.ids) == 30
@@ -201,8 +218,7 @@ def test_a_widget_has_classes_by_row(table_folder, tmp_path, digits):
     pytest.importorskip("anywidget")
     from diffclass_relabel import RelabelWidget
 
-    labels = tmp_path / "labels.csv"
-    labels.write_text("row,class\n" + "".join(f"{i},{digits[1][i]}\n" for i in range(40)))
+    labels = written(tmp_path / "labels.csv", "row,class", enumerate(digits[1][:40]))
     widget = RelabelWidget(
         table_folder / "digits.npy", session=tmp_path / "w.jsonl", labels=labels, metric="cosine"
     )
@@ -247,25 +263,16 @@ def test_a_row_has_its_picture_text_and_values(tmp_path, table_folder, open_rows
 
 
 def test_images_of_a_folder_are_called_as_rows_or_in_their_order(table_folder, tmp_path):
-    table = open_table(table_folder / "digits.npy")
-    settings = TableSettings(images=str(table_folder / "images"))
-    paths = TableWorkspace.open(table.path, settings).contents.images
-    assert [path.name for path in paths[:3]] == ["0.png", "1.png", "2.png"]
-    folder = tmp_path / "ordered"
-    folder.mkdir()
-    for i in range(600):
-        (folder / f"scan{i}.png").write_bytes((table_folder / "images" / f"{i}.png").read_bytes())
-    settings = TableSettings(images=str(folder))
-    paths = TableWorkspace.open(table.path, settings).contents.images
-    assert [path.name for path in paths[8:12]] == [
-        "scan8.png",
-        "scan9.png",
-        "scan10.png",
-        "scan11.png",
-    ]
+    def images(folder):
+        settings = TableSettings(images=str(folder))
+        return names_of(TableWorkspace.open(table_folder / "digits.npy", settings).contents)
+
+    assert images(table_folder / "images")[:3] == ["0.png", "1.png", "2.png"]
+    folder = drawn(tmp_path / "ordered", **{f"scan{i}": 0 for i in range(600)})
+    assert images(folder)[8:12] == [f"scan{i}.png" for i in (8, 9, 10, 11)]
     (folder / "scan3.png").unlink()
     with pytest.raises(DataError, match="599 images for 600 rows"):
-        TableWorkspace.open(table.path, settings)
+        images(folder)
 
 
 def test_an_image_that_cannot_be_read_is_said(table_folder, tmp_path):
@@ -364,9 +371,8 @@ def test_columns_of_labels_are_no_features_of_classify_either(tmp_path, open_row
     rng = np.random.default_rng(0)
     truth = np.arange(120) % 3
     X = rng.normal(size=(120, 3)) + 3 * np.eye(3)[truth]
-    lines = [",".join(map(str, [*row, k, 10 * k])) for row, k in zip(X, truth, strict=True)]
-    table = tmp_path / "t.csv"
-    table.write_text('a,b,c,"kind, fine",truth\n' + "\n".join(lines) + "\n")
+    rows = ([*x, k, 10 * k] for x, k in zip(X, truth, strict=True))
+    table = written(tmp_path / "t.csv", 'a,b,c,"kind, fine",truth', rows)
     settings = {"apart": ["kind, fine", "truth"]}
     editor = open_rows("t.jsonl", table=table, reference="truth", settings=settings)
     assert editor.workspace.features.shape == (120, 3)
@@ -392,9 +398,8 @@ def test_columns_of_labels_are_no_features_of_classify_either(tmp_path, open_row
 def test_a_column_of_labels_is_taken_in_once_wherever_the_command_runs(
     tmp_path, open_rows, monkeypatch
 ):
-    table = tmp_path / "t.csv"
-    lines = [f"{i % 7},{i % 5},{'xyz'[i % 3] if i < 9 else ''}" for i in range(60)]
-    table.write_text("a,b,kind\n" + "\n".join(lines) + "\n")
+    rows = ((i % 7, i % 5, "xyz"[i % 3] if i < 9 else "") for i in range(60))
+    table = written(tmp_path / "t.csv", "a,b,kind", rows)
     options = {"table": table, "labels": "kind", "settings": {"apart": ["kind"]}}
     editor = open_rows("t.jsonl", **options)
     version = editor.version
@@ -460,14 +465,11 @@ def test_small_tables_have_fewer_neighbours(tmp_path, open_rows, n):
 
 
 def test_images_that_are_gone_keep_no_session_from_going_on(table_folder, tmp_path, open_rows):
-    folder = tmp_path / "images"
-    folder.mkdir()
-    (folder / "0.png").write_bytes((table_folder / "images" / "0.png").read_bytes())
+    folder = drawn(tmp_path / "images", **{"0": 0})
     editor = open_rows(settings={"images": str(folder)})
     editor.close()
     folder.rename(tmp_path / "moved")
-    with closing(replayed(editor.log.path, table_folder / "digits.npy")):
-        pass
+    replayed(editor.log.path, table_folder / "digits.npy").close()
     with pytest.warns(UserWarning, match="is gone"):
         assert open_rows().workspace.contents.images is None
 
@@ -475,17 +477,13 @@ def test_images_that_are_gone_keep_no_session_from_going_on(table_folder, tmp_pa
 @pytest.mark.parametrize("first", [0, 1])
 def test_rows_without_ids_have_images_by_their_numbers_or_in_their_order(tmp_path, first):
     np.save(tmp_path / "t.npy", np.random.default_rng(0).normal(size=(20, 2)))
-    folder = tmp_path / "images"
-    folder.mkdir()
-    for i in range(20):
-        Image.new("L", (4, 4), 10 * i).save(folder / f"{i + first}.png")
+    folder = drawn(tmp_path / "images", **{f"{i + first}": 10 * i for i in range(20)})
     table = open_table(tmp_path / "t.npy")
-    contents = RowContents.of(table, str(folder))
-    shades = [Image.open(path).getpixel((0, 0)) for path in contents.images]
-    assert shades == [10 * i for i in range(20)]
+    images = RowContents.of(table, str(folder)).images
+    assert [Image.open(path).getpixel((0, 0)) for path in images] == [10 * i for i in range(20)]
     (folder / f"{first + 3}.png").unlink()  # now only the numbers tell
     if first == 0:
-        names = [path.name for path in RowContents.of(table, str(folder)).images]
+        names = names_of(RowContents.of(table, str(folder)))
         assert names == [f"{i}.png" if i != 3 else "3" for i in range(20)]
     else:
         with pytest.raises(DataError, match="not called as the rows, from 0"):
@@ -493,24 +491,18 @@ def test_rows_without_ids_have_images_by_their_numbers_or_in_their_order(tmp_pat
 
 
 def test_images_in_the_order_of_rows_are_ordered_as_bands_are(tmp_path):
-    names = ["img1.png", "Img2.png", "img10.png", "zoo.png"]
-    for name in names:
-        Image.new("L", (4, 4)).save(tmp_path / name)
+    names = ["img1", "Img2", "img10", "zoo"]
+    drawn(tmp_path, **dict.fromkeys(names, 0))
     np.save(tmp_path / "t.npy", np.zeros((4, 2)))
     contents = RowContents.of(open_table(tmp_path / "t.npy"), str(tmp_path))
-    assert [path.name for path in contents.images] == names
+    assert names_of(contents) == [f"{name}.png" for name in names]
 
 
 def test_images_are_found_by_ids_only_where_there_are_ids(tmp_path):
-    rows = "\n".join(f"{i:03d},{i % 3},{i % 4}" for i in (7, 3, 1, 12))
-    (tmp_path / "t.csv").write_text("id,a,b\n" + rows + "\n")
-    folder = tmp_path / "images"
-    folder.mkdir()
-    for i in (1, 3, 7, 12):
-        Image.new("L", (4, 4), i).save(folder / f"{i:03d}.png")
-    table = open_table(tmp_path / "t.csv")
-    names = [path.name for path in RowContents.of(table, str(folder)).images]
-    assert names == ["007.png", "003.png", "001.png", "012.png"]
+    ids = ["007", "003", "001", "012"]
+    table = open_table(written(tmp_path / "t.csv", "id,a,b", ((i, i[2], int(i) % 4) for i in ids)))
+    folder = drawn(tmp_path / "images", **{i: int(i) for i in ids})
+    assert names_of(RowContents.of(table, str(folder))) == [f"{i}.png" for i in ids]
     for path in list(folder.iterdir()):
         path.rename(folder / f"photo_{path.name}")
     with pytest.raises(DataError, match="not called as ids of 'id'"):
@@ -519,14 +511,12 @@ def test_images_are_found_by_ids_only_where_there_are_ids(tmp_path):
 
 def test_a_column_of_paths_comes_before_a_folder_of_that_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "images").mkdir()
-    for i in range(3):
-        Image.new("L", (4, 4), i).save(tmp_path / "images" / f"{i}.png")
-    (tmp_path / "t.csv").write_text("a,images\n1,images/2.png\n2,images/0.png\n5,images/1.png\n")
-    settings = TableSettings(images="images")
+    drawn(tmp_path / "images", **{"0": 0, "1": 1, "2": 2})
+    rows = ((1, "images/2.png"), (2, "images/0.png"), (5, "images/1.png"))
+    table = written(tmp_path / "t.csv", "a,images", rows)
     with pytest.warns(UserWarning, match="the other 2 as neighbors"):
-        contents = TableWorkspace.open(tmp_path / "t.csv", settings).contents
-    assert [path.name for path in contents.images] == ["2.png", "0.png", "1.png"]
+        contents = TableWorkspace.open(table, TableSettings(images="images")).contents
+    assert names_of(contents) == ["2.png", "0.png", "1.png"]
 
 
 @pytest.mark.parametrize("mode", ["16 bits", "float", "palette", "upright", "cmyk"])

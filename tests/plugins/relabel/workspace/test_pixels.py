@@ -19,14 +19,12 @@ from diffclass_relabel.access.clients import Outbox
 from diffclass_relabel.maps import NO_DATA, ShownMap, pieces, unpack_frame
 from diffclass_relabel.queries.exports import describe_session, export
 from diffclass_relabel.queries.numbers import held_out
-from diffclass_relabel.session.editor import SessionEditor
-from diffclass_relabel.session.session_files import replayed, session_header
-from diffclass_relabel.session_file.session_log import SessionLog
+from diffclass_relabel.session.session_files import replayed
 from diffclass_relabel.workspace import SceneSettings, SceneWorkspace, pixels, workspace
 from diffclass_relabel.workspace.pixels import block_means, block_side, blocks_of
 from experiments.relabel.driver.clients import PLANES
 
-from ..session.test_refinement import chosen, classified
+from ..session.test_refinement import begun, chosen, classified
 from ..strokes import three_classes
 
 ENDS = st.integers(0, 1500)
@@ -44,10 +42,8 @@ def coarse_workspace(scene_folder):
 @pytest.fixture
 def editor(coarse_workspace, tmp_path, monkeypatch):
     monkeypatch.setattr(maps, "MOST_WHOLE", 1000)
-    log = SessionLog(tmp_path / "big.jsonl")
-    log.begin(session_header(coarse_workspace))
-    yield SessionEditor(coarse_workspace, log)
-    log.close()
+    with begun(coarse_workspace, tmp_path / "big.jsonl") as editor:
+        yield editor
 
 
 def first_map(editor):
@@ -220,10 +216,8 @@ def block_workspace(scene_folder):
 
 @pytest.fixture
 def by_blocks(block_workspace, tmp_path):
-    log = SessionLog(tmp_path / "blocks.jsonl")
-    log.begin(session_header(block_workspace))
-    yield SessionEditor(block_workspace, log)
-    log.close()
+    with begun(block_workspace, tmp_path / "blocks.jsonl") as editor:
+        yield editor
 
 
 @settings(deadline=None)
