@@ -156,22 +156,16 @@ def test_precision_stays_and_offsets_do_no_harm(points, dtype, kind, function):
 
 
 @pytest.mark.parametrize(("kind", "function"), [(Directed, two_columns), (AlongField, rotation)])
-@pytest.mark.parametrize("as_array", [False, True])
-def test_embeds_classifies_pickles_and_clones(kind, function, as_array):
+def test_values_of_the_points_serve_new_ones_too(kind, function):
     X = np.random.default_rng(2).normal(size=(150, 2))
     new = np.random.default_rng(9).normal(size=(20, 2))
-    truth = np.linalg.norm(X, axis=1) > 1
-    y = np.where(np.arange(150) % 10 == 0, truth, -1)
-    values = function(X) if as_array else function
-    clf = DiffusionClassifier(kernel=kind(values, epsilon=0.3)).fit(X, y)
-    assert clf.predict(new).shape == (20,)
+    y = np.where(np.arange(150) % 10 == 0, np.linalg.norm(X, axis=1) > 1, -1)
+    clf = DiffusionClassifier(kernel=kind(function(X), epsilon=0.3)).fit(X, y)
     again = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(again.predict_proba(new), clf.predict_proba(new))
     embedding = DiffusionMap(kernel=clone(clf.kernel), n_neighbors=30).fit(X)
     assert np.isfinite(embedding.transform(new)).all()
-    clf.set_params(kernel__epsilon=0.2)
-    assert clone(clf).kernel.epsilon == 0.2
-    inner = DiffusionClassifier(kernel=SharedNeighbors(kind(values))).fit(X, y)
+    inner = DiffusionClassifier(kernel=SharedNeighbors(kind(function(X)))).fit(X, y)
     assert inner.predict(new).shape == (20,)
 
 

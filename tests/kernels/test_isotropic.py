@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
-from diffclass import DiffusionClassifier, markov_operator, neighbors_graph
+from diffclass import markov_operator, neighbors_graph
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import (
-    Correlation,
     DensityWeighted,
     Gaussian,
     Isotropic,
     SharedNeighbors,
-    SmoothCorrelation,
 )
 from diffclass.kernels.isotropic import OwnScale
 from diffclass.neighbors import ExactSearch
@@ -79,26 +76,6 @@ def test_any_profile(points, profile):
     graph, distances, mask = graphs(points)
     K = Isotropic(profile, bandwidth=0.5).affinity(graph, points)
     np.testing.assert_allclose(K.toarray(), np.where(mask, profile(distances / 0.5), 0), rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        Gaussian(),
-        Gaussian(bandwidth=0.5),
-        Gaussian(bandwidth="global"),
-        Correlation(),
-        SharedNeighbors(),
-    ],
-)
-def test_no_weight_vanishes_or_is_missing(kernel):
-    """Outliers, duplicates and single precision: finite, and never 0 for a Gaussian."""
-    rng = np.random.default_rng(2)
-    X = np.concatenate([rng.normal(size=(40, 3)), np.zeros((30, 3)), [[1e6, 0, 0], [1e6, 1, 0]]])
-    graph = neighbors_graph(X.astype("f4"), 9)
-    K = kernel.affinity(graph, X)
-    assert np.isfinite(K.data).all()
-    assert (K.data > 0).all()
 
 
 def test_scales_where_neighbors_coincide():
@@ -200,66 +177,6 @@ def test_duplicates_do_not_take_all_the_mass(rng):
     assert A.stationary_distribution.min() > 0
 
 
-@pytest.mark.parametrize("power", [0, 0.5, 1, 2.0, 4])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_shared_neighbors(points, power, dtype):
-    graph, distances, mask = graphs(points.astype(dtype))
-    K = SharedNeighbors(Gaussian(bandwidth=0.7), power=power).affinity(graph, points)
-    expected = naive.shared_neighbors(naive.gaussian(distances, mask, 0.7), power)
-    assert K.dtype == dtype
-    assert abs(K - K.T).max() <= np.finfo(dtype).eps
-    tolerance = {"rtol": 1e-10} if dtype == np.float64 else {"rtol": 2e-3, "atol": 1e-7}
-    np.testing.assert_allclose(K.toarray(), expected, **tolerance)
-
-
-def test_shared_neighbors_stay_put_as_before(points):
-    graph, distances, mask = graphs(points)
-    K = naive.gaussian(distances, mask, 0.7)
-    shared = SharedNeighbors(Gaussian(bandwidth=0.7)).affinity(graph, points).toarray()
-    np.testing.assert_allclose(
-        shared.diagonal() / shared.sum(axis=1), K.diagonal() / K.sum(axis=1), rtol=1e-12
-    )
-
-
-def test_new_points_share_as_old_ones_do(points):
-    """Off the diagonal, a new point where an old one is has its affinities."""
-    graph = neighbors_graph(points, 79)
-    affinity, fitted = SharedNeighbors(Gaussian(bandwidth=0.7)).fit(graph, points)
-    K = affinity.toarray()
-    extended = fitted.extend(graph[:10], points[:10]).toarray()
-    off = ~np.eye(10, 80, dtype=bool)
-    np.testing.assert_allclose(extended[off], K[:10][off], rtol=1e-12)
-    np.testing.assert_allclose(extended.diagonal(), 1, rtol=1e-12)
-
-
-@pytest.mark.parametrize("kernel", [None, Gaussian(), Gaussian(bandwidth="global")])
-@pytest.mark.parametrize("distance", [10, 1e3, 1e9])
-def test_an_outlier_keeps_its_edges(points, kernel, distance):
-    X = np.concatenate([points, [[0, distance, 0]]]).astype("f4")
-    graph = neighbors_graph(X)
-    for K in (
-        SharedNeighbors(kernel).affinity(graph, X),
-        SharedNeighbors(Correlation(threshold=-1), power=1).affinity(graph, X),
-    ):
-        assert (K.data > 0).all()
-        assert np.isfinite(K.data).all()
-    _, shared = SharedNeighbors(kernel).fit(graph, X)
-    far = np.array([[0, 2 * distance, 5 * distance]], dtype="f4")
-    new = ExactSearch(5).fit(X).transform(far)
-    new.data **= 2
-    assert (shared.extend(new, far).data > 0).all()
-
-
-def test_many_duplicates_do_not_take_quadratic_time(rng):
-    """Its representative has a row of all duplicates: 30,000 squared would take a minute."""
-    X = np.concatenate([rng.normal(size=(500, 2)), np.zeros((30000, 2))]).astype("f4")
-    graph = neighbors_graph(X, 9)
-    K = SharedNeighbors().affinity(graph, X)
-    assert np.diff(K.indptr).max() > 30000
-    assert (K.data > 0).all()
-    assert abs(K - K.T).max() == 0
-
-
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 99), factor=st.sampled_from([1e-12, 1e-3, 7.0, 1e12]))
 def test_self_tuning_has_no_units(seed, factor):
@@ -304,28 +221,3 @@ def test_extreme_bandwidths_stay_finite(points, bandwidth, dtype):
     A = markov_operator(points.astype(dtype), kernel=Gaussian(bandwidth=bandwidth))
     assert np.isfinite(A.affinity.data).all()
     np.testing.assert_allclose(A @ np.ones(80), 1, rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        Gaussian(bandwidth=2.0),
-        Correlation(),
-        SmoothCorrelation(),
-        Isotropic(rational),
-        SharedNeighbors(power=3.0),
-    ],
-)
-def test_kernels_are_estimators(kernel):
-    copy = clone(kernel)
-    assert copy.get_params() == kernel.get_params()
-    assert repr(copy) == repr(kernel)
-
-
-def test_a_grid_search_reaches_the_kernel():
-    clf = DiffusionClassifier(kernel=Gaussian())
-    clf.set_params(kernel__bandwidth="global", kernel__neighbor=3)
-    assert clf.kernel.bandwidth == "global"
-    assert clone(clf).get_params()["kernel__neighbor"] == 3
-    with pytest.raises(ValueError, match="Invalid parameter"):
-        clf.set_params(kernel__nonsense=1)

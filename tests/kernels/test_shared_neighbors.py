@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
-from diffclass import DiffusionClassifier, neighbors_graph
-from diffclass.exceptions import ParameterError
-from diffclass.kernels import Gaussian, SharedNeighbors
+from diffclass import neighbors_graph
+from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, RadiusSearch
-
-
-def dense_twin(K, power):
-    d = K.sum(axis=1)
-    bumps = K / d[:, None]  # a(x, .)
-    pi = d / d.sum()
-    products = (bumps / pi) @ bumps.T
-    norms = np.sqrt(np.diag(products))
-    cosine = products / np.outer(norms, norms)
-    shared = K * cosine**power
-    around = K.sum(axis=1) - np.diag(K)
-    kept = shared.sum(axis=1) - np.diag(shared)
-    np.fill_diagonal(
-        shared, np.diag(K) * np.where(around > 0, kept / np.maximum(around, 1e-300), 1)
-    )
-    return shared
+from tests import naive
 
 
 @pytest.fixture
@@ -34,31 +16,17 @@ def points():
     return np.random.default_rng(5).normal(size=(70, 3))
 
 
-@pytest.mark.parametrize("power", [0.0, 1.0, 2.0, 3.5])
-def test_affinities_are_the_dense_twins(points, power):
-    graph = neighbors_graph(points, 6)
-    inner = Gaussian(neighbor=4)
-    K = inner.affinity(graph, points).toarray()
-    shared = SharedNeighbors(Gaussian(neighbor=4), power=power).affinity(graph, points).toarray()
-    np.testing.assert_allclose(shared, dense_twin(K, power), atol=1e-13)
-    np.testing.assert_array_equal(shared, shared.T)
-
-
-def test_single_precision_stays(points):
-    graph = neighbors_graph(points.astype(np.float32), 6)
-    shared = SharedNeighbors().affinity(graph, points)
-    assert shared.dtype == np.float32
-    assert (shared != shared.T).nnz == 0
-
-
-def test_the_order_of_the_points_does_not_matter(points):
-    order = np.random.default_rng(7).permutation(len(points))
-    K, permuted = (
-        SharedNeighbors().affinity(neighbors_graph(X, 6), X).toarray()
-        for X in (points, points[order])
-    )
-    assert (K >= 0).all()
-    np.testing.assert_allclose(permuted, K[np.ix_(order, order)], atol=1e-14)
+@pytest.mark.parametrize("power", [0, 0.5, 1, 2.0, 4])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_affinities_are_the_dense_twins(points, power, dtype):
+    X = points.astype(dtype)
+    graph = neighbors_graph(X, 9)
+    K = SharedNeighbors(Gaussian(bandwidth=0.7), power=power).affinity(graph, points)
+    expected = naive.shared_neighbors(naive.gaussian(*naive.neighbors_graph(X, 9), 0.7), power)
+    assert K.dtype == dtype
+    assert abs(K - K.T).max() <= np.finfo(dtype).eps
+    tolerance = {"rtol": 1e-10} if dtype == np.float64 else {"rtol": 2e-3, "atol": 1e-7}
+    np.testing.assert_allclose(K.toarray(), expected, **tolerance)
 
 
 def test_new_points(points):
@@ -79,16 +47,47 @@ def test_new_points(points):
     assert K.shape == (70, 70)
 
 
-def test_isolated_points_and_parameters(points):
+def test_new_points_share_as_old_ones_do(points):
+    """Off the diagonal, a new point where an old one is has its affinities."""
+    graph = neighbors_graph(points, 69)
+    affinity, fitted = SharedNeighbors(Gaussian(bandwidth=0.7)).fit(graph, points)
+    K = affinity.toarray()
+    extended = fitted.extend(graph[:10], points[:10]).toarray()
+    off = ~np.eye(10, 70, dtype=bool)
+    np.testing.assert_allclose(extended[off], K[:10][off], rtol=1e-12)
+    np.testing.assert_allclose(extended.diagonal(), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [None, Gaussian(), Gaussian(bandwidth="global")])
+@pytest.mark.parametrize("distance", [10, 1e3, 1e9])
+def test_an_outlier_keeps_its_edges(points, kernel, distance):
+    X = np.concatenate([points, [[0, distance, 0]]]).astype("f4")
+    graph = neighbors_graph(X)
+    for K in (
+        SharedNeighbors(kernel).affinity(graph, X),
+        SharedNeighbors(Correlation(threshold=-1), power=1).affinity(graph, X),
+    ):
+        assert (K.data > 0).all()
+        assert np.isfinite(K.data).all()
+    _, shared = SharedNeighbors(kernel).fit(graph, X)
+    far = np.array([[0, 2 * distance, 5 * distance]], dtype="f4")
+    new = ExactSearch(5).fit(X).transform(far)
+    new.data **= 2
+    assert (shared.extend(new, far).data > 0).all()
+
+
+def test_many_duplicates_do_not_take_quadratic_time(rng):
+    """Its representative has a row of all duplicates: 30,000 squared would take a minute."""
+    X = np.concatenate([rng.normal(size=(500, 2)), np.zeros((30000, 2))]).astype("f4")
+    graph = neighbors_graph(X, 9)
+    K = SharedNeighbors().affinity(graph, X)
+    assert np.diff(K.indptr).max() > 30000
+    assert (K.data > 0).all()
+    assert abs(K - K.T).max() == 0
+
+
+def test_a_point_by_itself_stays_put(points):
     graph = neighbors_graph(np.vstack([points, [[1e3, 0, 0]]]), search=RadiusSearch(10.0))
     shared = SharedNeighbors().affinity(graph, None)
     assert np.isfinite(shared.data).all()
     assert shared[70, 70] > 0
-    clf = DiffusionClassifier(kernel=SharedNeighbors(Gaussian()))
-    clf.set_params(kernel__power=1.0, kernel__kernel__bandwidth=2.0)
-    assert clf.kernel.kernel.bandwidth == 2.0
-    y = np.where(np.arange(70) % 10 == 0, points[:, 0] > 0, -1)
-    again = pickle.loads(pickle.dumps(clf.fit(points, y)))
-    np.testing.assert_array_equal(again.predict(points), clf.predict(points))
-    with pytest.raises(ParameterError, match="power"):
-        SharedNeighbors(power=-1).affinity(graph, None)
