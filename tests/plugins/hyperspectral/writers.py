@@ -8,7 +8,17 @@ import pytest
 import spectral.io.envi as envi
 
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.readers import read_image
+
+UTM = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
+PLACE = map_info_of(UTM)
+
+
+def place_at(row=0, column=0, crs=UTM.crs):
+    """Where a picture lies whose first pixel is in this row and column of ``UTM``."""
+    x, y = 5e5 + 30 * column, 5.4e6 - 30 * row
+    return map_info_of(Georeference((30.0, 0.0, x, 0.0, -30.0, y), crs))
 
 
 def refuses(read, path, *words, named=None, **options):

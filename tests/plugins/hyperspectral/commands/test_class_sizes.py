@@ -18,10 +18,10 @@ from diffclass_hyperspectral import (
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.jobs.class_sizes import class_prior_of, measures_of
 
-PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
+from ..writers import PLACE
+
 NAMES = {1: "corn", 2: "soy", 3: "oats", 5: "wood"}
 
 
@@ -138,11 +138,10 @@ def tissue():
 
 
 @pytest.fixture
-def folder(tmp_path, tissue, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def files(folder, tissue):
     write_raster("scene.img", tissue.cube, map_info=PLACE)
     write_class_map("truth.img", tissue.truth, map_info=PLACE)
-    return tmp_path
+    return folder
 
 
 CLASSIFY = ["classify", "scene.img", "--labels", "truth.img", "-o", "map.img", "--components", "6"]
@@ -150,10 +149,10 @@ CLASSIFY = ["classify", "scene.img", "--labels", "truth.img", "-o", "map.img", "
 
 @pytest.mark.parametrize("more", [[], ["--memory", "1GB"], ["--min-area", "9"]], ids=str)
 @pytest.mark.parametrize("sizes", ["uniform", "1=5-95%", "2=60-70%"])
-def test_classify_says_what_was_asked_and_what_the_map_has(folder, capsys, sizes, more):
+def test_classify_says_what_was_asked_and_what_the_map_has(files, capsys, sizes, more):
     words = [*CLASSIFY, "--labels-per-class", "5", "--class-sizes", sizes, *more]
     assert run([*words, "--report", "report.json"]) == 0
-    report = json.loads((folder / "report.json").read_text())
+    report = json.loads((files / "report.json").read_text())
     pixels = {one["id"]: one["n_points"] for one in report["classes"]}
     asked = {"uniform": {1: "33.3", 2: "33.3", 3: "33.3"}, "1=5-95%": {1: "5 to 95"}}
     for said, (i, size) in zip(
@@ -164,27 +163,19 @@ def test_classify_says_what_was_asked_and_what_the_map_has(folder, capsys, sizes
     assert "class sizes   " + report["class_sizes"][0] in capsys.readouterr().out
 
 
-def test_sets_go_with_sizes(folder, capsys):
+def test_sets_go_with_sizes(files, works, fails):
     words = [*CLASSIFY, "--labels-per-class", "40", "--ambiguity", "sets.img", "--level", "0.9"]
-    assert run([*words, "--class-sizes", "1=20-25%,3=45-50%", "--json"]) == 0
-    ambiguity = json.loads(capsys.readouterr().out)["ambiguity"]
+    ambiguity = works(*words, "--class-sizes", "1=20-25%,3=45-50%")["ambiguity"]
     assert ambiguity["highest_level"] > 0.9
     assert ambiguity["mean_size"] < 2
+    assert "class_sizes" not in works(*CLASSIFY, "--labels-per-class", "5", "--overwrite")
+    says = "--class-sizes: 'half' of '1' is no size"
+    fails(*CLASSIFY, "--class-sizes", "1=half", "--overwrite", code=2, says=says)
 
 
-def test_wrong_sizes_are_said(folder, capsys):
-    assert run([*CLASSIFY, "--class-sizes", "1=half", "--overwrite"]) == 2
-    assert "--class-sizes: 'half' of '1' is no size" in capsys.readouterr().err
-
-
-def test_without_sizes_nothing_is_said(folder, capsys):
-    assert run([*CLASSIFY, "--labels-per-class", "5", "--json"]) == 0
-    assert "class_sizes" not in json.loads(capsys.readouterr().out)
-
-
-def test_suggest_takes_sizes(folder, tissue):
+def test_suggest_takes_sizes(files, tissue):
     here = np.arange(48 * 48).reshape(48, 48) % 29 == 0
     np.save("some.npy", np.where(here, tissue.truth, 0))
     words = ["suggest", "scene.img", "--labels", "some.npy", "-o", "next.csv", "-n", "3"]
     assert run([*words, "--components", "6", "--class-sizes", "uniform"]) in (0, 4)
-    assert len((folder / "next.csv").read_text().splitlines()) == 4
+    assert len((files / "next.csv").read_text().splitlines()) == 4

@@ -48,12 +48,16 @@ def test_the_longest_name_can_be_written(tmp_path):
     assert path.read_text() == "x"
 
 
-@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.EDQUOT])
-def test_folders_that_cannot_be_written(tmp_path, monkeypatch, code):
-    def refusing(*_, **__):
+def failing(code):
+    def fail(*_, **__):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", refusing)
+    return fail
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.EDQUOT])
+def test_folders_that_cannot_be_written(tmp_path, monkeypatch, code):
+    monkeypatch.setattr(tempfile, "TemporaryFile", failing(code))
     refused(tmp_path / "map.npy", f"no file can be made in .*{os.strerror(code)}")
 
 
@@ -69,17 +73,13 @@ def test_trying_leaves_nothing(tmp_path):
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_names_the_file(tmp_path, code):
-    full = OSError(code, os.strerror(code))
     with pytest.raises(DataError, match=r"map\.npy: no room left"), replacing(tmp_path / "map.npy"):
-        raise full
+        failing(code)()
     assert not list(tmp_path.iterdir())
 
 
 def test_a_disk_without_room_for_another_name(tmp_path, monkeypatch):
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "mkdir", full)
+    monkeypatch.setattr(os, "mkdir", failing(errno.ENOSPC))
     with pytest.raises(DataError, match=r"map\.npy: no room left"), replacing(tmp_path / "map.npy"):
         raise AssertionError("nothing can be written")
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from diffclass import DiffusionClassifier, DiffusionMap
-from diffclass.command_line.main import run as run_command
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import ParameterError
 from diffclass.jobs import Holdout, embed, report_embedding
@@ -29,22 +28,12 @@ MEASURED = ("seconds", "peak_memory_bytes", "peak_memory_by_stage", "memory", "m
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder to be in, with a scene, strokes and the truth."""
+def command(folder, works):
+    """Run a command in a folder with a scene, strokes and the truth."""
     tissue = make_tissue_scene(48, 48, n_bands=12)
     for name in ("cube", "labels", "truth"):
-        np.save(tmp_path / f"{name}.npy", getattr(tissue, name))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def command(folder, capsys):
-    def called(*words):
-        assert run_command([*words, "--json", "-q"]) == 0, capsys.readouterr().err
-        return json.loads(capsys.readouterr().out)
-
-    return called
+        np.save(f"{name}.npy", getattr(tissue, name))
+    return works
 
 
 def lasting(report):
@@ -56,16 +45,11 @@ def lasting(report):
     ("words", "options"),
     [
         ([], {}),
-        (
-            ["--labels-per-class", "5", "--seed", "3"],
-            {"holdout": Holdout(labels_per_class=5, random_state=3)},
-        ),
-        (
-            ["--holdout", "blocks", "--majority", "3", "--min-margin", "0.1"],
-            {"holdout": Holdout("blocks"), "cleanup": Cleanup(min_margin=0.1, majority=3)},
-        ),
+        (["--labels-per-class", "5", "--seed", "3"], {"holdout": Holdout(None, 5, 3)}),
+        (["--holdout", "blocks", "--majority", "3", "--min-margin", "0.1"],
+         {"holdout": Holdout("blocks"), "cleanup": Cleanup(min_margin=0.1, majority=3)}),
     ],
-)
+)  # fmt: skip
 def test_classify(command, words, options):
     # the command seeds everything with its one seed
     given = ["classify", "cube.npy", "--labels", "truth.npy", "-o", "command.npy"]
@@ -86,7 +70,7 @@ def test_classify(command, words, options):
     assert not hasattr(classifier, "operator_")  # what is given stays unfitted
 
 
-def test_a_model(command, folder):
+def test_a_model(command):
     scene = open_scene("cube.npy")
     run = classify_scene(scene, read_labels("labels.npy"))
     save_model("scene.model", run.result.model)
@@ -117,7 +101,7 @@ def test_embed(command):
     assert lasting(report_embedding(embedded).to_dict()) == lasting(report)
 
 
-def test_evaluate(command, folder):
+def test_evaluate(command):
     report = command("evaluate", "labels.npy", "truth.npy", "--areas")
     found = evaluate_map(read_labels("labels.npy"), read_labels("truth.npy"), areas=True)
     assert json.loads(json.dumps(found.to_dict())) == report

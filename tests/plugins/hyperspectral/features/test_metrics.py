@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import spectral
@@ -29,22 +27,14 @@ def cube():
     return (bright * (shares @ ends + noise)).astype(np.float32)
 
 
-def angles(cube, members):
-    return spectral.spectral_angles(cube.astype(float), members.astype(float)).reshape(
-        -1, len(members)
-    )
-
-
-def correlations(cube, members):
-    table = cube.reshape(-1, cube.shape[2]).astype(float)
-    return np.corrcoef(table, members.astype(float))[: len(table), len(table) :]
-
-
 def expected(metric, cube, members):
     """Distances by their definitions."""
+    table, members = cube.reshape(-1, cube.shape[2]).astype(float), members.astype(float)
     if metric == "angle":
-        return 2 * np.sin(angles(cube, members) / 2)
-    return np.sqrt(2 - 2 * np.minimum(correlations(cube, members), 1))
+        angles = spectral.spectral_angles(cube.astype(float), members).reshape(len(table), -1)
+        return 2 * np.sin(angles / 2)
+    correlations = np.corrcoef(table, members)[: len(table), len(table) :]
+    return np.sqrt(2 - 2 * np.minimum(correlations, 1))
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -163,43 +153,39 @@ def test_bad_input(cube):
 
 # As options
 
+PARTS = ("bands", "covariances", "directions", "projection")
+
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_classify_by_a_metric(tmp_path, capsys, metric):
+def test_classify_by_a_metric(folder, works, capsys, metric):
     """Two materials, whose brightness differs more within them than between them."""
     rng = np.random.default_rng(3)
     truth = 1 + (np.arange(24)[:, None] // 12 + np.arange(20) // 10) % 2
     ends = np.array([np.linspace(1, 2, BANDS), np.linspace(2, 1, BANDS)])
     scene = ends[truth - 1] * rng.uniform(1, 30, (24, 20, 1))
-    np.save(tmp_path / "scene.npy", scene * rng.normal(1, 0.01, scene.shape))
-    np.save(tmp_path / "truth.npy", truth)
-    words = ["classify", str(tmp_path / "scene.npy"), "--labels", str(tmp_path / "truth.npy")]
-    words += ["-o", str(tmp_path / "map.npy"), "--labels-per-class", "2", "--metric", metric]
-    model = str(tmp_path / "scene.model")
-    assert run([*words, "--json", "-q", "--save", model]) == 0
-    report = json.loads(capsys.readouterr().out)
+    np.save("scene.npy", scene * rng.normal(1, 0.01, scene.shape))
+    np.save("truth.npy", truth)
+    words = ["--labels-per-class", "2", "--metric", metric, "--save", "scene.model"]
+    report = works("classify", "scene.npy", "--labels", "truth.npy", "-o", "map.npy", *words)
     assert report["metric"] == metric
     assert report["n_components"] <= BANDS
     assert report["holdout"]["overall_accuracy"] == 1
     parts = {name for name in report["seconds"] if name.startswith("features: ")}
-    assert parts == {
-        f"features: {part}" for part in ("bands", "covariances", "directions", "projection")
-    }
+    assert parts == {f"features: {part}" for part in PARTS}
     assert sum(report["seconds"][part] for part in parts) <= report["seconds"]["features"]
-    words = ["classify", str(tmp_path / "scene.npy"), "--model", model, "--overwrite"]
-    assert run([*words, "-o", str(tmp_path / "map.npy")]) == 0
-    said = capsys.readouterr()
-    assert "memory: about" in said.err
-    np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), truth)
+    words = ["classify", "scene.npy", "--model", "scene.model", "--overwrite", "-o", "map.npy"]
+    assert run(words) == 0
+    assert "memory: about" in capsys.readouterr().err
+    np.testing.assert_array_equal(np.load("map.npy"), truth)
 
 
-def test_parts_of_the_features_are_timed(tmp_path, capsys, cube):
-    np.save(tmp_path / "scene.npy", cube)
-    np.save(tmp_path / "ids.npy", 1 + np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS) // 240)
-    words = ["classify", str(tmp_path / "scene.npy"), "--labels", str(tmp_path / "ids.npy")]
-    assert run([*words, "-o", str(tmp_path / "map.npy"), "--features", "spatial", "-v"]) == 0
+def test_parts_of_the_features_are_timed(folder, capsys, cube):
+    np.save("scene.npy", cube)
+    np.save("ids.npy", 1 + np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS) // 240)
+    words = ["--labels", "ids.npy", "-o", "map.npy", "--features", "spatial", "-v"]
+    assert run(["classify", "scene.npy", *words]) == 0
     line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("seconds: "))
     inside = line[line.index("features") :].split(")")[0]
-    for part in ("bands", "covariances", "directions", "projection", "smoothing"):
+    for part in (*PARTS, "smoothing"):
         assert f"{part} 0." in inside
     assert ": " not in inside

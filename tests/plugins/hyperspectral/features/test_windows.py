@@ -45,11 +45,8 @@ def on_disk(folder):
 def window_bytes(features, scene, rows):
     """Return what windows with that many rows of their own need."""
     features.fit(scene)
-    return (
-        (rows + 2 * reach_of(smoothings_of(features.scales)))
-        * scene.shape[1]
-        * (30 * features.n_components_ + 150)
-    )
+    n_rows = rows + 2 * reach_of(smoothings_of(features.scales))
+    return n_rows * scene.shape[1] * (30 * features.n_components_ + 150)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "correlation"])
@@ -128,9 +125,8 @@ def test_memory_is_a_window_and_not_the_scene(tmp_path, cube, monkeypatch):
 
 def test_features_in_a_file_are_not_counted_as_memory():
     shape, features = (20_000, 3_000, 200), SceneFeatures(spatial=True)
-    on_disk, in_memory = (
-        feature_cost(features, shape, 180, on_disk=d).working for d in (True, False)
-    )
+    costs = (feature_cost(features, shape, 180, on_disk=there) for there in (True, False))
+    on_disk, in_memory = (cost.working for cost in costs)
     assert in_memory - on_disk == 4 * 40 * 20_000 * 3_000
     assert on_disk < 3 * 2**30
     more_rows = feature_cost(features, (40_000, 3_000, 200), 180, on_disk=True).working
@@ -141,9 +137,8 @@ def test_features_in_a_file_are_not_counted_as_memory():
 def test_a_small_scene_costs_no_more_than_itself(spatial):
     """Working space is that of its rows, not that of a block or window of a larger one."""
     features = SceneFeatures(4, spatial=spatial)
-    few, more = (
-        feature_cost(features, (rows, 3000, 8), 8, on_disk=True).working for rows in (4, 8)
-    )
+    costs = (feature_cost(features, (rows, 3000, 8), 8, on_disk=True) for rows in (4, 8))
+    few, more = (cost.working for cost in costs)
     assert more == pytest.approx(2 * few, rel=0.01)
 
 
@@ -194,11 +189,8 @@ def naive_survey(cube, asked, ignore):
     used = asked & there.any(axis=(0, 1))
     valid = there[..., used].all(axis=2) & used.any()
     partial = there[..., used].any(axis=2) & ~valid
-    return (
-        there.any(axis=(0, 1)),
-        valid,
-        np.where(used, (partial[..., None] & ~there).sum((0, 1)), 0),
-    )
+    lacking = np.where(used, (partial[..., None] & ~there).sum((0, 1)), 0)
+    return there.any(axis=(0, 1)), valid, lacking
 
 
 @pytest.mark.parametrize("ignore", [None, -1.0])
@@ -241,24 +233,28 @@ def test_a_scene_is_read_once_for_its_bands(tmp_path, cube, monkeypatch):
 # Files that change while they are read
 
 
-@pytest.mark.parametrize("change", ["cut", "written", "grown", "removed"])
+def grow(path):
+    with path.open("ab") as stream:
+        stream.write(b"more")
+
+
+CHANGES = {
+    "cut": (lambda path: os.truncate(path, path.stat().st_size // 2), "was cut from"),
+    "written": (lambda path: os.utime(path, (0, 0)), "was changed while it was read"),
+    "grown": (grow, "was changed while it was read"),
+    "removed": (os.unlink, "put the file back"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_changes_while_it_is_read(tmp_path, cube, change):
     path = tmp_path / "scene.npy"
     np.save(path, cube)
     scene = open_scene(path)
     features = SceneFeatures(3).fit(scene)
-    if change == "cut":
-        os.truncate(path, path.stat().st_size // 2)
-    elif change == "removed":
-        path.unlink()
-    elif change == "grown":
-        with path.open("ab") as stream:
-            stream.write(b"more")
-    else:
-        facts = path.stat()
-        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns + 10**9))
-    expected = {"cut": "was cut from", "removed": "put the file back"}
-    with pytest.raises(DataError, match=expected.get(change, "was changed while it was read")):
+    make_it, says = CHANGES[change]
+    make_it(path)
+    with pytest.raises(DataError, match=says):
         features.transform(scene)
 
 

@@ -16,6 +16,7 @@ from diffclass.command_line.main import run
 from diffclass.jobs import detection_of
 from diffclass.neighbors import PartialWhitening
 from diffclass_hyperspectral import (
+    LabelImage,
     Scene,
     known_anomalies,
     open_scene,
@@ -23,10 +24,9 @@ from diffclass_hyperspectral import (
     scene_anomalies,
 )
 from diffclass_hyperspectral.features.block_statistics import BandStatistics
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.readers import read_image
 
-from ..writers import save_envi
+from ..writers import PLACE, place_at, save_envi
 
 SHAPE = (30, 26)
 STRANGE = [(4, 5), (17, 20), (29, 0)]
@@ -46,37 +46,20 @@ def cube(rng):
 
 
 @pytest.fixture
-def scene(tmp_path, monkeypatch, cube):
-    monkeypatch.chdir(tmp_path)
-    map_info = ["UTM", 1, 1, 500000, 5400000, 30, 30, 33, "North", "WGS-84"]
-    save_envi(tmp_path, cube, metadata={"map info": map_info})
+def scene(folder, cube):
+    save_envi(folder, cube, metadata={"map info": list(PLACE)})
     truth = np.zeros(SHAPE, dtype=np.uint8)
     truth[tuple(np.transpose(STRANGE))] = 1
     np.save("truth.npy", truth)
     return "scene.hdr"
 
 
-def works(capsys, *arguments):
-    assert run(["anomaly", *arguments, "--json"]) == 0, capsys.readouterr().err
-    return json.loads(capsys.readouterr().out)
-
-
-def fails(capsys, *arguments, code, says):
-    assert run(["anomaly", *arguments, "-q"]) == code
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert says in said.err
-    assert "Traceback" not in said.err
-
-
 # --- the command
 
 
 @pytest.mark.parametrize("output", ["out.img", "out.tif", "out.npy"])
-def test_scores_are_written_as_maps_are(scene, capsys, output):
-    if output.endswith(".tif"):
-        pytest.importorskip("rasterio")
-    works(capsys, scene, "-o", output)
+def test_scores_are_written_as_maps_are(scene, works, output):
+    works("anomaly", scene, "-o", output)
     read = read_image(output, n_axes=2)
     scores = np.array(read.data).reshape(SHAPE)
     expected = scene_anomalies(open_scene(scene)).scores
@@ -85,10 +68,13 @@ def test_scores_are_written_as_maps_are(scene, capsys, output):
     assert output == "out.npy" or read.map_info is not None
 
 
-@pytest.mark.parametrize("method", ["diffusion", "rx", "isolation-forest"])
-def test_truth_gives_the_area_and_rx_beside_it(scene, capsys, method):
-    arguments = ["--method", method, "--truth", "truth.npy", "--report", "report.json"]
-    report = works(capsys, scene, "-o", "out.npy", *arguments)
+METHODS = ["diffusion", "rx", "isolation-forest"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_truth_gives_the_area_and_rx_beside_it(scene, works, method):
+    words = ["--method", method, "--truth", "truth.npy", "--report", "report.json"]
+    report = works("anomaly", scene, "-o", "out.npy", *words)
     assert list(report["detection"]) == list(dict.fromkeys([method, "rx"]))
     assert report["detection"][method]["area"] > 0.99
     assert report["detection"][method]["n_others"] == 29 * 26 - 3
@@ -107,61 +93,57 @@ def test_the_report_for_people(scene, capsys):
 
 
 @pytest.mark.parametrize("truth", [(), ("--truth", "truth.npy")])
-def test_the_picture(scene, capsys, truth):
-    pytest.importorskip("matplotlib")
-    works(capsys, scene, "-o", "out.npy", "--picture", "out.png", *truth)
+def test_the_picture(scene, works, truth):
+    works("anomaly", scene, "-o", "out.npy", "--picture", "out.png", *truth)
     with Image.open("out.png") as picture:
         assert picture.size == (1560 if truth else 1040, 480)
 
 
-def test_a_later_time_and_the_seed(scene, capsys):
-    for name in ("a.npy", "b.npy"):
-        works(capsys, scene, "-o", name, "--time", "4", "--seed", "3", "--neighbors", "8")
+def test_a_later_time_and_the_seed(scene, works):
+    few, later = ("--neighbors", "8"), ("--time", "4", "--seed", "3")
+    for name, more in (("a.npy", later), ("b.npy", later), ("c.npy", ())):
+        works("anomaly", scene, "-o", name, *few, *more)
     assert np.array_equal(np.load("a.npy"), np.load("b.npy"), equal_nan=True)
-    works(capsys, scene, "-o", "c.npy", "--neighbors", "8")
     assert not np.allclose(np.load("a.npy"), np.load("c.npy"), equal_nan=True)
 
 
-def test_outputs_are_kept(scene, capsys):
+def test_bad_input_is_said(scene, fails):
+    missing = np.arange(30)[:, None] == np.full((30, 26), 10)
+    for name, truth, says in (
+        ("none", None, "none.npy"),
+        ("small", np.ones((4, 4)), "4 rows x 4 columns"),
+        ("empty", np.zeros(SHAPE), "marks none of the"),
+        ("full", np.ones(SHAPE), "marks all of the"),
+        ("missing", missing, "marks none"),
+    ):
+        if truth is not None:
+            np.save(f"{name}.npy", truth.astype(np.uint8))
+        words = ("-o", "o.npy", "--truth", f"{name}.npy")
+        fails("anomaly", scene, *words, code=3, says=says)
     Path("out.npy").write_text("kept")
-    fails(capsys, scene, "-o", "out.npy", code=2, says="--overwrite")
-    assert Path("out.npy").read_text() == "kept"
-    fails(capsys, scene, "-o", "truth.npy", "--truth", "truth.npy", "--overwrite", code=2,
-          says="read from")  # fmt: skip
+    for words, says in (
+        (("-o", "out.npy"), "--overwrite"),
+        (("-o", "truth.npy", "--truth", "truth.npy", "--overwrite"), "read from"),
+        (("-o", "o.npy", "--neighbors", "754"), "at most 753"),
+        (("-o", "o.npy", "--picture", "p.tif"), ".png"),
+    ):
+        fails("anomaly", scene, *words, code=2, says=says)
 
 
-def test_bad_input_is_said(scene, capsys):
-    fails(capsys, scene, "-o", "o.npy", "--truth", "none.npy", code=3, says="none.npy")
-    np.save("small.npy", np.ones((4, 4), dtype=np.uint8))
-    fails(capsys, scene, "-o", "o.npy", "--truth", "small.npy", code=3, says="4 rows x 4 columns")
-    np.save("empty.npy", np.zeros(SHAPE, dtype=np.uint8))
-    fails(capsys, scene, "-o", "o.npy", "--truth", "empty.npy", code=3, says="marks none of the")
-    np.save("full.npy", np.ones(SHAPE, dtype=np.uint8))
-    fails(capsys, scene, "-o", "o.npy", "--truth", "full.npy", code=3, says="marks all of the")
-    only_missing = np.zeros(SHAPE, dtype=np.uint8)
-    only_missing[10] = 1
-    np.save("missing.npy", only_missing)
-    fails(capsys, scene, "-o", "o.npy", "--truth", "missing.npy", code=3, says="marks none")
-    fails(capsys, scene, "-o", "o.npy", "--neighbors", "754", code=2, says="at most 753")
-    fails(capsys, scene, "-o", "o.npy", "--picture", "p.tif", code=2, says=".png")
-    assert not list(open_scene(scene).path.parent.glob("o.*"))
-
-
-@pytest.mark.parametrize("method", ["diffusion", "rx", "isolation-forest"])
-def test_scenes_without_information(tmp_path, monkeypatch, capsys, method):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("method", METHODS)
+def test_scenes_without_information(folder, fails, method):
     for name, value, says in (("flat", 3.0, "constant"), ("void", np.nan, "no pixel has data")):
         np.save(f"{name}.npy", np.full((8, 9, 4), value))
-        fails(capsys, f"{name}.npy", "-o", "o.npy", "--method", method, code=3, says=says)
+        words = ("-o", "o.npy", "--method", method)
+        fails("anomaly", f"{name}.npy", *words, code=3, says=says)
 
 
-def test_cubes_of_whole_numbers_and_masks(tmp_path, monkeypatch, capsys, cube):
-    monkeypatch.chdir(tmp_path)
+def test_cubes_of_whole_numbers_and_masks(folder, works, cube):
     cube[10] = 0
     stored = np.round(1000 * cube).astype(np.int16)
     stored[10] = -9999
-    save_envi(tmp_path, stored, metadata={"data ignore value": -9999})
-    report = works(capsys, "scene.hdr", "-o", "out.npy")
+    save_envi(folder, stored, metadata={"data ignore value": -9999})
+    report = works("anomaly", "scene.hdr", "-o", "out.npy")
     assert report["n_without_data"] == 26
     assert {(p["row"], p["column"]) for p in report["highest"][:3]} == set(STRANGE)
 
@@ -183,7 +165,7 @@ def test_a_repeated_band_changes_nothing(cube):
         assert set(places[0]) == set(places[1]) == set(STRANGE)
 
 
-@pytest.mark.parametrize("method", ["diffusion", "rx", "isolation-forest"])
+@pytest.mark.parametrize("method", METHODS)
 def test_one_pixel_among_equals(method):
     cube = np.ones((20, 20, 5))
     cube[3, 4] = [1, 2, 3, 4, 5]
@@ -224,22 +206,13 @@ def test_highest_leaves_missing_pixels_out(cube):
 
 
 def test_truth_of_another_scene(cube):
-    truth = np.zeros((3, 3), dtype=np.uint8)
+    truth = LabelImage.from_array(np.zeros((3, 3), dtype=np.uint8), path="truth")
     with pytest.raises(DataError, match="3 rows x 3 columns"):
-        known_anomalies(_labels(truth), Scene.from_array(cube))
-    here, there = (
-        map_info_of(Georeference((30.0, 0.0, left, 0.0, -30.0, 5.4e6), "EPSG:32633"))
-        for left in (5e5, 9e5)
-    )
-    far = _labels(np.eye(*cube.shape[:2], dtype=np.uint8)).placed(there)
+        known_anomalies(truth, Scene.from_array(cube))
+    ids = np.eye(*cube.shape[:2], dtype=np.uint8)
+    far = LabelImage.from_array(ids).placed(place_at(column=13_000))
     with pytest.raises(DataError, match="do not overlap"):
-        known_anomalies(far, Scene.from_array(cube, map_info=here))
-
-
-def _labels(ids):
-    from diffclass_hyperspectral import LabelImage
-
-    return LabelImage.from_array(ids, path="truth")
+        known_anomalies(far, Scene.from_array(cube, map_info=PLACE))
 
 
 @pytest.mark.data

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import click
+import distributed
 import numpy as np
 import pytest
 
@@ -34,9 +35,8 @@ ESTIMATE = (
 
 
 @pytest.fixture
-def truth(tmp_path, monkeypatch):
+def truth(folder, monkeypatch):
     """Four fields with a hole, in blocks of a few hundred pixels."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 700)
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
     # so that nothing fits into the budget in memory
@@ -51,12 +51,8 @@ def truth(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def works(truth, capsys):
-    def worked(*arguments):
-        assert run([*LABELLED, *arguments, "--json"]) == 0, capsys.readouterr().err
-        return json.loads(capsys.readouterr().out)
-
-    return worked
+def classify(truth, works):
+    return lambda *words: works(*LABELLED, *words)
 
 
 @pytest.fixture
@@ -75,10 +71,10 @@ def folders():
     return sorted(path.name for path in Path().iterdir() if path.is_dir())
 
 
-def test_the_map_is_that_of_the_run_in_memory(works, truth):
-    known = works("--probability", "known.npy")
+def test_the_map_is_that_of_the_run_in_memory(classify, truth):
+    known = classify("--probability", "known.npy")
     inside, probability = np.load("map.npy"), np.load("known.npy")
-    report = works(
+    report = classify(
         "--memory", BUDGET, "--probability", "found.npy", "--margin", "margin.npy",
         "--ambiguity", "ambiguity.npy", "--overwrite",
     )  # fmt: skip
@@ -112,8 +108,8 @@ def test_edges_lost_between_blocks_miss_a_bound(truth, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
-def test_labels_held_out_are_scored(works, features):
-    report = works(
+def test_labels_held_out_are_scored(classify, features):
+    report = classify(
         "--memory", BUDGET, "--features", features, "--holdout", "random", "--labels-per-class", "4"
     )
     assert report["holdout"]["overall_accuracy"] > 0.8
@@ -176,7 +172,7 @@ STAGES = (
 )  # fmt: skip
 
 
-def test_every_stage_says_how_long_the_rest_will_take(works, monkeypatch):
+def test_every_stage_says_how_long_the_rest_will_take(classify, monkeypatch):
     heard, hear = {}, Console.advances
 
     def advances(self, name, done, parts):
@@ -185,7 +181,7 @@ def test_every_stage_says_how_long_the_rest_will_take(works, monkeypatch):
 
     monkeypatch.setattr(Console, "advances", advances)
     monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", 10_000)
-    report = works("--memory", BUDGET, "--features", "spatial", "--probability", "found.npy")
+    report = classify("--memory", BUDGET, "--features", "spatial", "--probability", "found.npy")
     for name in STAGES:
         assert name in heard, name
         assert name in report["seconds"]
@@ -194,12 +190,12 @@ def test_every_stage_says_how_long_the_rest_will_take(works, monkeypatch):
     assert heard["features: projection"][-1] == (6, 6)
 
 
-def test_what_fits_stays_in_memory(works, monkeypatch):
+def test_what_fits_stays_in_memory(classify, monkeypatch):
     monkeypatch.setattr(build, "make_blocks", None)
-    assert "cells" not in works("--memory", "900GB")["seconds"]
+    assert "cells" not in classify("--memory", "900GB")["seconds"]
 
 
-def test_a_run_that_failed_goes_on(works, fails, monkeypatch):
+def test_a_run_that_failed_goes_on(classify, fails, monkeypatch):
     diffuse = block_classifier.diffuse_in_blocks
 
     def full(*arguments, **options):
@@ -213,48 +209,42 @@ def test_a_run_that_failed_goes_on(works, fails, monkeypatch):
     fails("--memory", BUDGET, "--resume", "--neighbors", "9", code=3, says="other inputs")
     monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
     monkeypatch.setattr(build, "make_blocks", None)  # it is not made again
-    resumed = works("--memory", BUDGET, "--resume")
+    resumed = classify("--memory", BUDGET, "--resume")
     again = np.load("map.npy")
     assert "neighbors" not in resumed["seconds"]
     assert folders() == []
     assert set(np.unique(again)) == {0, 1, 2, 3, 4}
 
 
-def test_a_killed_run_in_memory_goes_on_in_memory(works, monkeypatch):
+def test_a_killed_run_in_memory_goes_on_in_memory(classify, monkeypatch):
     monkeypatch.setattr(build, "make_blocks", None)
-    known = works("--memory", "900GB")
+    known = classify("--memory", "900GB")
     inside = np.load("map.npy")
-    again = works("--memory", "900GB", "--resume", "--overwrite")  # nothing is there to go on with
+    again = classify(
+        "--memory", "900GB", "--resume", "--overwrite"
+    )  # nothing is there to go on with
     assert "cells" not in again["seconds"]
     assert again["memory"]["forecast_bytes"].keys() == known["memory"]["forecast_bytes"].keys()
     np.testing.assert_array_equal(np.load("map.npy"), inside)
 
 
-def test_a_killed_run_in_blocks_goes_on_in_blocks(works, fails, monkeypatch):
+def test_a_killed_run_in_blocks_goes_on_in_blocks(classify, fails, monkeypatch):
     diffuse = block_classifier.diffuse_in_blocks
-    works("--memory", BUDGET)
+    classify("--memory", BUDGET)
     known = np.load("map.npy")
     Path("map.npy").unlink()
     monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
     fails("--memory", BUDGET, code=1, says="TypeError")
     monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
     monkeypatch.setattr(build, "make_blocks", None)
-    works("--memory", "900GB", "--resume")  # in which the whole graph would fit
+    classify("--memory", "900GB", "--resume")  # in which the whole graph would fit
     np.testing.assert_array_equal(np.load("map.npy"), known)
 
 
 def test_without_an_unfinished_run_resuming_begins_anew(truth, capsys):
     assert run([*LABELLED, "--memory", BUDGET, "--resume"]) == 0
-    assert "no unfinished run lies in .map.npy.scratch: this one begins anew" in (
-        capsys.readouterr().err
-    )
-
-
-def test_another_scene_is_not_taken_over(works, fails, monkeypatch):
-    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
-    fails("--memory", BUDGET, code=1, says="TypeError")
-    np.save("scene.npy", np.load("scene.npy")[::-1])
-    fails("--memory", BUDGET, "--resume", code=3, says="other inputs")
+    says = "no unfinished run lies in .map.npy.scratch: this one begins anew"
+    assert says in capsys.readouterr().err
 
 
 def test_an_interrupt_leaves_nothing(fails, monkeypatch):
@@ -303,13 +293,13 @@ def test_a_scene_that_changes_while_it_is_read(fails, monkeypatch, features, cha
     assert Scratch(Path(".map.npy.scratch")).completed_stages == []
 
 
-def test_windows_without_data_are_left_out(works, monkeypatch, rng):
+def test_windows_without_data_are_left_out(classify, monkeypatch, rng):
     cube = np.tile(np.load("scene.npy"), (4, 1, 1))
     cube += rng.normal(scale=1e-3, size=cube.shape).astype(np.float32)
     cube[70:110] = np.nan
     np.save("scene.npy", cube)
     np.save("labels.npy", np.tile(np.load("labels.npy"), (4, 1)))
-    known = works("--features", "spatial")
+    known = classify("--features", "spatial")
     inside = np.load("map.npy")
     windows, smooth = [], GridDiffusion.smooth
 
@@ -322,7 +312,7 @@ def test_windows_without_data_are_left_out(works, monkeypatch, rng):
     row_bytes = 40 * (30 * 20 + 150)
     share = (16 + 2 * GridDiffusion().reach) * row_bytes / BYTES.convert(BUDGET, None, None)
     monkeypatch.setattr(block_runs, "_WINDOW_SHARE", share * 1.001)
-    within = works("--memory", BUDGET, "--features", "spatial", "--overwrite")
+    within = classify("--memory", BUDGET, "--features", "spatial", "--overwrite")
     found, missing = np.load("map.npy"), np.isnan(cube[..., 0])
     assert len(windows) == 192 // 16 - 1
     assert within["n_without_data"] == known["n_without_data"] == missing.sum()
@@ -336,7 +326,6 @@ def test_a_scene_without_data_is_named(fails):
 
 
 def test_a_cluster_of_other_versions_is_named(fails, monkeypatch):
-    distributed = pytest.importorskip("distributed")
     get_versions = distributed.Client.get_versions
 
     def other_versions(self, *arguments, **options):
@@ -394,17 +383,15 @@ def test_what_cannot_work_is_said(fails, arguments, code, says):
 
 
 def test_nobody_at_the_address(fails, monkeypatch):
-    pytest.importorskip("distributed")
     monkeypatch.setattr("diffclass.blocks.dask_engine._ANSWER", 0.5)
     address = ["--workers", "tcp://127.0.0.1:9", "--memory", "1GB"]
     fails(*address, code=3, says="no dask scheduler answers")
     assert folders() == []
 
 
-def test_workers_make_the_same_map(works, fails, monkeypatch, too_large):
-    pytest.importorskip("distributed")
+def test_workers_make_the_same_map(classify, fails, monkeypatch, too_large):
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 300)  # the same blocks
-    works("--memory", BUDGET, "--probability", "known.npy")
+    classify("--memory", BUDGET, "--probability", "known.npy")
     alone, probability = np.load("map.npy"), np.load("known.npy")
     Path("map.npy").unlink()
     with monkeypatch.context() as patched:
@@ -412,7 +399,7 @@ def test_workers_make_the_same_map(works, fails, monkeypatch, too_large):
         fails("--memory", "2GB", "--workers", "2", code=1, says="TypeError")
     monkeypatch.setattr(block_classifier, "local_cluster", None)  # it is not started again
     resumed = "--memory", "2GB", "--workers", "2", "--resume"
-    report = works(*resumed, "--probability", "found.npy")
+    report = classify(*resumed, "--probability", "found.npy")
     np.testing.assert_array_equal(np.load("map.npy"), alone)
     np.testing.assert_array_equal(np.load("found.npy"), probability)
     assert report["neighbor_recall"] > 0.95
@@ -421,7 +408,6 @@ def test_workers_make_the_same_map(works, fails, monkeypatch, too_large):
 
 
 def test_an_interrupt_while_workers_build_leaves_nothing(fails, monkeypatch, too_large):
-    pytest.importorskip("distributed")
     workers = []
 
     def interrupted(arrays, engine, **options):
@@ -435,20 +421,10 @@ def test_an_interrupt_while_workers_build_leaves_nothing(fails, monkeypatch, too
     assert folders() == []
 
 
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [
-        ("8GB", 8 * 10**9),
-        ("500 mb", 5 * 10**8),
-        ("2GiB", 2**31),
-        ("1.5k", 1500),
-        ("7000000", 7 * 10**6),
-    ],
-)
-def test_sizes(text, size):
-    assert BYTES.convert(text, None, None) == size
-
-
-def test_a_number_without_its_unit_is_no_size():
+def test_sizes():
+    for text, size in (
+        ("8GB", 8e9), ("500 mb", 5e8), ("2GiB", 2**31), ("1.5k", 1500), ("7000000", 7e6),
+    ):  # fmt: skip
+        assert BYTES.convert(text, None, None) == size
     with pytest.raises(click.BadParameter, match="'8' is not a size; write 8GB"):
         BYTES.convert("8", None, None)

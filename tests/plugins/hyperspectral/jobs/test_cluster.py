@@ -25,7 +25,7 @@ from diffclass_hyperspectral import (
 )
 from diffclass_hyperspectral.io.readers import read_library
 
-from ..writers import save_envi
+from ..writers import PLACE, save_envi
 
 SHAPE = (30, 24)
 METHODS = ["kmeans", "modes"]
@@ -47,29 +47,11 @@ def cube(rng, truth):
 
 
 @pytest.fixture
-def scene(tmp_path, monkeypatch, cube, truth):
-    monkeypatch.chdir(tmp_path)
-    metadata = {
-        "map info": ["UTM", 1, 1, 500000, 5400000, 30, 30, 33, "North", "WGS-84"],
-        "wavelength": [str(400 + 50 * band) for band in range(12)],
-        "wavelength units": "Nanometers",
-    }
-    save_envi(tmp_path, cube, metadata=metadata)
+def scene(folder, cube, truth):
+    bands = {"wavelength": [400 + 50 * band for band in range(12)], "wavelength units": "nm"}
+    save_envi(folder, cube, metadata=bands | {"map info": list(PLACE)})
     np.save("truth.npy", np.where(np.arange(24) % 2, truth, 0).astype(np.uint8))
     return "scene.hdr"
-
-
-def works(capsys, *arguments):
-    assert run(["cluster", *arguments, "--json"]) == 0, capsys.readouterr().err
-    return json.loads(capsys.readouterr().out)
-
-
-def fails(capsys, *arguments, code, says):
-    assert run(["cluster", *arguments, "-q"]) == code
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert says in said.err
-    assert "Traceback" not in said.err
 
 
 # --- the command
@@ -78,10 +60,8 @@ def fails(capsys, *arguments, code, says):
 @pytest.mark.parametrize(
     ("output", "method"), [("out.img", "kmeans"), ("out.tif", "modes"), ("out.npy", "kmeans")]
 )
-def test_fields_become_clusters(scene, capsys, truth, output, method):
-    if output.endswith(".tif"):
-        pytest.importorskip("rasterio")
-    report = works(capsys, scene, "-o", output, "-k", "3", "--method", method)
+def test_fields_become_clusters(scene, works, truth, output, method):
+    report = works("cluster", scene, "-o", output, "-k", "3", "--method", method)
     found = read_labels(output)
     assert found.shape == SHAPE
     with_data = np.ones(SHAPE, dtype=bool)
@@ -99,17 +79,17 @@ def test_fields_become_clusters(scene, capsys, truth, output, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_number_of_clusters_and_why(scene, capsys, method):
-    report = works(capsys, scene, "-o", "out.npy", "--method", method)
+def test_the_number_of_clusters_and_why(scene, works, method):
+    report = works("cluster", scene, "-o", "out.npy", "--method", method)
     assert report["n_clusters"] == 3
     assert report["reason"].startswith("spectral gap: coordinate 3 decays")
-    asked = works(capsys, scene, "-o", "two.npy", "-k", "2", "--method", method)
+    asked = works("cluster", scene, "-o", "two.npy", "-k", "2", "--method", method)
     assert asked["reason"] == "2 clusters were asked for"
 
 
-def test_truth_gives_the_best_assignment(scene, capsys):
+def test_truth_gives_the_best_assignment(scene, works):
     arguments = ["-k", "3", "--truth", "truth.npy", "--report", "report.json"]
-    report = works(capsys, scene, "-o", "out.npy", *arguments)
+    report = works("cluster", scene, "-o", "out.npy", *arguments)
     found = report["agreement"]
     assert sorted(found["assignment"].values()) == [1, 2, 5]
     assert found["n_points"] == 12 * 29 - 1
@@ -134,9 +114,9 @@ def test_the_report_for_people(scene, capsys):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_quality_and_spectra_are_reported(scene, capsys, cube, method):
+def test_quality_and_spectra_are_reported(scene, works, cube, method):
     words = ["-k", "3", "--method", method, "--spectra", "means.sli"]
-    report = works(capsys, scene, "-o", "out.npy", *words)
+    report = works("cluster", scene, "-o", "out.npy", *words)
     ids, library = np.load("out.npy"), read_library("means.sli")
     assert library.names == ("cluster 1", "cluster 2", "cluster 3")
     means = [cluster["mean"] for cluster in report["clusters"]]
@@ -155,72 +135,72 @@ def test_quality_and_spectra_are_reported(scene, capsys, cube, method):
 
 
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
-def test_the_picture(scene, capsys, features):
-    pytest.importorskip("matplotlib")
-    report = works(
-        capsys, scene, "-o", "out.png", "-k", "3", "--picture", "p.png", "--features", features
-    )
+def test_the_picture(scene, works, features):
+    words = ["-k", "3", "--picture", "p.png", "--features", features]
+    report = works("cluster", scene, "-o", "out.png", *words)
     assert report["features"] == features
     with Image.open("p.png") as picture:
         assert picture.size == (1350, 480)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_same_seed_gives_the_same_map(scene, capsys, method):
+def test_the_same_seed_gives_the_same_map(scene, works, method):
     for name in ("a.npy", "b.npy"):
-        works(capsys, scene, "-o", name, "--seed", "3", "--method", method)
+        works("cluster", scene, "-o", name, "--seed", "3", "--method", method)
     assert np.array_equal(np.load("a.npy"), np.load("b.npy"))
 
 
-def test_outputs_are_kept(scene, capsys):
+def test_bad_input_is_said(scene, fails):
+    missing = np.arange(30)[:, None] == np.full(SHAPE, 10)
+    for name, truth, says in (
+        ("none", None, "none.npy"),
+        ("small", np.ones((4, 4)), "4 rows x 4 columns"),
+        ("empty", np.zeros(SHAPE), "nothing to compare"),
+        ("missing", missing, "no pixel with data"),
+    ):
+        if truth is not None:
+            np.save(f"{name}.npy", truth.astype(np.uint8))
+        words = ("-o", "o.npy", "--truth", f"{name}.npy")
+        fails("cluster", scene, *words, code=3, says=says)
+    fails("cluster", "none.hdr", "-o", "o.npy", code=3, says="none.hdr")
     Path("out.npy").write_text("kept")
-    fails(capsys, scene, "-o", "out.npy", code=2, says="--overwrite")
-    assert Path("out.npy").read_text() == "kept"
-    arguments = ["--truth", "truth.npy", "--overwrite"]
-    fails(capsys, scene, "-o", "truth.npy", *arguments, code=2, says="read from")
-    fails(capsys, scene, "-o", "s.img", "--report", "s.img", code=2, says="two outputs")
-
-
-def test_bad_input_is_said(scene, capsys):
-    fails(capsys, "none.hdr", "-o", "o.npy", code=3, says="none.hdr")
-    fails(capsys, scene, "-o", "o.npy", "--truth", "none.npy", code=3, says="none.npy")
-    np.save("small.npy", np.ones((4, 4), dtype=np.uint8))
-    fails(capsys, scene, "-o", "o.npy", "--truth", "small.npy", code=3, says="4 rows x 4 columns")
-    np.save("empty.npy", np.zeros(SHAPE, dtype=np.uint8))
-    fails(capsys, scene, "-o", "o.npy", "--truth", "empty.npy", code=3, says="nothing to compare")
-    only_missing = np.zeros(SHAPE, dtype=np.uint8)
-    only_missing[10] = 1
-    np.save("missing.npy", only_missing)
-    fails(capsys, scene, "-o", "o.npy", "--truth", "missing.npy", code=3, says="no pixel with data")
-    fails(capsys, scene, "-o", "o.npy", "-k", "721", code=2, says="only 720 pixels")
-    fails(capsys, scene, "-o", "o.npy", "-k", "700", code=2, says="only 695 pixels have data")
-    fails(capsys, scene, "-o", "o.npy", "-k", "1", code=2, says="1 is not in the range")
-    fails(capsys, scene, "-o", "o.npy", "--method", "luck", code=2, says="luck")
-    fails(capsys, scene, "-o", "o.txt", code=2, says="no format for the ending")
-    fails(capsys, scene, "-o", "o.npy", "--picture", "p.tif", code=2, says=".png")
-    assert not list(Path().glob("o.*"))
+    for words, says in (
+        ("-o out.npy", "--overwrite"),
+        ("-o truth.npy --truth truth.npy --overwrite", "read from"),
+        ("-o s.img --report s.img", "two outputs"),
+        ("-o o.npy -k 721", "only 720 pixels"),
+        ("-o o.npy -k 700", "only 695 pixels have data"),
+        ("-o o.npy -k 1", "1 is not in the range"),
+        ("-o o.npy --method luck", "luck"),
+        ("-o o.txt", "no format for the ending"),
+        ("-o o.npy --picture p.tif", ".png"),
+    ):
+        fails("cluster", scene, *words.split(), code=2, says=says)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_scenes_without_information(tmp_path, monkeypatch, capsys, method):
-    monkeypatch.chdir(tmp_path)
+def test_scenes_without_information(folder, fails, method):
     for name, value, says in (("flat", 3.0, "constant"), ("void", np.nan, "no pixel has data")):
         np.save(f"{name}.npy", np.full((8, 9, 4), value))
-        fails(capsys, f"{name}.npy", "-o", "o.npy", "--method", method, code=3, says=says)
+        words = ("-o", "o.npy", "--method", method)
+        fails("cluster", f"{name}.npy", *words, code=3, says=says)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_equal_pixels_and_few(tmp_path, monkeypatch, capsys, method):
+def test_equal_pixels_and_few(folder, works, method):
     """Two spectra, each in many pixels; and a scene of six pixels."""
-    monkeypatch.chdir(tmp_path)
     two = np.zeros((20, 20, 4))
     two[:, 7:] = [1, 2, 3, 4]
-    np.save("two.npy", two)
-    report = works(capsys, "two.npy", "-o", "o.npy", "-k", "2", "--method", method)
-    assert [cluster["n_points"] for cluster in report["clusters"]] == [260, 140]
-    np.save("six.npy", np.random.default_rng(0).normal(size=(2, 3, 4)))
-    report = works(capsys, "six.npy", "-o", "six_o.npy", "-k", "2", "--method", method)
-    assert sum(cluster["n_points"] for cluster in report["clusters"]) == 6
+    six = np.random.default_rng(0).normal(size=(2, 3, 4))
+    sizes = []
+    for name, cube in (("two", two), ("six", six)):
+        np.save(f"{name}.npy", cube)
+        words = ("-o", f"{name}_map.npy", "-k", "2", "--method", method)
+        sizes.append(
+            [one["n_points"] for one in works("cluster", f"{name}.npy", *words)["clusters"]]
+        )
+    assert sizes[0] == [260, 140]
+    assert sum(sizes[1]) == 6
 
 
 # --- its parts

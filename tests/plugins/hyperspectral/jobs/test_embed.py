@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from PIL import Image
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene
 from diffclass_hyperspectral.io.number_tables import read_table, write_table
 
 from ..writers import save_envi
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def works(capsys, *arguments):
-    assert run(["embed", *arguments, "--json"]) == 0, capsys.readouterr().err
-    return json.loads(capsys.readouterr().out)
-
-
-def fails(capsys, *arguments, code, says):
-    assert run(["embed", *arguments, "-q"]) == code
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert says in said.err
-    assert "Traceback" not in said.err
 
 
 @pytest.fixture
@@ -47,10 +25,9 @@ def tissue(folder):
 
 
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
-def test_a_scene(tissue, capsys, features):
-    report = works(
-        capsys, "scene.hdr", "-o", "out.img", "--picture", "out.png", "--features", features
-    )
+def test_a_scene(tissue, works, features):
+    words = ["-o", "out.img", "--picture", "out.png", "--features", features]
+    report = works("embed", "scene.hdr", *words)
     assert report["n_without_data"] == 96
     assert report["epsilon"] is None  # self-tuned: densities of pixels differ too much
     coordinates = np.array(open_scene("out.hdr").data)
@@ -62,41 +39,35 @@ def test_a_scene(tissue, capsys, features):
 
 
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
-def test_coordinates_of_a_scene_tell_its_tissues_apart(tissue, capsys, features):
+def test_coordinates_of_a_scene_tell_its_tissues_apart(tissue, works, features):
     """Pixels near in four coordinates are of one tissue; of chance, four of ten would be."""
-    works(capsys, "scene.hdr", "-o", "out.npy", "-n", "4", "--features", features)
+    works("embed", "scene.hdr", "-o", "out.npy", "-n", "4", "--features", features)
     coordinates = np.load("out.npy")[2:].reshape(-1, 4)
     truth = tissue.truth[2:].ravel()
     scores = cross_val_score(KNeighborsClassifier(15), coordinates, truth, cv=5)
     assert scores.mean() > 0.85
 
 
-def test_pixels_as_rows(tissue, capsys):
-    works(capsys, "scene.hdr", "-o", "out.csv", "-n", "1")
+def test_pixels_as_rows(tissue, works):
+    works("embed", "scene.hdr", "-o", "out.csv", "-n", "1")
     values, names = read_table("out.csv")
     assert names == ["row", "column", "diffusion 1"]
     assert values[-1, :2].tolist() == [47, 47]
     assert len(values) == 48 * 48
 
 
-def test_the_seed_decides(tissue, capsys):
-    for name in ("a.npy", "b.npy"):
-        works(capsys, "scene.hdr", "-o", name, "--seed", "3")
-    np.testing.assert_array_equal(np.load("a.npy"), np.load("b.npy"))
-
-
-def test_wrong_usage(tissue, capsys):
-    for arguments, says in (
-        (["-o", "out.png"], "--picture"),
-        (["-o", "out.csv", "--picture", "out.jpg"], ".png"),
-        (["-o", "scene.img", "--overwrite"], "read from"),
-        (["-o", "out.csv", "--bandwidth", "wide"], "neither a number nor one of"),
-        (["-o", "out.csv", "--time", "-1"], "time"),
-        (["-o", "out.csv", "-n", "2304"], "2304 points"),
-        (["-o", "none/out.csv"], "no folder"),
-        (["-o", "out.csv", "--report", "out.csv"], "two outputs"),
+def test_wrong_usage(tissue, fails):
+    for words, says in (
+        ("-o out.png", "--picture"),
+        ("-o out.csv --picture out.jpg", ".png"),
+        ("-o scene.img --overwrite", "read from"),
+        ("-o out.csv --bandwidth wide", "neither a number nor one of"),
+        ("-o out.csv --time -1", "time"),
+        ("-o out.csv -n 2304", "2304 points"),
+        ("-o none/out.csv", "no folder"),
+        ("-o out.csv --report out.csv", "two outputs"),
     ):
-        fails(capsys, "scene.hdr", *arguments, code=2, says=says)
+        fails("embed", "scene.hdr", *words.split(), code=2, says=says)
 
 
 def test_tables_survive_a_round_trip(folder, rng):

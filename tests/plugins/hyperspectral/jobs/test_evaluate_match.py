@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,9 +33,7 @@ def truth(found):
 
 
 @pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
+def call(folder, capsys):
     def called(*words, code=0):
         capsys.readouterr()
         assert run(["evaluate", *words]) == code, capsys.readouterr().err
@@ -128,19 +127,17 @@ def test_a_class_that_finds_none_counts_as_wrong(call, facts, found, truth):
     assert told["match"]["unmatched"] == [5]
     assert told["per_class"]["15"]["n_true"] == n_barley  # 5 is another class of the map
     assert told["per_class"]["15"]["recall"] == 0
-    assert (
-        "count as wrong: class 5 of the truth"
-        in call("map.npy", "truth.npy", "--match", "overlap").out
-    )
+    said = call("map.npy", "truth.npy", "--match", "overlap").out
+    assert "count as wrong: class 5 of the truth" in said
     assert "--match overlap" in call("map.npy", "truth.npy").out  # an id in common by accident
 
 
-def test_several_maps_are_matched_as_one(facts, found, truth, tmp_path):
-    (tmp_path / "truth").mkdir()
+def test_several_maps_are_matched_as_one(facts, found, truth):
+    Path("truth").mkdir()
     other = renumbered(truth, {i: i + 8 for i in NAMES})
     for name, rows in (("north.npy", slice(0, 50)), ("south.npy", slice(50, 100))):
         np.save(name, found[rows])
-        np.save(tmp_path / "truth" / name, other[rows])
+        np.save(f"truth/{name}", other[rows])
     told = facts("north.npy", "south.npy", "truth")
     assert told["match"]["assignment"] == {str(i + 8): i for i in NAMES}
     assert told["overall_accuracy"] > 0.998

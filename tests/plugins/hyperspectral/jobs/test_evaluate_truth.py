@@ -6,47 +6,33 @@ import json
 
 import numpy as np
 import pytest
+import shapely
 
 from diffclass.command_line.main import run
 from diffclass_hyperspectral import write_class_map
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.labels import ClassTable
 
-shapely = pytest.importorskip("shapely")
-pytest.importorskip("rasterio")
+from ..writers import place_at
 
 LEFT, TOP, SIDE = 500_000.0, 5_400_000.0, 30.0
 NAMES = {1: "corn", 2: "soy", 3: "wood"}
 IDS = np.repeat([[1, 1, 2, 2, 3, 3]], 8, axis=0)
 
 
-def grid(left=LEFT):
-    return map_info_of(Georeference((SIDE, 0.0, left, 0.0, -SIDE, TOP), "EPSG:32633"))
-
-
-def save_shapes(path, columns_of, **field):
+def save_shapes(path, columns_of):
     """Write a shape for each class over these columns of the map."""
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"class": name} | field,
-            "geometry": shapely.geometry.mapping(
-                shapely.box(LEFT + SIDE * a, TOP - SIDE * 8, LEFT + SIDE * b, TOP)
-            ),
-        }
-        for name, (a, b) in columns_of.items()
-    ]
+    features = []
+    for name, (a, b) in columns_of.items():
+        shape = shapely.box(LEFT + SIDE * a, TOP - SIDE * 8, LEFT + SIDE * b, TOP)
+        geometry = shapely.geometry.mapping(shape)
+        features.append({"type": "Feature", "properties": {"class": name}, "geometry": geometry})
     crs = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}
-    path.write_text(
-        json.dumps({"type": "FeatureCollection", "features": features, "crs": crs}),
-        encoding="utf-8",
-    )
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features, "crs": crs}))
 
 
 @pytest.fixture
-def facts(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_class_map("map.tif", IDS, ClassTable.from_ids(NAMES, names=NAMES), map_info=grid())
+def facts(folder, capsys):
+    write_class_map("map.tif", IDS, ClassTable.from_ids(NAMES, names=NAMES), map_info=place_at())
 
     def evaluated(*words, code=0):
         assert run(["evaluate", *words, "--json"]) == code
@@ -58,14 +44,14 @@ def facts(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("words", [["truth.tif"], ["map.tif", "--fitted", "truth.tif"]])
 def test_a_truth_of_another_place_is_refused(facts, words):
-    write_class_map("truth.tif", np.fliplr(IDS), map_info=grid(LEFT + 400_000))
+    write_class_map("truth.tif", np.fliplr(IDS), map_info=place_at(column=13_000))
     _, err = facts("map.tif", *words, code=3)
     assert "truth.tif" in err
     assert "do not overlap" in err
 
 
 def test_a_truth_of_another_grid_is_compared_where_it_lies(facts):
-    write_class_map("truth.tif", IDS[:, 3:], map_info=grid(LEFT + 3 * SIDE))
+    write_class_map("truth.tif", IDS[:, 3:], map_info=place_at(column=3))
     found, err = facts("map.tif", "truth.tif")
     assert found["n_points"] == np.count_nonzero(IDS[:, 3:])
     assert found["overall_accuracy"] == 1
@@ -97,8 +83,8 @@ def test_names_that_have_nothing_in_common_are_said(facts, tmp_path):
 
 def test_tiles_are_compared_by_name_too(facts, tmp_path):
     table = ClassTable.from_ids(NAMES, names=NAMES)
-    write_class_map("west.tif", IDS[:, :3], table, map_info=grid())
-    write_class_map("east.tif", IDS[:, 3:], table, map_info=grid(LEFT + 3 * SIDE))
+    write_class_map("west.tif", IDS[:, :3], table, map_info=place_at())
+    write_class_map("east.tif", IDS[:, 3:], table, map_info=place_at(column=3))
     save_shapes(tmp_path / "truth.geojson", {"soy": (2, 4), "wood": (4, 6)})
     found, _ = facts("west.tif", "east.tif", "truth.geojson")
     assert found["overall_accuracy"] == 1
@@ -115,7 +101,7 @@ def test_a_truth_without_names_does_not_hide_those_of_the_map(facts, capsys):
 @pytest.mark.parametrize("ending", ["gpkg", "geojson"])
 def test_a_map_of_polygons_is_put_on_the_pixels_of_the_truth(facts, capsys, ending):
     table = ClassTable.from_ids(NAMES, names=NAMES)
-    write_class_map(f"drawn.{ending}", IDS, table, map_info=grid())
+    write_class_map(f"drawn.{ending}", IDS, table, map_info=place_at())
     found, _ = facts(f"drawn.{ending}", "map.tif")
     assert found["overall_accuracy"] == 1
     _, err = facts(f"drawn.{ending}", f"drawn.{ending}", "--match", "names", code=3)
@@ -124,7 +110,7 @@ def test_a_map_of_polygons_is_put_on_the_pixels_of_the_truth(facts, capsys, endi
 
 def test_equal_names_of_two_classes_are_compared_by_their_ids(facts):
     table = ClassTable.from_ids(NAMES, names=dict.fromkeys(NAMES, "corn"))
-    write_class_map("twins.tif", IDS, table, map_info=grid())
+    write_class_map("twins.tif", IDS, table, map_info=place_at())
     found, err = facts("twins.tif", "twins.tif")
     assert found["overall_accuracy"] == 1
     assert "are called 'corn'; they stay apart" in " ".join(err.split())

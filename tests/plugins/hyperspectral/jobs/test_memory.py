@@ -38,7 +38,6 @@ class Reader:
         self.largest = self.n_reads = 0
 
     def rows(self, start, stop):
-        rng = np.random.default_rng(start)
         block = np.empty((stop - start, *self.shape[1:]), dtype=np.float32)
         for i in range(start, stop):
             rng = np.random.default_rng(i)
@@ -151,16 +150,17 @@ def test_forecast_and_measured_peak_agree(tmp_path):
         np.save(tmp_path / f"{n_bands}.npy", cube)
     np.save(tmp_path / "truth.npy", truth)
     words = ["--labels", "truth.npy", "-o", "map.npy", "--json", "--overwrite", "--features"]
-    runs = [(30, "spectral"), (30, "spectral"), (300, "spectral"), (300, "spatial")]
-    for i, (n_bands, features) in enumerate(runs):
-        done = in_a_process("classify", f"{n_bands}.npy", *words, features, folder=tmp_path)
+    for n_bands, features in ((30, "spectral"), (300, "spectral"), (300, "spatial")):
+        call = ["classify", f"{n_bands}.npy", *words, features]
+        done = in_a_process(*call, folder=tmp_path)
+        if "compiling loops" in done.stderr:  # which takes memory of its own
+            done = in_a_process(*call, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout)
         said = report["memory"]
         assert said["peak_forecast_bytes"] == max(said["forecast_bytes"].values())
         assert [line for line in done.stderr.splitlines() if line.startswith("memory: about")]
-        if i > 0:  # the first run may have had to compile
-            assert 0.75 < said["peak_forecast_bytes"] / report["peak_memory_bytes"] < 1.35
+        assert 0.75 < said["peak_forecast_bytes"] / report["peak_memory_bytes"] < 1.35
 
 
 # What a run says
@@ -209,62 +209,46 @@ def test_one_warning_before_the_start(tmp_path, monkeypatch, capsys, command):
 # What is available
 
 
-def tree(root, files):
+def system(root, cgroup, **limits):
+    """Write what Linux says of memory into a folder: of the machine, and of groups of processes."""
+    files = {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n"}
+    if cgroup:
+        files["proc/self/cgroup"] = cgroup
+    for folder, facts in limits.items():
+        place = "sys/fs/cgroup" + "".join(f"/{name}" for name in folder.split("_")[1:] if name)
+        files |= {f"{place}/memory.{name}": f"{value}\n" for name, value in facts.items()}
     for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
     return root
 
 
-MEMINFO = {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n"}
+def limit(most, now, **more):
+    return {"max": most, "current": now, **more}
+
+
+OF_ALL = {"limit_in_bytes": 9223372036854771712, "usage_in_bytes": 1}
+OF_BOX = {"limit_in_bytes": 3_000_000, "usage_in_bytes": 2_900_000}
 
 
 @pytest.mark.parametrize(
-    ("files", "expected"),
+    ("cgroup", "limits", "expected"),
     [
-        ({}, 8000 * 1024),
+        (None, {}, 8000 * 1024),
         (
-            {
-                "proc/self/cgroup": "0::/batch/job\n",
-                "sys/fs/cgroup/batch/job/memory.max": "max\n",
-                "sys/fs/cgroup/batch/job/memory.current": "500000\n",
-                "sys/fs/cgroup/batch/memory.max": "4000000\n",
-                "sys/fs/cgroup/batch/memory.current": "1000000\n",
-                "sys/fs/cgroup/batch/memory.stat": "anon 5\ninactive_file 250000\n",
-            },
+            "0::/batch/job\n",
+            {"_batch_job": limit("max", 500_000),
+             "_batch": limit(4_000_000, 1_000_000, stat="anon 5\ninactive_file 250000")},
             3_250_000,
         ),
-        (
-            {  # in a container the path lies outside of what is mounted
-                "proc/self/cgroup": "0::/../elsewhere\n",
-                "sys/fs/cgroup/memory.max": "2000000\n",
-                "sys/fs/cgroup/memory.current": "500000\n",
-            },
-            1_500_000,
-        ),
-        (
-            {
-                "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/box\n",
-                "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "3000000\n",
-                "sys/fs/cgroup/memory/box/memory.usage_in_bytes": "2900000\n",
-                "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
-                "sys/fs/cgroup/memory/memory.usage_in_bytes": "1\n",
-            },
-            100_000,
-        ),
-        (
-            {
-                "proc/self/cgroup": "0::/full\n",
-                "sys/fs/cgroup/full/memory.max": "5\n",
-                "sys/fs/cgroup/full/memory.current": "9\n",
-            },
-            0,
-        ),
+        # in a container the path lies outside of what is mounted
+        ("0::/../elsewhere\n", {"_": limit(2_000_000, 500_000)}, 1_500_000),
+        ("5:cpu,cpuacct:/x\n4:memory:/box\n", {"_memory_box": OF_BOX, "_memory": OF_ALL}, 100_000),
+        ("0::/full\n", {"_full": limit(5, 9)}, 0),
     ],
-)
-def test_available_memory(tmp_path, files, expected):
-    assert available_memory_bytes(tree(tmp_path, MEMINFO | files)) == expected
+)  # fmt: skip
+def test_available_memory(tmp_path, cgroup, limits, expected):
+    assert available_memory_bytes(system(tmp_path, cgroup, **limits)) == expected
 
 
 def test_available_memory_here():

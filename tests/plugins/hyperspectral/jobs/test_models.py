@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.io import loadmat
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.command_line.main import run
@@ -41,9 +41,8 @@ def scene_of(cube=TISSUE.cube, **facts):
 
 def fitted(cube=TISSUE.cube, *, features=None, **given):
     classifier = DiffusionClassifier(random_state=0, **given)
-    return classify_scene(
-        scene_of(cube), LabelImage.from_array(LABELS), features=features, classifier=classifier
-    ).result
+    labels = LabelImage.from_array(LABELS)
+    return classify_scene(scene_of(cube), labels, features=features, classifier=classifier).result
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +60,9 @@ def test_scenes_keep_all_classes():
 
 @settings(deadline=None, max_examples=80)
 @given(
-    st.floats(-6, 6),
-    st.integers(1, 30),
-    st.floats(0, 0.9),
-    st.booleans(),
+    st.floats(-6, 6), st.integers(1, 30), st.floats(0, 0.9), st.booleans(),
     st.integers(0, 2**32 - 1),
-)
+)  # fmt: skip
 def test_any_factor_of_units_is_found(decades, n_bands, zeros, signed, seed):
     """Whatever the bands, zeros for missing pixels and signs: from 10 on, and not up to 3."""
     rng = np.random.default_rng(seed)
@@ -149,8 +145,6 @@ def test_a_tile_without_its_scale_is_told_of():
 
 @pytest.mark.data
 def test_parts_of_real_scenes_have_one_unit(data_folder):
-    from scipy.io import loadmat
-
     jasper = loadmat(data_folder / "jasper_ridge" / "jasperRidge2_R198.mat")["Y"]
     salinas = loadmat(data_folder / "salinas_a" / "SalinasA_corrected.mat")["salinasA_corrected"]
     for cube in (jasper.T.reshape(100, 100, -1), salinas):
@@ -187,6 +181,10 @@ def test_novelty_is_distance_in_units_of_the_neighbours_own(model):
         (result.class_map.ravel()[valid] == 0)[sure], (expected > 5)[sure]
     )
     assert result.beyond_reach.sum() > 150
+    part = result.part(slice(0, 10), slice(30, 48))
+    assert part.n_unreached == result.n_unreached == 0
+    np.testing.assert_array_equal(part.beyond_reach, result.beyond_reach[:10, 30:48])
+    assert (part.class_map[part.beyond_reach] == 0).all()
     with pytest.warns(UserWarning, match="have the class of the nearest"):
         everywhere = apply_model(scene_of(cube), model, classify_all=True)
     assert (everywhere.class_map == 0).sum() == 1
@@ -194,22 +192,9 @@ def test_novelty_is_distance_in_units_of_the_neighbours_own(model):
     np.testing.assert_array_equal(everywhere.class_map[near], result.class_map[near])
 
 
-def test_what_lies_beyond_is_counted_in_every_part(model):
-    cube = TISSUE.cube.copy()
-    cube[:, 40:] += 0.4 * np.linspace(-1, 1, cube.shape[2]) ** 2
-    with pytest.warns(UserWarning, match="beyond the reach"):
-        result = apply_model(scene_of(cube), model)
-    part = result.part(slice(0, 10), slice(30, 48))
-    assert part.n_unreached == result.n_unreached == 0
-    np.testing.assert_array_equal(part.beyond_reach, result.beyond_reach[:10, 30:48])
-    assert (part.class_map[part.beyond_reach] == 0).all()
-
-
 @pytest.mark.data
 def test_a_real_scene_in_other_units_or_from_elsewhere(data_folder):
     """Of a tile of the same kind next to nothing is left out, of another scene nearly all."""
-    from scipy.io import loadmat
-
     folder = data_folder / "salinas_a"
     cube = loadmat(folder / "SalinasA_corrected.mat")["salinasA_corrected"]
     labels = read_labels(folder / "SalinasA_gt.mat")
@@ -326,49 +311,40 @@ def test_files_of_another_kind(tmp_path, model):
         save_model(place, model)
 
 
-def test_by_the_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_by_the_command(folder, works, fails, capsys):
     np.save("scene.npy", TISSUE.cube)
     np.save("labels.npy", LABELS)
     np.save("counts.npy", np.rint(TISSUE.cube * 10_000).astype(np.uint16))
     far = TISSUE.cube.copy()
     far[:, 24:] = far[:, 24:] * np.linspace(0.5, 2, far.shape[2])
     np.save("far.npy", far)
-
-    def call(*words, code=0):
-        assert run([*words, "--json", "-q"]) == code
-        said = capsys.readouterr()
-        return json.loads(said.out) if code == 0 else said.err
-
+    labelled = ("classify", "scene.npy", "--labels", "labels.npy", "-o")
     kept = ("--model", "m.model", "-o", "map.npy", "--overwrite")
-    call("classify", "scene.npy", "--labels", "labels.npy", "-o", "a.npy", "--save", "m.model")
-    said = call("classify", "counts.npy", *kept, code=3)
-    assert "about 10,000 times larger" in said
-    assert "--scale 0.0001" in said
-    scaled = ("classify", "counts.npy", *kept, "--scale", "0.0001", "--report", "r.json")
-    assert call(*scaled)["beyond_reach"] == 0
+    works(*labelled, "a.npy", "--save", "m.model")
+    says = ["about 10,000 times larger", "--scale 0.0001"]
+    fails("classify", "counts.npy", *kept, code=3, says=says)
+    scaled = works("classify", "counts.npy", *kept, "--scale", "0.0001", "--report", "r.json")
+    assert scaled["beyond_reach"] == 0
     assert (np.load("map.npy") == np.load("a.npy")).mean() > 0.97
-    assert call("rerun", "r.json", "--into", "again")["same_result"]
-    first = call("classify", "far.npy", *kept, "--novelty", "n.npy", "--report", "s.json")
+    assert works("rerun", "r.json", "--into", "again")["same_result"]
+    first = works("classify", "far.npy", *kept, "--novelty", "n.npy", "--report", "s.json")
     n_far = np.count_nonzero(np.load("n.npy") > 5)
     assert first["beyond_reach"] == first["unclassified"] == n_far > 100
     assert np.count_nonzero(np.load("map.npy") == 0) == n_far
     assert not first["beyond_classified"]
-    second = call("classify", "far.npy", *kept, "--classify-all")
+    second = works("classify", "far.npy", *kept, "--classify-all")
     assert (second["beyond_reach"], second["unclassified"]) == (n_far, 0)
     assert second["beyond_classified"]
-    assert call("rerun", "s.json", "--into", "third")["same_result"]
-    assert (tmp_path / "third" / "n.npy").exists()
-    words = ("classify", "scene.npy", "--labels", "labels.npy", "-o", "b.npy")
-    assert "no effect" in call(*words, "--novelty", "x.npy", code=2)
-    assert "no effect" in call(*words, "--classify-all", code=2)
-    call("classify", "scene.npy", *kept, "--scale", "0", code=2)
-    capsys.readouterr()
-    assert run(["classify", "far.npy", *kept]) == 0
-    said = capsys.readouterr()
-    assert f"{n_far:,} beyond the reach of the model's pixels" in said.out
-    assert run(["classify", "far.npy", *kept, "--classify-all"]) == 0
-    assert "their classes are guesses" in capsys.readouterr().out
+    assert works("rerun", "s.json", "--into", "third")["same_result"]
+    assert (folder / "third" / "n.npy").exists()
+    fails(*labelled, "b.npy", "--novelty", "x.npy", code=2, says="no effect")
+    fails("classify", "scene.npy", *kept, "--scale", "0", code=2)
+    for more, says in (
+        ([], f"{n_far:,} beyond the reach of the model's pixels"),
+        (["--classify-all"], "their classes are guesses"),
+    ):
+        assert run(["classify", "far.npy", *kept, *more]) == 0
+        assert says in capsys.readouterr().out
     assert open_scene("scene.npy").scale_factor == 1
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 import rasterio
 import scipy.io
+import xarray
 from rasterio.transform import from_origin
 
 from diffclass.blocks import block_classifier
@@ -68,15 +71,12 @@ def envi(seed: int = 0, **changed: str) -> None:
 
 
 def hdf5(path: str, **arrays: np.ndarray) -> None:
-    h5py = pytest.importorskip("h5py")
     with h5py.File(path, "w") as file:
         for name, values in arrays.items():
             file[name] = values.T
 
 
 def zarr(seed: int) -> None:
-    xarray = pytest.importorskip("xarray")
-    pytest.importorskip("zarr")
     found = xarray.DataArray(np.moveaxis(cube(seed), 2, 0), dims=("band", "y", "x"), name="cube")
     found.to_zarr("scene.zarr", mode="w")
 
@@ -88,84 +88,69 @@ def region(first: int) -> None:
     np.save("scene.npy", cube())
 
 
+def npy(seed: int = 0) -> None:
+    np.save("scene.npy", cube(seed))
+
+
+def one_value() -> None:
+    np.lib.format.open_memmap("scene.npy", mode="r+")[3, 4, 5] = 1
+
+
+def nothing() -> None:
+    pass
+
+
 BADBAND = f"{{{','.join(['0'] + ['1'] * (BANDS - 1))}}}"
+BOTH_TILES = ["left.tif", "right.tif"]
 # made before and after the kill, scenes with options before and after, what is named
 CHANGES = {
-    "npy": (
-        lambda: np.save("scene.npy", cube()), lambda: np.save("scene.npy", cube(1)),
-        ["scene.npy"], None, "values",
-    ),
-    "npy, one value": (
-        lambda: np.save("scene.npy", cube()),
-        lambda: np.lib.format.open_memmap("scene.npy", mode="r+").__setitem__((3, 4, 5), 1),
-        ["scene.npy"], None, "values",
-    ),
-    "mat": (
-        lambda: scipy.io.savemat("s.mat", {"cube": cube()}),
-        lambda: scipy.io.savemat("s.mat", {"cube": cube(1)}), ["s.mat"], None, "values",
-    ),
-    "mat 7.3": (
-        lambda: hdf5("s.mat", cube=cube()), lambda: hdf5("s.mat", cube=cube(1)),
-        ["s.mat"], None, "values",
-    ),
-    "npz": (
-        lambda: np.savez("s.npz", cube=cube()), lambda: np.savez("s.npz", cube=cube(1)),
-        ["s.npz"], None, "values",
-    ),
-    "GeoTIFF": (
-        lambda: geotiff("s.tif", cube()), lambda: geotiff("s.tif", cube(1)),
-        ["s.tif"], None, "values",
-    ),
-    "first tile": (
-        lambda: tiles(0, 0), lambda: tiles(1, 0), ["left.tif", "right.tif"], None, "values",
-    ),
-    "second tile": (
-        lambda: tiles(0, 0), lambda: tiles(0, 1), ["left.tif", "right.tif"], None, "values",
-    ),
+    "npy": (npy, lambda: npy(1), ["scene.npy"], None, "values"),
+    "npy, one value": (npy, one_value, ["scene.npy"], None, "values"),
+    **{
+        f"{kind}": (partial(save, 0), partial(save, 1), [path], None, "values")
+        for kind, path, save in (
+            ("mat", "s.mat", lambda seed: scipy.io.savemat("s.mat", {"cube": cube(seed)})),
+            ("mat 7.3", "s.mat", lambda seed: hdf5("s.mat", cube=cube(seed))),
+            ("npz", "s.npz", lambda seed: np.savez("s.npz", cube=cube(seed))),
+            ("GeoTIFF", "s.tif", lambda seed: geotiff("s.tif", cube(seed))),
+            ("Zarr", "scene.zarr", zarr),
+        )
+    },
+    "first tile": (lambda: tiles(0, 0), lambda: tiles(1, 0), BOTH_TILES, None, "values"),
+    "second tile": (lambda: tiles(0, 0), lambda: tiles(0, 1), BOTH_TILES, None, "values"),
     "another second tile": (
-        lambda: tiles(0, 0), lambda: tiles(0, 1, "other.tif"),
-        ["left.tif", "right.tif"], ["left.tif", "other.tif"], "values",
+        lambda: tiles(0, 0), lambda: tiles(0, 1, "other.tif"), BOTH_TILES,
+        ["left.tif", "other.tif"], "values",
     ),
-    "Zarr": (lambda: zarr(0), lambda: zarr(1), ["scene.zarr"], None, "values"),
     "variable": (
-        lambda: np.savez("s.npz", a=cube(), b=cube(1)), lambda: None,
+        lambda: np.savez("s.npz", a=cube(), b=cube(1)), nothing,
         ["s.npz", "--variable", "a"], ["s.npz", "--variable", "b"], "values",
     ),
-    "interleave": (envi, lambda: envi(interleave="bil"), ["scene.hdr"], None, "values"),
-    "byte order": (envi, lambda: envi(byte_order="1"), ["scene.hdr"], None, "values"),
-    "scale": (
-        envi, lambda: envi(reflectance_scale_factor="1000"), ["scene.hdr"], None,
-        "scale (10000.0, now 1000.0)",
-    ),
-    "no data": (
-        envi, lambda: envi(data_ignore_value="0"), ["scene.hdr"], None, "no data (-9999.0, now 0.0",
-    ),
-    "bad bands": (envi, lambda: envi(bbl=BADBAND), ["scene.hdr"], None, "bands in use"),
-    "type": (envi, lambda: envi(data_type="12"), ["scene.hdr"], None, "type (int16, now uint16"),
+    **{
+        f"ENVI, {name}": (envi, partial(envi, **changed), ["scene.hdr"], None, named)
+        for name, changed, named in (
+            ("interleave", {"interleave": "bil"}, "values"),
+            ("byte order", {"byte_order": "1"}, "values"),
+            ("scale", {"reflectance_scale_factor": "1000"}, "scale (10000.0, now 1000.0)"),
+            ("no data", {"data_ignore_value": "0"}, "no data (-9999.0, now 0.0"),
+            ("bad bands", {"bbl": BADBAND}, "bands in use"),
+            ("type", {"data_type": "12"}, "type (int16, now uint16"),
+        )
+    },
     "mask": (
         lambda: region(0), lambda: region(9), ["scene.npy", "--mask", "mask.npy"], None,
         "pixels in use",
     ),
-    "bands": (
-        lambda: np.save("scene.npy", cube()), lambda: None,
-        ["scene.npy"], ["scene.npy", "--bands", "2-12"], "bands in use",
-    ),
-    "neighbors": (
-        lambda: np.save("scene.npy", cube()), lambda: None,
-        ["scene.npy"], ["scene.npy", "--neighbors", "9"], "n_neighbors (12, now 9)",
-    ),
-    "seed": (
-        lambda: np.save("scene.npy", cube()), lambda: None,
-        ["scene.npy"], ["scene.npy", "--seed", "5"], "random_state (0, now 5)",
-    ),
-    "kernel": (
-        lambda: np.save("scene.npy", cube()), lambda: None,
-        ["scene.npy"], ["scene.npy", "--kernel", "gaussian"], "kernel (",
-    ),
-    "components": (
-        lambda: np.save("scene.npy", cube()), lambda: None,
-        ["scene.npy"], ["scene.npy", "--components", "4"], "n_components (None, now 4)",
-    ),
+    **{
+        option: (npy, nothing, ["scene.npy"], ["scene.npy", f"--{option}", value], named)
+        for option, value, named in (
+            ("bands", "2-12", "bands in use"),
+            ("neighbors", "9", "n_neighbors (12, now 9)"),
+            ("seed", "5", "random_state (0, now 5)"),
+            ("kernel", "gaussian", "kernel ("),
+            ("components", "4", "n_components (None, now 4)"),
+        )
+    },
 }  # fmt: skip
 
 

@@ -28,13 +28,13 @@ from diffclass_hyperspectral import (
     write_points,
 )
 from diffclass_hyperspectral.commands.suggest import suggest as command
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.io.maps import write_raster
 
+from ..writers import PLACE
+
 FAST = ["--components", "6"]
 ROWS, COLUMNS = 48, 52
-UTM = Georeference((30.0, 0.0, 500000.0, 0.0, -30.0, 5400000.0), "EPSG:32633")
 
 
 @pytest.fixture(scope="module")
@@ -53,22 +53,17 @@ def ids(tissue):
 
 
 @pytest.fixture
-def files(tmp_path, tissue, ids):
-    np.save(tmp_path / "scene.npy", tissue.cube)
-    np.save(tmp_path / "labels.npy", ids)
-    return tmp_path
+def files(folder, tissue, ids):
+    np.save("scene.npy", tissue.cube)
+    np.save("labels.npy", ids)
+    return folder
 
 
 @pytest.fixture
-def suggest(files, capsys):
+def suggest(files, works):
     def called(*words, scene="scene.npy", labels="labels.npy", output="out.csv", code=0):
-        inputs = [str(files / scene), "--labels", str(files / labels)]
-        words = [str(files / word) if word.endswith(".json") else word for word in words]
-        outputs = ["-o", str(files / output)]
-        got = run(["suggest", *inputs, *outputs, *FAST, *words, "--json", "-q"])
-        said = capsys.readouterr()
-        assert got == code, said.err
-        return json.loads(said.out) if code in (0, 4) else said.err
+        given = [] if labels is None else ["--labels", labels]
+        return works("suggest", scene, *given, "-o", output, *FAST, *words, code=code)
 
     return called
 
@@ -113,17 +108,14 @@ def test_a_table(rule, suggest, files, ids):
 
 @pytest.mark.parametrize("label_mode", ["summed", "absorbing"])
 @pytest.mark.parametrize("rounds", ["0", "2"])
-def test_ranking_margins_and_map_agree(suggest, files, capsys, label_mode, rounds):
+def test_ranking_margins_and_map_agree(suggest, files, works, label_mode, rounds):
     """Also where the walk is warped: what is ranked is what is printed, and what classify maps."""
     walk = ["--label-mode", label_mode, "--rounds", rounds]
     suggest("--rule", "margin", "-n", "5", "--min-distance", "0", *walk)
-    scene, labels = str(files / "scene.npy"), str(files / "labels.npy")
-    words = ["classify", scene, "--labels", labels, "-o", str(files / "map.npy"), *FAST, "-q"]
-    words += walk
-    assert run([*words, "--margin", str(files / "m.npy")]) == 0
-    capsys.readouterr()
-    margin, found = np.load(files / "m.npy"), np.load(files / "map.npy")
-    least = np.sort(margin[np.load(files / "labels.npy") == 0])[:5]
+    words = ["--labels", "labels.npy", "-o", "map.npy", "--margin", "m.npy", *FAST]
+    works("classify", "scene.npy", *words, *walk)
+    margin, found = np.load("m.npy"), np.load("map.npy")
+    least = np.sort(margin[np.load("labels.npy") == 0])[:5]
     rows = table(files / "out.csv")
     np.testing.assert_allclose([float(row["margin"]) for row in rows], least, atol=1e-6)
     for row in rows:
@@ -158,12 +150,6 @@ def test_the_function_chooses_by_a_classifier_of_all_labels(rule, tissue, ids):
     assert forecasts == [found.memory]
 
 
-def test_the_same_twice(suggest, files):
-    first = suggest("--seed", "3")["suggestions"]
-    assert suggest("--seed", "3", "--overwrite")["suggestions"] == first
-    assert len(first) == 10
-
-
 def test_pixels_without_data_are_not_suggested(suggest, files, tissue):
     cube = tissue.cube.copy()
     cube[:, :10] = np.nan
@@ -172,15 +158,8 @@ def test_pixels_without_data_are_not_suggested(suggest, files, tissue):
     assert min(pixel["column"] for pixel in report["suggestions"]) >= 10
 
 
-def test_geojson_needs_coordinates(suggest, files):
-    assert "write a .csv" in suggest("-n", "2", output="out.geojson", code=2)
-    assert not (files / "out.geojson").exists()
-
-
 def test_map_coordinates_and_filled_in_classes(suggest, files, tissue):
-    pytest.importorskip("rasterio")
-    pytest.importorskip("pyogrio")
-    write_raster(files / "scene.img", tissue.cube, map_info=map_info_of(UTM))
+    write_raster(files / "scene.img", tissue.cube, map_info=PLACE)
     report = suggest("-n", "8", scene="scene.img", output="out.geojson")
     for pixel in report["suggestions"]:
         assert pixel["x"] == pytest.approx(500000 + 30 * (pixel["column"] + 0.5))
@@ -199,15 +178,8 @@ def test_map_coordinates_and_filled_in_classes(suggest, files, tissue):
 
 
 def test_degrees_need_no_library(tmp_path):
-    pixel = Suggestion(
-        rank=1,
-        point={"row": 3, "column": 4, "x": 15.25, "y": 48.5},
-        rule="margin",
-        score=0.5,
-        current_class=2,
-        current_name="corn",
-        margin=0.5,
-    )
+    point = {"row": 3, "column": 4, "x": 15.25, "y": 48.5}
+    pixel = Suggestion(1, point, "margin", 0.5, 2, "corn", 0.5)
     write_points(tmp_path / "p.geojson", [pixel], crs="EPSG:4326")
     written = json.loads((tmp_path / "p.geojson").read_text())
     assert written["features"][0]["geometry"]["coordinates"] == [15.25, 48.5]
@@ -215,18 +187,12 @@ def test_degrees_need_no_library(tmp_path):
     assert json.loads((tmp_path / "none.geojson").read_text())["features"] == []
 
 
-def test_fewer_than_asked_for(suggest, files, capsys):
-    report = suggest("-n", "9", "--min-distance", "45")
-    assert 1 <= len(report["suggestions"]) < 9
-
-
 def test_text_and_report(files, capsys):
-    words = [str(files / "scene.npy"), "--labels", str(files / "labels.npy"), *FAST]
-    outputs = ["-o", str(files / "out.csv"), "--report", str(files / "r.json")]
-    assert run(["suggest", *words, *outputs, "-n", "3", "--min-distance", "45"]) == 0
-    said = capsys.readouterr()
-    assert "class now" in said.out
+    words = ["--labels", "labels.npy", "-o", "out.csv", "--report", "r.json", *FAST]
+    assert run(["suggest", "scene.npy", *words, "-n", "9", "--min-distance", "45"]) == 0
+    assert "class now" in capsys.readouterr().out
     report = json.loads((files / "r.json").read_text())
+    assert 1 <= len(report["suggestions"]) < 9  # fewer than asked for
     assert report["rule"] == "coverage"
     assert {"suggestions", "total"} <= set(report["seconds"])
 
@@ -242,61 +208,45 @@ def test_too_short_a_time_is_code_4_with_the_pixels_written(suggest, files, ids)
 
 
 @pytest.mark.parametrize(
-    ("words", "options", "code", "says"),
+    ("words", "code", "says"),
     [
-        ([], {"output": "out.txt"}, 2, ".txt"),
-        ([], {"output": "labels.npy"}, 2, ".npy"),
-        ([], {"output": "nowhere.d/out.csv"}, 2, "nowhere.d"),
-        (["--rule", "luck"], {}, 2, "luck"),
-        (["-n", "0"], {}, 2, "0"),
-        (["--min-distance", "-1"], {}, 2, "-1"),
-        (["--neighbors", "99999"], {}, 2, "at most"),
-        (["--report", "out.json"], {"output": "out.json"}, 2, "two outputs"),
-        ([], {"scene": "none.npy"}, 3, "none.npy"),
-        ([], {"labels": "none.npy"}, 3, "none.npy"),
-        ([], {"labels": "full.npy"}, 3, "all pixels"),
-        ([], {"labels": "empty.npy"}, 3, "no pixel is labelled"),
+        ("scene.npy --labels labels.npy -o out.txt", 2, ".txt"),
+        ("scene.npy --labels labels.npy -o labels.npy", 2, ".npy"),
+        ("scene.npy --labels labels.npy -o nowhere.d/out.csv", 2, "nowhere.d"),
+        ("scene.npy --labels labels.npy -o out.geojson", 2, "write a .csv"),
+        ("scene.npy --labels labels.npy -o kept.csv", 2, "exists"),
+        ("scene.npy --labels labels.npy -o out.csv --rule luck", 2, "luck"),
+        ("scene.npy --labels labels.npy -o out.csv -n 0", 2, "0"),
+        ("scene.npy --labels labels.npy -o out.csv --min-distance -1", 2, "-1"),
+        ("scene.npy --labels labels.npy -o out.csv --neighbors 99999", 2, "at most"),
+        ("scene.npy --labels labels.npy -o out.json --report out.json", 2, "two outputs"),
+        ("none.npy --labels labels.npy -o out.csv", 3, "none.npy"),
+        ("scene.npy --labels none.npy -o out.csv", 3, "none.npy"),
+        ("scene.npy --labels full.npy -o out.csv", 3, "all pixels"),
+        ("scene.npy --labels empty.npy -o out.csv", 3, "no pixel is labelled"),
     ],
 )
-def test_what_cannot_work(words, options, code, says, suggest, files, tissue):
-    np.save(files / "full.npy", tissue.truth)
-    np.save(files / "empty.npy", np.zeros((ROWS, COLUMNS), dtype=int))
-    before = sorted(files.iterdir())
-    assert says in suggest(*words, code=code, **options)
-    assert sorted(files.iterdir()) == before
-
-
-def test_an_output_that_exists(suggest, files):
-    (files / "out.csv").write_text("kept")
-    assert "exists" in suggest(code=2)
-    assert (files / "out.csv").read_text() == "kept"
+def test_what_cannot_work(words, code, says, files, fails, tissue):
+    np.save("full.npy", tissue.truth)
+    np.save("empty.npy", np.zeros((ROWS, COLUMNS), dtype=int))
+    (files / "kept.csv").write_text("kept")
+    fails("suggest", *words.split(), *FAST, code=code, says=says)
 
 
 @pytest.mark.data
-def test_salinas_a(tmp_path, data_folder, capsys):
-    folder = data_folder / "salinas_a"
-    words = [
-        "suggest", str(folder / "SalinasA_corrected.mat"),
-        "--labels", str(folder / "SalinasA_gt.mat"),
-        "-o", str(tmp_path / "points.csv"), "-n", "5", "--json",
-    ]  # fmt: skip
-    assert run(words) == 0
-    truth = read_labels(folder / "SalinasA_gt.mat").ids
-    for pixel in json.loads(capsys.readouterr().out)["suggestions"]:
+def test_salinas_a(folder, data_folder, works):
+    scene, labels = (data_folder / f"salinas_a/SalinasA_{name}.mat" for name in ("corrected", "gt"))
+    truth = read_labels(labels).ids
+    report = works("suggest", scene, "--labels", labels, "-o", "points.csv", "-n", "5")
+    for pixel in report["suggestions"]:
         assert truth[pixel["row"], pixel["column"]] == 0
 
 
 # Without any label
 
 
-def first(files, *words):
-    words = ["suggest", str(files / "scene.npy"), "-o", str(files / "first.csv"), *FAST, *words]
-    return run([*words, "--json", "-q"])
-
-
-def test_without_labels_pixels_stand_for_the_scene(files, tissue, capsys):
-    assert first(files, "-n", "6") == 0
-    report = json.loads(capsys.readouterr().out)
+def test_without_labels_pixels_stand_for_the_scene(suggest, files, tissue):
+    report = suggest("-n", "6", labels=None)
     assert report["rule"] == "coverage"
     assert report["tau"] is None
     places = [(pixel["row"], pixel["column"]) for pixel in report["suggestions"]]
@@ -305,25 +255,24 @@ def test_without_labels_pixels_stand_for_the_scene(files, tissue, capsys):
     assert 0 < sum(scores) < 1
     # six pixels find all three classes
     assert {tissue.truth[place] for place in places} >= {1, 2, 3}
-    rows = list(csv.DictReader((files / "first.csv").read_text().splitlines()))
+    rows = table(files / "out.csv")
     assert [(int(row["row"]), int(row["column"])) for row in rows] == places
     assert {row["margin"] for row in rows} == {""}
     distances = [np.hypot(*np.subtract(p, q)) for p in places for q in places if p != q]
     assert min(distances) >= 5  # the default
 
 
-def test_first_pixels_become_labels(files, tissue, capsys):
-    write_raster(files / "scene.img", tissue.cube, map_info=map_info_of(UTM))
-    words = ["suggest", str(files / "scene.img"), "-o", str(files / "first.geojson"), *FAST]
-    assert run([*words, "-n", "3", "--json", "-q"]) == 0
-    capsys.readouterr()
-    found = json.loads((files / "first.geojson").read_text())
-    assert {feature["properties"]["class"] for feature in found["features"]} == {None}
-    assert {feature["properties"]["margin"] for feature in found["features"]} == {None}
+def test_first_pixels_become_labels(suggest, files, tissue):
+    write_raster("scene.img", tissue.cube, map_info=PLACE)
+    suggest("-n", "3", scene="scene.img", labels=None, output="first.geojson")
+    found = json.loads((files / "first.geojson").read_text())["features"]
+    assert {(one["properties"]["class"], one["properties"]["margin"]) for one in found} == {
+        (None, None)
+    }
 
 
 def test_first_pixels_are_said_to_be_fewer(files, capsys):
-    words = ["suggest", str(files / "scene.npy"), "-o", str(files / "few.csv"), *FAST]
+    words = ["suggest", "scene.npy", "-o", "few.csv", *FAST]
     assert run([*words, "-n", "5", "--min-distance", "40"]) == 0
     said = capsys.readouterr()
     assert "pixels lie 40 pixels apart" in said.out + said.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -90,59 +89,39 @@ def test_estimates_hold_the_truth_as_often_as_they_say(rng, by_class):
     np.testing.assert_allclose(np.mean(means, axis=0), shares, atol=0.01)
 
 
-@pytest.mark.parametrize("ending", [".geojson", ".gpkg"])
-def test_the_command_and_back(tmp_path, rng, ending, capsys):
+@pytest.mark.parametrize(("ending", "driver"), [(".geojson", "GeoJSON"), (".gpkg", "GPKG")])
+def test_the_command_and_back(folder, rng, ending, driver, works, fails, capsys):
     found, truth = map_and_truth(rng)
-    write_class_map(tmp_path / "map.tif", found, TABLE, map_info=PLACE)
-    points = tmp_path / f"points{ending}"
-    words = ["suggest", str(tmp_path / "map.tif"), "--for-validation", "90", "--by-class"]
-    assert run([*words, "-o", str(points)]) == 0
-    said = capsys.readouterr().out
-    assert "water" in said
+    write_class_map("map.tif", found, TABLE, map_info=PLACE)
+    words = ["suggest", "map.tif", "--for-validation", "90", "--by-class", "-o", f"points{ending}"]
+    for other in (["--rule", "margin"], ["--labels", "x.tif"]):
+        fails(*words, *other, code=2, says="no effect")
+    assert run(words) == 0
+    assert "water" in capsys.readouterr().out
     # filled in as in a GIS
-    layer = pyogrio.raw.read(points)
-    meta, _, geometry, columns = layer
+    meta, _, geometry, columns = pyogrio.raw.read(f"points{ending}")
     fields = dict(zip(meta["fields"], columns, strict=True))
     assert "current_class" not in fields
-    names = {1: "water", 2: "wood", 3: "field"}
-    fields["class"] = np.array(
-        [names[int(truth[r, c])] for r, c in zip(fields["row"], fields["column"], strict=True)],
-        dtype=object,
-    )
-    filled = tmp_path / f"filled{ending}"
+    names = [
+        TABLE[int(truth[r, c])].name for r, c in zip(fields["row"], fields["column"], strict=True)
+    ]
+    fields["class"] = np.array(names, dtype=object)
     pyogrio.raw.write(
-        filled, geometry, [*fields.values()], [*fields], geometry_type="Point", crs=meta["crs"],
-        driver={".gpkg": "GPKG", ".geojson": "GeoJSON"}[ending],
+        f"filled{ending}", geometry, [*fields.values()], [*fields], geometry_type="Point",
+        crs=meta["crs"], driver=driver,
     )  # fmt: skip
-    assert run(["evaluate", str(tmp_path / "map.tif"), str(filled), "--areas", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    drawn = read_labels(filled, grid=read_labels(tmp_path / "map.tif"))
+    report = works("evaluate", "map.tif", f"filled{ending}", "--areas")
+    drawn = read_labels(f"filled{ending}", grid=read_labels("map.tif"))
     assert (drawn.ids > 0).sum() == 90
     assert report["areas"]["n_points"] == 90
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--rule", "margin"], "have no effect|has no effect"),
-        (["--labels", "x.tif"], "has no effect"),
-    ],
-)
-def test_options_of_other_jobs_are_refused(tmp_path, rng, words, message, capsys):
-    write_class_map(tmp_path / "map.tif", map_and_truth(rng)[0], TABLE, map_info=PLACE)
-    every = ["suggest", str(tmp_path / "map.tif"), "--for-validation", "9", *words]
-    assert run([*every, "-o", str(tmp_path / "p.gpkg")]) == 2
-    assert "no effect" in capsys.readouterr().err
-    assert not (tmp_path / "p.gpkg").exists()
-
-
-def test_what_cannot_be_drawn(rng, tmp_path):
-    labels = LabelImage.from_array(np.array([[1, 2, 0]]))
-    with pytest.raises(DataError, match="2 pixels have a class"):
-        validation_design(labels, 3)
-    with pytest.raises(ParameterError, match="at least 4"):
-        validation_design(LabelImage.from_array(np.array([[1, 2, 1, 2]])), 3)
-    with pytest.raises(ParameterError, match="at least 1"):
-        validation_design(labels, 0)
-    with pytest.raises(DataError, match="0 pixels"):
-        validation_design(LabelImage.from_array(np.zeros((2, 2), int)), 1)
+def test_what_cannot_be_drawn():
+    for ids, n, error, says in (
+        ([[1, 2, 0]], 3, DataError, "2 pixels have a class"),
+        ([[1, 2, 1, 2]], 3, ParameterError, "at least 4"),
+        ([[1, 2, 0]], 0, ParameterError, "at least 1"),
+        ([[0, 0]], 1, DataError, "0 pixels"),
+    ):
+        with pytest.raises(error, match=says):
+            validation_design(LabelImage.from_array(np.array(ids)), n)

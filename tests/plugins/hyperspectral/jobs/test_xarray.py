@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+from functools import partial
 
 import dask.array
 import numpy as np
+import pyogrio.raw
 import pytest
 import rasterio
 import rioxarray
+import shapely
 import xarray as xr
 
 import diffclass_hyperspectral.xarray  # noqa: F401
@@ -31,15 +34,12 @@ from diffclass_hyperspectral import (
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.io.georeference import (
-    Georeference,
-    georeference_of,
-    map_info_of,
-)
+from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, map_info_of
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.tiles import read_tile_labels
 
-PLACE = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
+from ..writers import PLACE, UTM, refuses
+
 TISSUE = make_tissue_scene(48, 50, n_bands=8, random_state=0)
 
 
@@ -55,12 +55,11 @@ def make_cube(data=None, *, dims=("y", "x", "band"), name="reflectance"):
     return cube.rio.write_crs("EPSG:32633").transpose(*dims)
 
 
-def fails(source, *words, **options):
-    with pytest.raises(DataError) as caught:
-        open_scene(source, **options)
-    for word in words:
-        assert word in str(caught.value), caught.value
-    assert "\n" not in str(caught.value)
+def labels_on(cube, ids=TISSUE.labels):
+    return xr.DataArray(ids, dims=("y", "x"), coords={"y": cube.y, "x": cube.x})
+
+
+fails = partial(refuses, open_scene, named="")
 
 
 # --- cubes in ------------------------------------------------------------------------------------
@@ -72,7 +71,7 @@ def test_dimensions_in_any_order(dims):
     assert (scene.shape, scene.format, scene.path.name) == ((48, 50, 8), "xarray", "reflectance")
     np.testing.assert_array_equal(np.asarray(scene.data), TISSUE.cube.astype(np.float32))
     np.testing.assert_allclose(scene.wavelengths, np.linspace(450, 900, 8))
-    assert georeference_of(scene.map_info) == PLACE
+    assert georeference_of(scene.map_info) == UTM
 
 
 @pytest.mark.parametrize(
@@ -116,7 +115,7 @@ def test_what_attributes_say_of_values():
 def test_what_rioxarray_opens_is_what_the_reader_opens(tmp_path):
     path = tmp_path / "scene.tif"
     bands = [f"band {i} ({450 + 50 * i} nm)" for i in range(8)]
-    write_raster(path, TISSUE.cube, band_names=bands, map_info=map_info_of(PLACE))
+    write_raster(path, TISSUE.cube, band_names=bands, map_info=PLACE)
     own = open_scene(path)
     for options in ({}, {"chunks": {"y": 5}}, {"masked": True}, {"parse_coordinates": False}):
         with rioxarray.open_rasterio(path, **options) as cube:
@@ -169,22 +168,16 @@ def test_datasets():
 def test_a_variable_for_each_band_as_odc_stac_loads_them(times):
     """Lazy variables on one grid, with a time, a coordinate system and a value for no data."""
     cube = np.rint(1000 * TISSUE.cube).astype(np.int16)
-    rows = 5.4e6 - 30 * (np.arange(48) + 0.5)
-    columns = 5e5 + 30 * (np.arange(50) + 0.5)
-    dims = ("y", "x") if times is None else ("time", "y", "x")
     names = [f"B{k:02}" for k in range(1, 9)]
-    variables = {}
-    for k, name in enumerate(names):
-        plane = dask.array.from_array(cube[..., k], chunks=(16, 50))
-        variables[name] = (dims, plane if times is None else plane[None], {"nodata": -9})
-    loaded = xr.Dataset(variables, coords={"y": rows, "x": columns})
+    bands = make_cube(cube).chunk({"y": 16}).drop_vars("wavelength")
+    loaded = xr.Dataset({name: bands[..., k].assign_attrs(nodata=-9)
+                         for k, name in enumerate(names)})  # fmt: skip
     if times:
-        loaded = loaded.assign_coords(time=[np.datetime64("2026-06-01")])
-    loaded = loaded.rio.write_crs("EPSG:32633")
+        loaded = loaded.expand_dims(time=[np.datetime64("2026-06-01")])
     scene = open_scene(loaded)
     assert (scene.shape, scene.ignore_value) == ((48, 50, 8), -9)
     assert scene.band_names == tuple(names)
-    assert georeference_of(scene.map_info) == PLACE
+    assert georeference_of(scene.map_info) == UTM
     np.testing.assert_array_equal(scene.data, cube)
     maps = loaded.diffclass.classify(LabelImage.from_array(TISSUE.labels))
     assert maps.class_map.rio.crs == "EPSG:32633"
@@ -195,10 +188,8 @@ def test_dimensions_that_say_too_little():
     single = xr.DataArray(np.ones((1, 3, 4, 5)), dims=("time", "y", "x", "band"))
     assert open_scene(single).shape == (3, 4, 5)
     fails(xr.DataArray(np.zeros(3), dims=("y",)), "rows, columns and bands")
-    fails(
-        make_cube().assign_coords(wavelength=("band", [1.0, 2, 3, np.nan, 5, 6, 7, 8])),
-        "wavelength",
-    )
+    gap = [1.0, 2, 3, np.nan, 5, 6, 7, 8]
+    fails(make_cube().assign_coords(wavelength=("band", gap)), "wavelength")
     fails(make_cube().assign_attrs(scale_factor=0), "the gain 0")
 
 
@@ -209,21 +200,19 @@ def opened_by_rioxarray(folder):
     """Return the cube with the transform that rioxarray leaves on every choice of rows."""
     path = folder / "scene.tif"
     if not path.exists():
-        write_raster(path, TISSUE.cube, map_info=map_info_of(PLACE))
+        write_raster(path, TISSUE.cube, map_info=PLACE)
     with rioxarray.open_rasterio(path) as cube:
         return cube.load()
 
 
 def polygons(path, transform, *, row, column):
     """Write two squares of 4 x 4 pixels, the second ten columns beside the first."""
-    shapely = pytest.importorskip("shapely")
-    pyogrio = pytest.importorskip("pyogrio.raw")
     a, _, c, _, e, f = transform
     squares = [
         shapely.box(c + a * left, f + e * (row + 4), c + a * (left + 4), f + e * row)
         for left in (column, column + 10)
     ]
-    pyogrio.write(
+    pyogrio.raw.write(
         path, shapely.to_wkb(squares), [np.array([1, 2])], ["class"], geometry_type="Polygon",
         crs="EPSG:32633", driver="GPKG",
     )  # fmt: skip
@@ -242,7 +231,7 @@ def test_coordinates_rule_over_a_stale_transform(tmp_path):
     ):
         place = georeference_of(open_scene(part).map_info)
         assert place.transform == pytest.approx(transform, abs=1e-6)
-        assert place.crs == PLACE.crs
+        assert place.crs == UTM.crs
     single = make_cube()[3:4]  # nothing says how large its only row is
     assert georeference_of(open_scene(single).map_info) is None
 
@@ -254,17 +243,17 @@ def test_uneven_coordinates_are_refused_where_a_position_is_needed(tmp_path):
     scene = open_scene(part)
     assert scene.georeference is None
     assert scene.describe()["map_info"] is None
-    shapes = polygons(tmp_path / "labels.gpkg", PLACE.transform, row=22, column=5)
+    shapes = polygons(tmp_path / "labels.gpkg", UTM.transform, row=22, column=5)
     with pytest.raises(DataError, match=r"y are uneven \(steps from -270 to -30\).*give an image"):
         read_labels(shapes, grid=scene)
     with pytest.raises(DataError, match=r"y are uneven.*for a box"):
         open_scene(part, roi=(5e5, 5.39e6, 5.001e6, 5.4e6))
     picture = TISSUE.labels[rows]
     elsewhere = tmp_path / "labels.tif"
-    write_class_map(elsewhere, picture, map_info=map_info_of(PLACE))
+    write_class_map(elsewhere, picture, map_info=PLACE)
     with pytest.raises(DataError, match=r"y are uneven.*other coordinates"):
         part.diffclass.classify(elsewhere)
-    same = xr.DataArray(picture, dims=("y", "x"), coords={"y": part.y, "x": part.x})
+    same = labels_on(part, picture)
     with pytest.raises(DataError, match=r"y are uneven.*other coordinates"):
         part.diffclass.classify(same.assign_coords(y=same.y + 30))
     expected = part.diffclass.classify(picture)  # rows and columns need no place
@@ -315,16 +304,14 @@ def test_rows_and_columns_may_run_either_way(tmp_path, straight_map, down, right
     straight = make_cube()
     turned = straight[::down, ::right]
     expected = straight_map[::down, ::right]
-    write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=map_info_of(PLACE))
-    picture = xr.DataArray(
-        TISSUE.labels, dims=("y", "x"), coords={"y": straight.y, "x": straight.x}
-    )
+    write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=PLACE)
+    picture = labels_on(straight)
     for labels in (tmp_path / "labels.tif", picture, picture[::-1], picture.rio.write_crs(32633).T):
         found = turned.diffclass.classify(labels).class_map
         # which pixel of a stroke is held out goes by the order of the pixels
         assert (found != expected).mean() < 0.005
         xr.testing.assert_equal(found.y, turned.y)
-    shapes = polygons(tmp_path / "labels.gpkg", PLACE.transform, row=20, column=5)
+    shapes = polygons(tmp_path / "labels.gpkg", UTM.transform, row=20, column=5)
     ids = read_labels(shapes, grid=open_scene(turned)).ids
     np.testing.assert_array_equal(
         ids[::down, ::right], read_labels(shapes, grid=open_scene(straight)).ids
@@ -347,9 +334,9 @@ def test_tiles_that_run_either_way_make_one_mosaic(tmp_path, chunks):
     parts = [cube[:20, :30], cube[20:, :30][::-1], cube[:, 30:][::-1, ::-1]]
     tiles = open_tiles([part if chunks is None else part.chunk(chunks) for part in parts])
     assert tiles.is_mosaic
-    assert tiles.scene.georeference == PLACE
+    assert tiles.scene.georeference == UTM
     np.testing.assert_array_equal(np.asarray(tiles.scene.data), TISSUE.cube.astype(np.float32))
-    picture = xr.DataArray(TISSUE.labels, dims=("y", "x"), coords={"y": cube.y, "x": cube.x})
+    picture = labels_on(cube)
     back = read_labels(picture.rio.write_crs(32633)[::-1, ::-1])
     np.testing.assert_array_equal(read_tile_labels(back, tiles).ids, TISSUE.labels)
     one = read_labels(picture.rio.write_crs(32633)[20:, :30])  # runs as the grid, its tile does not
@@ -363,7 +350,7 @@ def np_labels(part):
 
 def test_without_a_stated_system_numbers_that_meet_count():
     cube = make_cube().drop_vars("spatial_ref")
-    picture = xr.DataArray(TISSUE.labels, dims=("y", "x"), coords={"y": cube.y, "x": cube.x})
+    picture = labels_on(cube)
     expected = cube.diffclass.classify(TISSUE.labels).class_map
     turned = picture[::-1].rio.write_crs(32633)
     np.testing.assert_array_equal(cube.diffclass.classify(turned).class_map, expected)
@@ -402,14 +389,14 @@ def test_the_accessor_gives_the_map_of_the_scene(dims, tmp_path):
 
     found.class_map.rio.to_raster(tmp_path / "map.tif")
     with rasterio.open(tmp_path / "map.tif") as raster:
-        assert (tuple(raster.transform)[:6], raster.nodata) == (PLACE.transform, 0)
+        assert (tuple(raster.transform)[:6], raster.nodata) == (UTM.transform, 0)
         assert raster.crs.to_epsg() == 32633
     for source in (tmp_path / "map.tif", found.class_map, found):
         back = read_labels(source)
         np.testing.assert_array_equal(back.ids, expected.class_map)
         assert {e.id: e.name for e in back.table} == {e.id: e.name for e in made_labels().table}
         assert back.table[2].color == (9, 8, 7)
-        assert georeference_of(back.map_info) == PLACE
+        assert georeference_of(back.map_info) == UTM
     found.probability.rio.to_raster(tmp_path / "p.tif")
     assert open_scene(tmp_path / "p.tif").shape == (48, 50, 3)
 
@@ -426,34 +413,29 @@ def test_the_stability_where_it_was_asked_for():
 def test_labels_of_any_kind(tmp_path):
     cube = make_cube(dims=("band", "y", "x"))
     picture = xr.DataArray(TISSUE.labels, dims=("y", "x"))
-    write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=map_info_of(PLACE))
-    maps = [
-        cube.diffclass.classify(labels).class_map.to_numpy()
-        for labels in (TISSUE.labels, picture, picture.T, tmp_path / "labels.tif")
-    ]
-    for other in maps[1:]:
-        np.testing.assert_array_equal(other, maps[0])
+    write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=PLACE)
+    expected = cube.diffclass.classify(TISSUE.labels)
+    several = xr.Dataset({"mask": cube[0].drop_vars("wavelength"), "reflectance": cube})
+    for given, labels in (
+        (cube, picture), (cube, picture.T), (cube, tmp_path / "labels.tif"),
+        (several, TISSUE.labels),
+    ):  # fmt: skip
+        found = given.diffclass.classify(labels)
+        np.testing.assert_array_equal(found.class_map, expected.class_map)
+    held = several.diffclass.classify(TISSUE.truth, holdout=Holdout("random", 4, 3))
+    assert json.loads(held.attrs["report"])["holdout"]
     shifted = picture.assign_coords(y=cube.y - 300, x=cube.x).rio.write_crs(32633)
     down = np.vstack([np.zeros((10, 50), int), TISSUE.labels[:-10]])
     found = cube.diffclass.classify(shifted).class_map
     np.testing.assert_array_equal(found, cube.diffclass.classify(down).class_map)
 
 
-def test_a_dataset_is_classified_as_its_cube():
-    cube = make_cube(dims=("band", "y", "x"))
-    several = xr.Dataset({"mask": cube[0].drop_vars("wavelength"), "reflectance": cube})
-    found = several.diffclass.classify(TISSUE.truth, holdout=Holdout("random", 4, 3))
-    alone = cube.diffclass.classify(TISSUE.truth, holdout=Holdout("random", 4, 3))
-    xr.testing.assert_identical(found.drop_attrs(deep=False), alone.drop_attrs(deep=False))
-    assert json.loads(found.attrs["report"])["holdout"]
-
-
 def test_a_file_as_a_dataset(tmp_path):
-    write_raster(tmp_path / "scene.tif", TISSUE.cube, map_info=map_info_of(PLACE))
+    write_raster(tmp_path / "scene.tif", TISSUE.cube, map_info=PLACE)
     scene = open_scene(tmp_path / "scene.tif")
     found = classified_dataset(classify_scene(scene, made_labels()).result, scene)
     assert found.rio.crs.to_epsg() == 32633
-    assert tuple(found.class_map.rio.transform(recalc=True))[:6] == PLACE.transform
+    assert tuple(found.class_map.rio.transform(recalc=True))[:6] == UTM.transform
     array = open_scene(xr.DataArray(TISSUE.cube, dims=("y", "x", "band")))
     bare = classified_dataset(classify_scene(array, made_labels()).result, array)
     assert "x" not in bare.coords
@@ -470,7 +452,7 @@ def test_maps_through_netcdf_keep_their_classes(tmp_path, engine):
             assert labels.table == ClassTable.from_ids(
                 [1, 2, 3], names={e.id: e.name for e in made_labels().table}, colors={2: (9, 8, 7)}
             )
-            assert georeference_of(labels.map_info) == PLACE
+            assert georeference_of(labels.map_info) == UTM
 
 
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf"])
@@ -481,7 +463,7 @@ def test_cubes_through_netcdf_keep_their_axes(tmp_path, dims, engine):
     scene = open_scene(tmp_path / "cube.nc")
     np.testing.assert_array_equal(np.asarray(scene.data), TISSUE.cube.astype(np.float32))
     np.testing.assert_allclose(scene.wavelengths, np.linspace(450, 900, 8))
-    assert scene.georeference == PLACE
+    assert scene.georeference == UTM
 
 
 def test_unsigned_values_of_netcdf_3():
@@ -544,4 +526,4 @@ def test_a_map_is_written_with_its_palette(tmp_path):
     written, given = read_labels(tmp_path / "map.tif"), read_labels(maps.class_map)
     np.testing.assert_array_equal(written.ids, given.ids)
     assert written.table == given.table
-    assert georeference_of(written.map_info) == PLACE
+    assert georeference_of(written.map_info) == UTM
