@@ -25,6 +25,7 @@ from ..range_server import served
 from .test_geotiff import CUBE, NM, NORTH_UP, WIDTHS, write_tiff
 
 NAMES = ("B2", "B3", "B8A", "B10")
+CALIBRATED = np.where(CUBE == 7, np.nan, CUBE * np.float32(0.0001) + np.float32(-0.1))
 
 
 def write_bands(folder, names=NAMES, cube=CUBE, **options):
@@ -105,20 +106,18 @@ def test_a_folder_of_tiles_is_told_how_they_are_named(tmp_path):
     for i in range(5):
         place = NORTH_UP @ NORTH_UP.translation(40 * i, 0)
         write_tiff(tmp_path / f"tile_{i}.tif", CUBE[..., :1], transform=place)
-    with pytest.raises(
-        DataError, match=r"5 grids .*; \.\.\.\); .*Tiles are named one by one"
-    ) as told:
+    says = r"5 grids .*; \.\.\.\); .*Tiles are named one by one"
+    with pytest.raises(DataError, match=says) as told:
         open_scene(tmp_path)
     assert str(told.value).count("40 rows") == 3
 
 
 def test_what_is_no_list_of_bands(tmp_path):
-    with pytest.raises(DataError, match="empty"):
-        open_scene([])
-    with pytest.raises(DataError, match="this is a folder"):
-        open_scene(tmp_path)
-    with pytest.raises(DataError, match="no such file"):
-        open_scene([tmp_path / "B1.tif"])
+    for given, says in (
+        ([], "empty"), (tmp_path, "this is a folder"), ([tmp_path / "B1.tif"], "no such file"),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=says):
+            open_scene(given)
 
 
 def test_widths_of_the_files_in_their_order(tmp_path):
@@ -149,26 +148,32 @@ def item_of(files, name="item", *, wavelengths=NM, version="1.1", **band):
         assets[key] = asset
     assets["thumbnail"] = {"href": "./t.png", "type": "image/png", "roles": ["thumbnail"]}
     return {
-        "type": "Feature",
-        "stac_version": "1.1.0" if version == "1.1" else "1.0.0",
-        "stac_extensions": [],
-        "id": name,
-        "geometry": None,
-        "properties": {"datetime": "2026-01-01T00:00:00Z"},
-        "links": [],
+        "type": "Feature", "stac_version": f"{version}.0", "stac_extensions": [], "id": name,
+        "geometry": None, "properties": {"datetime": "2026-01-01T00:00:00Z"}, "links": [],
         "assets": assets,
-    }
+    }  # fmt: skip
+
+
+def save_item(path, item):
+    path.write_text(json.dumps(item))
+    return path
+
+
+SHUFFLED = [2, 0, 3, 1]  # wavelengths put bands in order
+
+
+def shuffled_item(folder, version):
+    files = write_bands(folder, tags=[{}] * 4)
+    centres = [NM[k] for k in SHUFFLED]
+    return item_of([files[k] for k in SHUFFLED], wavelengths=centres, version=version)
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 @pytest.mark.parametrize("remote", [False, True])
 def test_an_item(tmp_path, version, remote):
-    files = write_bands(tmp_path, tags=[{}] * 4)
-    order = [2, 0, 3, 1]  # wavelengths put them in order
-    item = item_of([files[k] for k in order], wavelengths=[NM[k] for k in order], version=version)
-    (tmp_path / "item.json").write_text(json.dumps(item))
+    path = save_item(tmp_path / "item.json", shuffled_item(tmp_path, version))
     with served(tmp_path) as server:
-        place = f"{server.address}/item.json" if remote else tmp_path / "item.json"
+        place = f"{server.address}/item.json" if remote else path
         scene = open_scene(place)
         assert (scene.format, scene.band_names, str(scene.path)) == ("STAC", NAMES, str(place))
         np.testing.assert_allclose(scene.wavelengths, NM)
@@ -182,33 +187,23 @@ def test_an_item(tmp_path, version, remote):
 @pytest.mark.parametrize("last", [0.009, 0, "9 nm", None])
 @pytest.mark.parametrize("version", ["1.0", "1.1", "asset"])
 def test_widths_of_an_item(tmp_path, version, last):
-    files = write_bands(tmp_path, tags=[{}] * 4)
-    order = [2, 0, 3, 1]
-    item = item_of(
-        [files[k] for k in order],
-        wavelengths=[NM[k] for k in order],
-        version="1.0" if version == "1.0" else "1.1",
-    )
+    item = shuffled_item(tmp_path, "1.0" if version == "1.0" else "1.1")
     for key, width in zip(NAMES, (0.006, 0.007, 0.008, last), strict=True):
         asset = item["assets"][key]
         holder = asset if version == "asset" else asset.get("bands", asset.get("eo:bands"))[0]
         holder["full_width_half_max" if version == "1.0" else "eo:full_width_half_max"] = width
-    (tmp_path / "item.json").write_text(json.dumps(item))
-    scene = open_scene(tmp_path / "item.json")
+    scene = open_scene(save_item(tmp_path / "item.json", item))
     np.testing.assert_allclose(scene.wavelengths, NM)
-    if last == 0.009:
-        np.testing.assert_allclose(scene.widths, [6, 7, 8, 9])
-    else:
-        assert scene.widths is None
+    assert last == 0.009 or scene.widths is None
+    np.testing.assert_allclose([6, 7, 8, 9] if scene.widths is None else scene.widths, [6, 7, 8, 9])
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 def test_scales_of_an_item(tmp_path, version):
     files = write_bands(tmp_path)
     item = item_of(files, version=version, scale=0.0001, offset=-0.1, nodata=7)
-    (tmp_path / "item.json").write_text(json.dumps(item))
-    expected = np.where(CUBE == 7, np.nan, CUBE * np.float32(0.0001) + np.float32(-0.1))
-    np.testing.assert_allclose(open_scene(tmp_path / "item.json").data, expected, rtol=1e-6)
+    scene = open_scene(save_item(tmp_path / "item.json", item))
+    np.testing.assert_allclose(scene.data, CALIBRATED, rtol=1e-6)
 
 
 @pytest.mark.parametrize("offset", [0.0, 5.0])
@@ -218,8 +213,7 @@ def test_scales_of_the_files_count_before_those_of_an_item(tmp_path, offset):
         with rasterio.open(path, "r+") as raster:
             raster.scales, raster.offsets = [0.5], [offset]
     item = item_of(files, scale=0.0001, offset=-0.1, nodata=7)
-    (tmp_path / "item.json").write_text(json.dumps(item))
-    scene = open_scene(tmp_path / "item.json")
+    scene = open_scene(save_item(tmp_path / "item.json", item))
     found = np.asarray(scene.data) / scene.scale_factor
     expected = np.where(CUBE == 7, np.nan, CUBE * 0.5 + offset)  # the files state no such value
     found[np.asarray(scene.data) == scene.ignore_value] = np.nan
@@ -229,18 +223,11 @@ def test_scales_of_the_files_count_before_those_of_an_item(tmp_path, offset):
 def several_bands(path, version, **stated):
     """Write an item of one asset with four bands; of each it states lists, or one value."""
     write_tiff(path.with_name("all.tif"), nodata=None)
-    bands = [{} for _ in NM]
-    for name, values in stated.items():
-        for one, value in zip(bands, values, strict=True):
-            one[name] = value
+    bands = [{name: values[k] for name, values in stated.items()} for k in range(len(NM))]
     item = item_of([path.with_name("x_all.tif")], wavelengths=[0.5], version=version)
     asset = item["assets"]["all"] | {"href": "./all.tif"}
-    colon = {
-        "center_wavelength": "eo",
-        "full_width_half_max": "eo",
-        "scale": "raster",
-        "offset": "raster",
-    }
+    colon = {"center_wavelength": "eo", "full_width_half_max": "eo"}
+    colon |= {"scale": "raster", "offset": "raster"}
     if version == "1.1":
         asset["bands"] = [{f"{colon[k]}:{k}" if k in colon else k: v for k, v in one.items()}
                           for one in bands]  # fmt: skip
@@ -249,8 +236,7 @@ def several_bands(path, version, **stated):
                              ("raster:bands", ("scale", "offset", "nodata"))):  # fmt: skip
             asset[group] = [{k: v for k, v in one.items() if k in names} for one in bands]
     item["assets"] = {"all": asset}
-    path.write_text(json.dumps(item))
-    return path
+    return save_item(path, item)
 
 
 OF_BANDS = {
@@ -275,9 +261,8 @@ def test_an_asset_of_several_bands(tmp_path, version, n_stated):
     if n_stated >= 4:
         np.testing.assert_allclose(scene.widths if n_stated > 4 else WIDTHS, WIDTHS)
     assert (scene.wavelengths is None) == (n_stated < 5)
-    assert scene.band_names == (
-        tuple("abcd") if n_stated == 6 else ("all 1", "all 2", "all 3", "all 4")
-    )
+    names = tuple("abcd") if n_stated == 6 else ("all 1", "all 2", "all 3", "all 4")
+    assert scene.band_names == names
 
 
 @pytest.mark.parametrize("where", ["asset", "properties"])
@@ -286,16 +271,15 @@ def test_what_is_stated_of_all_bands(tmp_path, where):
     item = json.loads(path.read_text())
     holder = item["properties"] if where == "properties" else item["assets"]["all"]
     holder |= {"raster:scale": 1e-4, "raster:offset": -0.1, "nodata": 7}
-    path.write_text(json.dumps(item))
-    expected = np.where(CUBE == 7, np.nan, CUBE * np.float32(0.0001) + np.float32(-0.1))
-    np.testing.assert_allclose(open_scene(path).data, expected, rtol=1e-5, atol=1e-7)
+    save_item(path, item)
+    np.testing.assert_allclose(open_scene(path).data, CALIBRATED, rtol=1e-5, atol=1e-7)
 
 
 def test_bands_of_an_item_that_its_file_lacks_are_told(tmp_path):
     path = several_bands(tmp_path / "item.json", "1.1", scale=[0.5] * 4)
     item = json.loads(path.read_text())
     item["assets"]["all"]["bands"].pop()
-    path.write_text(json.dumps(item))
+    save_item(path, item)
     with pytest.warns(UserWarning, match=r"item.json: states 3 bands of all.tif, which has 4, "):
         np.testing.assert_array_equal(open_scene(path).data, CUBE)
 
@@ -316,23 +300,26 @@ def test_an_item_in_python(tmp_path):
 
 
 def test_the_second_asset_of_a_band_is_left_out(tmp_path):
-    files = write_bands(tmp_path)
-    item = item_of(files)
+    item = item_of(write_bands(tmp_path))
     again = item["assets"]["B2"] | {"href": "./nothing.jp2", "type": "image/jp2"}
     item["assets"]["B2-jp2"] = again
-    (tmp_path / "item.json").write_text(json.dumps(item))
-    assert open_scene(tmp_path / "item.json").n_bands == 4
+    assert open_scene(save_item(tmp_path / "item.json", item)).n_bands == 4
 
 
-def two_items(tmp_path):
-    """Write two scenes side by side, and return their items."""
+TWO = np.concatenate([CUBE, CUBE], axis=1)
+
+
+def two_items(tmp_path, absolute=False):
+    """Write two scenes side by side, and return their items, with addresses of this kind."""
     items = []
     for k in range(2):
         folder = tmp_path / f"tile{k}"
         moved = NORTH_UP @ NORTH_UP.translation(30 * k, 0)
         files = write_bands(folder, transform=moved)
         items.append(item_of(files, f"tile{k}"))
-        (folder / f"tile{k}.json").write_text(json.dumps(items[-1]))
+        save_item(folder / f"tile{k}.json", items[-1])
+        for asset in items[-1]["assets"].values() if absolute else ():
+            asset["href"] = str(folder / asset["href"])
     return items
 
 
@@ -345,25 +332,24 @@ def test_a_collection_is_its_items(tmp_path, remote):
         "extent": {"spatial": {"bbox": [[0, 0, 1, 1]]}, "temporal": {"interval": [[None, None]]}},
         "links": [{"rel": "item", "href": f"./tile{k}/tile{k}.json"} for k in range(2)],
     }  # fmt: skip
-    (tmp_path / "collection.json").write_text(json.dumps(collection))
+    path = save_item(tmp_path / "collection.json", collection)
     with served(tmp_path) as server:
-        place = f"{server.address}/collection.json" if remote else tmp_path / "collection.json"
+        place = f"{server.address}/collection.json" if remote else path
         tiles = open_tiles([place])
         assert tiles.is_mosaic
-        np.testing.assert_array_equal(tiles.scene.data, np.concatenate([CUBE, CUBE], axis=1))
+        np.testing.assert_array_equal(tiles.scene.data, TWO)
         with pytest.raises(DataError, match="no STAC item"):
             open_scene(place)
 
 
-def test_a_list_of_items_in_a_file(tmp_path):
-    items = two_items(tmp_path)
-    for k, item in enumerate(items):
-        for asset in item["assets"].values():
-            asset["href"] = str(tmp_path / f"tile{k}" / asset["href"])
-    found = {"type": "FeatureCollection", "features": items}
-    (tmp_path / "found.json").write_text(json.dumps(found))
-    tiles = open_tiles([tmp_path / "found.json"])
-    assert [tile.scene.path.name for tile in tiles.tiles] == ["tile0", "tile1"]
+def test_a_list_of_items_in_a_file(tmp_path, capsys):
+    found = {"type": "FeatureCollection", "features": two_items(tmp_path, absolute=True)}
+    path = save_item(tmp_path / "found.json", found)
+    assert [tile.scene.path.name for tile in open_tiles([path]).tiles] == ["tile0", "tile1"]
+    assert cli.run(["info", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "40 rows x 60 columns x 4 bands" in said
+    assert "scenes       2 on one map grid: tile0, tile1" in said
 
 
 @pytest.mark.parametrize("kind", ["collection", "catalog", "features"])
@@ -375,10 +361,10 @@ def test_relative_addresses_are_relative_to_their_file(tmp_path, monkeypatch, ki
             for asset in item["assets"].values():
                 asset["href"] = f"../tile{k}/{asset['href']}"
         found = {"type": "FeatureCollection", "features": items}
+        save_item(tmp_path / "catalog" / "features.json", found)
     else:
-        extent = pystac.Extent(
-            pystac.SpatialExtent([[0, 0, 1, 1]]), pystac.TemporalExtent([[None, None]])
-        )
+        everywhere = pystac.SpatialExtent([[0, 0, 1, 1]]), pystac.TemporalExtent([[None, None]])
+        extent = pystac.Extent(*everywhere)
         made = pystac.Collection("c", "two tiles", extent)
         root = made
         if kind == "catalog":
@@ -389,15 +375,13 @@ def test_relative_addresses_are_relative_to_their_file(tmp_path, monkeypatch, ki
         root.normalize_hrefs(str(tmp_path / "catalog"))
         root.make_all_asset_hrefs_relative()
         root.save(pystac.CatalogType.SELF_CONTAINED)
-    if kind == "features":
-        (tmp_path / "catalog" / "features.json").write_text(json.dumps(found))
     for folder, name in (
         (tmp_path, f"catalog/{kind}.json"),
         (tmp_path / "catalog", f"{kind}.json"),
     ):
         monkeypatch.chdir(folder)
         tiles = open_tiles([name])
-        np.testing.assert_array_equal(tiles.scene.data, np.concatenate([CUBE, CUBE], axis=1))
+        np.testing.assert_array_equal(tiles.scene.data, TWO)
 
 
 def test_items_that_are_not_on_a_web_server(tmp_path):
@@ -426,9 +410,8 @@ def test_items_that_are_not_on_a_web_server(tmp_path):
 def test_the_library_of_an_address_is_named(monkeypatch, address):
     library = "s3fs" if address.startswith("s3") else "gcsfs"
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(
-        ParameterError, match=f"needs the library {library} .*pip install {library}"
-    ):
+    says = f"needs the library {library} .*pip install {library}"
+    with pytest.raises(ParameterError, match=says):
         open_tiles([address])
 
 
@@ -438,20 +421,6 @@ def test_the_library_of_a_zarr_store_on_a_web_server_is_named(monkeypatch):
         open_scene("https://127.0.0.1:1/scene.zarr")
 
 
-def test_info_of_a_collection(tmp_path, capsys):
-    items = two_items(tmp_path)
-    for k, item in enumerate(items):
-        for asset in item["assets"].values():
-            asset["href"] = str(tmp_path / f"tile{k}" / asset["href"])
-    (tmp_path / "found.json").write_text(
-        json.dumps({"type": "FeatureCollection", "features": items})
-    )
-    assert cli.run(["info", str(tmp_path / "found.json")]) == 0
-    said = capsys.readouterr().out
-    assert "40 rows x 60 columns x 4 bands" in said
-    assert "scenes       2 on one map grid: tile0, tile1" in said
-
-
 @pytest.mark.parametrize(
     "content",
     ["", "{", "[]", "{}", '{"type": "Feature"}', '{"type": "FeatureCollection", "features": []}',
@@ -459,17 +428,15 @@ def test_info_of_a_collection(tmp_path, capsys):
 )  # fmt: skip
 def test_damaged_items(tmp_path, content):
     (tmp_path / "item.json").write_text(content)
-    with pytest.raises(DataError, match=r"item\.json"):
-        open_scene(tmp_path / "item.json")
-    with pytest.raises(DataError, match=r"item\.json"):
-        open_tiles([tmp_path / "item.json"])
+    for read in (open_scene, lambda path: open_tiles([path])):
+        with pytest.raises(DataError, match=r"item\.json"):
+            read(tmp_path / "item.json")
 
 
 @pytest.mark.parametrize("fault", ["stall", "early", "error", "gone"])
 def test_a_server_of_items_that_fails(tmp_path, monkeypatch, fault):
     monkeypatch.setattr("diffclass_hyperspectral.io.readers.addresses.SECONDS", 1)
-    files = write_bands(tmp_path)
-    (tmp_path / "item.json").write_text(json.dumps(item_of(files)))
+    save_item(tmp_path / "item.json", item_of(write_bands(tmp_path)))
     with served(tmp_path) as server:
         server.fault = fault
         with pytest.raises(DataError, match=r"^http.*connection"):

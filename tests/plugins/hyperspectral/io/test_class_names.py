@@ -22,9 +22,9 @@ from diffclass_hyperspectral import (
     read_labels,
     write_class_map,
 )
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 
-PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
+from ..writers import PLACE
+
 FORMATS = ("map.img", "map.bip", "map.tif", "map.png", "map.gpkg", "map.geojson")
 GRID = LabelImage.from_array(np.zeros((3, 4))).placed(PLACE)
 NASTY = (

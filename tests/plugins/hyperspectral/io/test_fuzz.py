@@ -19,8 +19,11 @@ from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LabelImage, Scene, open_scene, read_labels
 
+from ..fuzz_files import LABEL_FILES, SCENE_FILES
+from ..products import write_aviris3, write_neon, write_pace, write_tanager
 from ..writers import save_envi
 from .test_damaged_files import CUBE, IDS, LABELS, SCENES, refusal, scene_of
+from .test_geotiff import write_tiff
 from .test_vector_labels import SCENE, write
 
 SUFFIXES = (".hdr", ".img", ".lan", ".tif", ".mat", ".npy", ".nc", ".he5", ".png", ".shp", ".txt")
@@ -30,6 +33,11 @@ SIDE = 12
 def labels_of(path):
     labels = read_labels(path, grid=SCENE)
     labels.counts()
+
+
+def pixels(path):
+    scene_of(path)
+    np.asarray(open_scene(path).data)
 
 
 def refused(read, path):
@@ -42,29 +50,45 @@ def refused(read, path):
 # Whole files
 
 
-@pytest.mark.parametrize("kind", SCENES)
+def in_scene_file(write):
+    return lambda folder: (folder / "scene.h5", write(folder / "scene.h5"))
+
+
+TILED = {"tiled": True, "blockxsize": 16, "blockysize": 16}
+LARGE = np.random.default_rng(1).integers(0, 3000, (20, 20, 10)).astype(np.int16)
+CUT = SCENES | {
+    "MATLAB compressed": SCENE_FILES["MATLAB compressed"],
+    "large GeoTIFF": lambda folder: (write_tiff(folder / "scene.tif", LARGE), None),
+    "large GeoTIFF in tiles": lambda folder: (write_tiff(folder / "scene.tif", LARGE, **TILED), 0),
+    **{write.__name__: in_scene_file(write) for write in (write_pace, write_neon, write_tanager,
+                                                          write_aviris3)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CUT)
 def test_scenes_cut_anywhere(tmp_path, kind):
-    path = SCENES[kind](tmp_path)[0]
+    path = CUT[kind](tmp_path)[0]
     cut = path.with_suffix(".img") if kind == "ENVI bip" else path
     raw = cut.read_bytes()
-    rng = np.random.default_rng(3)
-    lengths = [0, 1, len(raw) // 2, *rng.integers(2, len(raw) - 1, 8)]
-    for length in lengths:
+    lengths = np.random.default_rng(3).integers(2, len(raw) - 1, 8)
+    for length in [0, 1, *lengths, *(int(k * len(raw)) for k in (0.001, 0.02, 0.5, 0.7, 0.95))]:
         cut.write_bytes(raw[:length])
-        message = refused(scene_of, path)
-        # XML is only a list of facts; what else lacks half of its bytes lacks pixels
-        assert message or kind == "EnMAP by its XML" or length > len(raw) / 2
+        message = refused(pixels, path)
+        # XML is only a list of facts, and a small GeoTIFF may lack its coordinates alone
+        may_lack = 0.5 if kind.startswith("GeoTIFF") else 0.04
+        assert message or kind == "EnMAP by its XML" or length > (1 - may_lack) * len(raw)
 
 
-@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("kind", [*LABELS, "palette PNG"])
 def test_labels_cut_anywhere(tmp_path, kind):
-    path = LABELS[kind](tmp_path)[0]
+    path = LABEL_FILES[kind](tmp_path)[0]
     raw = path.read_bytes()
-    rng = np.random.default_rng(4)
-    for length in [0, 1, *rng.integers(2, len(raw) - 1, 8)]:
+    of_shapes = kind in ("GeoJSON", "shapefile", "GeoPackage")
+    lengths = np.random.default_rng(4).integers(2, len(raw) - 1, 8)
+    for length in [0, 1, *lengths, *(int(k * len(raw)) for k in (0.01, 0.1, 0.5, 0.9))]:
         path.write_bytes(raw[:length])
-        refused(labels_of, path)
-        assert refusal(labels_of, path) or length > 8
+        message = refused(labels_of, path)
+        assert message or not (of_shapes or length <= 8)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.georeference.georeference import transformed_bounds
 
-from ..writers import save_envi
+from ..writers import UTM, save_envi
 
 IDS = np.array([[0, 1, 10], [14, 10, 0]])
 TABLE = ClassTable.from_ids(
@@ -43,7 +44,7 @@ TABLE = ClassTable.from_ids(
 )
 ETRS = Georeference((25.0, 0.0, 4e6, 0.0, -25.0, 3e6), "EPSG:3035")
 PLACES = [
-    Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"),
+    UTM,
     Georeference((15.0, 0.0, 5e5, 0.0, -20.0, 5.4e6), "EPSG:32733"),
     Georeference((1e-4, 0.0, 10.0, 0.0, -2e-4, 45.0), "EPSG:4326"),
     Georeference((1.0, 0.0, 3e5, 0.0, -1.0, 4e6), "EPSG:26917"),
@@ -81,9 +82,8 @@ def test_written_coordinates_are_read_by_rasterio(tmp_path, place, name):
 @pytest.mark.parametrize("half", ["North", "South"])
 def test_reference_pixels_as_gdal_reads_them(tmp_path, reference, half):
     text = f"UTM, {reference[0]}, {reference[1]}, 5e5, 5e6, 30, 20, 33, {half}, WGS-84"
-    header = save_envi(
-        tmp_path, np.ones((4, 5, 2), np.int16), metadata={"map info": text.split(", ")}
-    )
+    facts = {"map info": text.split(", ")}
+    header = save_envi(tmp_path, np.ones((4, 5, 2), np.int16), metadata=facts)
     place = georeference_of(open_scene(header).map_info)
     with rasterio.open(header.with_suffix(".img")) as raster:
         np.testing.assert_allclose(tuple(raster.transform)[:6], place.transform)
@@ -191,28 +191,30 @@ def labels_at(transform, crs="EPSG:32633", shape=(2, 3)):
     return LabelImage(ids, ClassTable.from_ids([1]), map_info=place)
 
 
-def test_labels_of_another_place_are_refused():
-    scene = Scene.from_array(np.ones((2, 3, 4)), map_info=map_info_of(PLACES[0]))
-    labels_at(PLACES[0].transform).on(scene)
-    labels_at((30, 0, 500010, 0, -30, 5400000)).on(scene)
-    with pytest.raises(DataError, match="do not overlap"):
-        labels_at((30, 0, 600000, 0, -30, 5400000)).on(scene)
-    with pytest.warns(UserWarning, match=r"4 of 6 labelled pixels lie outside"):
-        labels_at((30, 0, 500060, 0, -30, 5400000)).on(scene)
-    # what the system of degrees makes of the scene's corners
-    labels_at((4.0814e-4, 0, 15.0, 0, -2.6988e-4, 48.753013), "EPSG:4326").on(scene)
-    with pytest.warns(UserWarning, match="placed by coordinates"):
-        labels_at((3e-4, 0, 15.0, 0, -3e-4, 48.7525), "EPSG:4326").on(scene)
-    for transform, says in (
-        ((15, 0, 500000, 0, -15, 5400000), "placed by coordinates"),  # finer
-        ((30, 0, 500030, 0, -30, 5400000), "2 of 6 labelled pixels lie outside"),  # a column aside
+def test_labels_lie_where_their_coordinates_say():
+    scene = Scene.from_array(np.ones((2, 3, 4)), map_info=map_info_of(UTM))
+    fits = nullcontext()
+    refused = pytest.raises(DataError, match=r"do not overlap|no place")
+
+    def told(says):
+        return pytest.warns(UserWarning, match=says)
+
+    degrees = "EPSG:4326"
+    for transform, crs, said in (
+        (UTM.transform, UTM.crs, fits),
+        ((30, 0, 500010, 0, -30, 5400000), UTM.crs, fits),
+        # what the system of degrees makes of the scene's corners
+        ((4.0814e-4, 0, 15.0, 0, -2.6988e-4, 48.753013), degrees, fits),
+        ((3e-4, 0, 15.0, 0, -3e-4, 48.7525), degrees, told("placed by coordinates")),
+        ((15, 0, 500000, 0, -15, 5400000), UTM.crs, told("placed by coordinates")),  # finer
+        ((30, 0, 500030, 0, -30, 5400000), UTM.crs, told("2 of 6 labelled pixels lie outside")),
+        ((30, 0, 500060, 0, -30, 5400000), UTM.crs, told("4 of 6 labelled pixels lie outside")),
+        ((30, 0, 600000, 0, -30, 5400000), UTM.crs, refused),
+        ((3e-4, 0, 16.0, 0, -3e-4, 48.7525), degrees, refused),
+        ((3e-4, 0, 15.0, 0, -3e-4, 480.0), degrees, refused),
     ):
-        with pytest.warns(UserWarning, match=says):
-            labels_at(transform).on(scene)
-    with pytest.raises(DataError, match="do not overlap"):
-        labels_at((3e-4, 0, 16.0, 0, -3e-4, 48.7525), "EPSG:4326").on(scene)
-    with pytest.raises(DataError, match=r"do not overlap|no place"):
-        labels_at((3e-4, 0, 15.0, 0, -3e-4, 480.0), "EPSG:4326").on(scene)
+        with said:
+            labels_at(transform, crs).on(scene)
     LabelImage.from_array(np.ones((2, 3))).on(scene)
 
 

@@ -247,15 +247,6 @@ def test_complex_and_several_label_bands(tmp_path):
         read_labels(write_tiff(tmp_path / "labels.tif"))
 
 
-@pytest.mark.parametrize("keep", [0.0005, 0.01, 0.3, 0.7, 0.97])
-@pytest.mark.parametrize("layout", [{}, {"tiled": True, "blockxsize": 16, "blockysize": 16}])
-def test_truncated(tmp_path, keep, layout):
-    path = write_tiff(tmp_path / "scene.tif", **layout)
-    raw = path.read_bytes()
-    path.write_bytes(raw[: int(keep * len(raw))])
-    fails(path)
-
-
 def test_swapped_mark_of_byte_order(tmp_path):
     path = write_tiff(tmp_path / "scene.tif")
     path.write_bytes(b"MM\x00*" + path.read_bytes()[4:])

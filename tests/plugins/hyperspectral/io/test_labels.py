@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import numpy as np
@@ -23,21 +24,14 @@ fails = partial(refuses, read_labels)
 def test_envi_classification_names_and_colors(tmp_path):
     ids = np.array([[0, 1, 2], [2, 2, 0]], dtype=np.uint8)
     colors = [(1, 2, 3), (200, 100, 50), (9, 8, 7), (5, 5, 5)]
-    envi.save_classification(
-        str(tmp_path / "labels.hdr"),
-        ids,
-        class_names=["none", "corn", "soy", "oats"],
-        class_colors=colors,
-    )
+    names = ["none", "corn", "soy", "oats"]
+    path = str(tmp_path / "labels.hdr")
+    envi.save_classification(path, ids, class_names=names, class_colors=colors)
     labels = read_labels(tmp_path / "labels.hdr")
     np.testing.assert_array_equal(labels.ids, ids)
     assert labels.ids.dtype == np.int32
-    assert [(e.id, e.name, e.color) for e in labels.table.entries] == [
-        (0, "none", colors[0]),
-        (1, "corn", colors[1]),
-        (2, "soy", colors[2]),
-        (3, "oats", colors[3]),  # declared, though absent
-    ]
+    declared = list(zip(range(4), names, colors, strict=True))  # also oats, which are absent
+    assert [(e.id, e.name, e.color) for e in labels.table.entries] == declared
     assert labels.counts() == {1: 1, 2: 3, 3: 0}
     assert np.count_nonzero(labels.ids) == 4
     assert labels.format == "ENVI"
@@ -46,11 +40,8 @@ def test_envi_classification_names_and_colors(tmp_path):
 def test_envi_broken_class_colors_cost_only_the_colors(tmp_path):
     envi.save_classification(str(tmp_path / "labels.hdr"), IDS)
     header = tmp_path / "labels.hdr"
-    lines = [
-        "class lookup = { red }" if line.startswith("class lookup") else line
-        for line in header.read_text().splitlines()
-    ]
-    header.write_text("\n".join(lines))
+    text = re.sub("class lookup = {[^}]*}", "class lookup = { red }", header.read_text())
+    header.write_text(text)
     assert read_labels(header).table[1].color == default_color(1)
 
 
@@ -107,16 +98,9 @@ def test_png_sixteen_bits_and_one(tmp_path):
     np.testing.assert_array_equal(read_labels(tmp_path / "mask.png").ids, ids > 100)
 
 
-def test_png_colour_picture_and_damage(tmp_path):
+def test_a_colour_picture_holds_no_labels(tmp_path):
     Image.new("RGB", (4, 3)).save(tmp_path / "rgb.png")
     fails(tmp_path / "rgb.png", "colour picture", "palette")
-    Image.fromarray(np.random.default_rng(0).integers(0, 9, (64, 64)).astype("u1")).save(
-        tmp_path / "cut.png"
-    )
-    raw = (tmp_path / "cut.png").read_bytes()
-    for length in (20, 100, len(raw) // 2):
-        (tmp_path / "cut.png").write_bytes(raw[:length])
-        fails(tmp_path / "cut.png")
 
 
 def test_erdas_gis(tmp_path):
@@ -125,16 +109,19 @@ def test_erdas_gis(tmp_path):
     np.testing.assert_array_equal(read_labels(path).ids, ids)
 
 
-def test_minus_one_is_unlabelled_and_lower_is_refused(tmp_path):
-    np.save(tmp_path / "labels.npy", np.array([[-1, 3], [0, 2]]))
-    assert read_labels(tmp_path / "labels.npy").ids.tolist() == [[0, 3], [0, 2]]
-    np.save(tmp_path / "labels.npy", np.array([[-1, 3], [-7, 2]]))
-    fails(tmp_path / "labels.npy", "class id -7 at row 1, column 0")
+@pytest.mark.parametrize(
+    ("array", "ids"),
+    [
+        (np.array([[-1, 3], [0, 2]]), [[0, 3], [0, 2]]),
+        (np.array([[np.nan, 3.0], [0.0, -1.0]]), [[0, 3], [0, 0]]),
+    ],
+)
+def test_what_is_missing_is_unlabelled(tmp_path, array, ids):
+    np.save(tmp_path / "labels.npy", array)
+    assert read_labels(tmp_path / "labels.npy").ids.tolist() == ids
 
 
-def test_what_is_missing_or_masked_is_unlabelled(tmp_path):
-    np.save(tmp_path / "labels.npy", np.array([[np.nan, 3.0], [0.0, -1.0]]))
-    assert read_labels(tmp_path / "labels.npy").ids.tolist() == [[0, 3], [0, 0]]
+def test_what_is_masked_is_unlabelled():
     masked = np.ma.masked_equal(np.array([[4, 3], [9, 2]]), 9)
     assert LabelImage.from_array(masked).ids.tolist() == [[4, 3], [0, 2]]
 
@@ -157,6 +144,7 @@ def test_an_undeclared_largest_number_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("array", "word"),
     [
+        (np.array([[-1, 3], [-7, 2]]), "class id -7 at row 1, column 0"),
         (np.array([[0.0, 0.5], [1, 2]]), "value 0.5 at row 0, column 1"),
         (np.array([[0.0, np.inf], [1, 2]]), "value inf"),
         (np.array([[1, 2**40]]), "too large"),
@@ -235,11 +223,8 @@ def test_table_defaults_are_distinct():
 )
 def test_real_label_files(data_folder, name, shape, ids, n_labelled):
     labels = read_labels(data_folder / name)
-    assert (labels.shape, labels.table.ids, np.count_nonzero(labels.ids)) == (
-        shape,
-        ids,
-        n_labelled,
-    )
+    found = labels.shape, labels.table.ids, np.count_nonzero(labels.ids)
+    assert found == (shape, ids, n_labelled)
     labels.check_trainable()
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
 from diffclass_hyperspectral.io.readers.hdf5_products import read_emit_table
 
@@ -43,17 +42,6 @@ def test_centres_of_pixels(table):
                     columns=np.vstack([table.columns, table.columns[-1:]]))  # fmt: skip
     assert twice.centre(0, 0) == pytest.approx((10.0015, 45 - 0.001 * ROWS))
     assert replace(table, rows=table.rows - 1).centre(ROWS - 1, 0) is None
-
-
-def test_shapes_are_labels_of_the_sensor(tmp_path, table):
-    (tmp_path / "labels.geojson").write_text(
-        '{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": '
-        '{"class": "water"}, "geometry": {"type": "Polygon", "coordinates": [[[10.001, 45], '
-        "[10.003, 45], [10.003, 44.999], [10.001, 44.999], [10.001, 45]]]}}]}"
-    )
-    labels = read_labels(tmp_path / "labels.geojson", grid=table)
-    ids = table.to_sensor(labels.ids)
-    assert np.argwhere(ids == 1).tolist() == [[ROWS - 1, 0], [ROWS - 1, 1]]
 
 
 def test_sizes_that_do_not_fit(table):

@@ -22,10 +22,10 @@ FAST = ["--components", "6", "--neighbors", "8"]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder to be in, with an EMIT scene whose map is upside down behind an empty column."""
+def emit(folder):
+    """The folder with an EMIT scene whose map is upside down behind an empty column."""
     tissue = make_tissue_scene(ROWS, COLUMNS, n_bands=12, random_state=0)
-    with h5py.File(tmp_path / "emit.nc", "w") as file:
+    with h5py.File("emit.nc", "w") as file:
         file["reflectance"] = tissue.cube
         bands = file.create_group("sensor_band_parameters")
         bands["wavelengths"] = tissue.wavelengths
@@ -35,9 +35,8 @@ def folder(tmp_path, monkeypatch):
         a, b, c, d, e, f = PLACE
         file.attrs["geotransform"] = np.array([c, a, b, f, d, e])
         file.attrs["spatial_ref"] = rasterio.CRS.from_epsg(4326).to_wkt()
-    np.save(tmp_path / "truth.npy", tissue.truth)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    np.save("truth.npy", tissue.truth)
+    return folder
 
 
 def on_map(picture, empty):
@@ -61,7 +60,7 @@ def classify(*outputs):
 
 
 @pytest.mark.parametrize("ending", [".tif", ".img"])
-def test_maps(folder, capsys, ending):
+def test_maps(emit, capsys, ending):
     names = [name + ending for name in ("map", "p", "m")]
     classify("-o", names[0], "--probability", names[1], "--margin", names[2])
     said = [line for line in capsys.readouterr().err.splitlines() if "orthorectified" in line]
@@ -76,7 +75,7 @@ def test_maps(folder, capsys, ending):
         np.testing.assert_array_equal(read_back(name), on_map(sensor, empty))
 
 
-def test_replay_says_which_maps_it_carries(folder, capsys):
+def test_replay_says_which_maps_it_carries(emit, capsys):
     """In the line that classify says; labels keep the sensor's grid."""
     with closing(open_editor("emit.nc", "s.jsonl", settings={"components": 6})) as editor:
         for class_id, pixel in ((1, 0), (2, 2_000)):
@@ -93,7 +92,7 @@ def test_replay_says_which_maps_it_carries(folder, capsys):
     assert read_labels("labels.tif").shape == (ROWS, COLUMNS)
 
 
-def test_a_map_is_read_as_labels_of_the_sensor(folder, capsys):
+def test_a_map_is_read_as_labels_of_the_sensor(emit, capsys):
     classify("-o", "map.npy")
     classify("-o", "map.tif")
     scene = open_scene("emit.nc")
@@ -109,31 +108,34 @@ def test_a_map_is_read_as_labels_of_the_sensor(folder, capsys):
     assert not found.ids[:, :10].any()
 
 
-def test_shapes_are_labels_of_the_sensor(folder):
-    (folder / "labels.geojson").write_text(
+def test_shapes_are_labels_of_the_sensor(emit):
+    (emit / "labels.geojson").write_text(
         '{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": '
         '{"class": "water"}, "geometry": {"type": "Polygon", "coordinates": [[[10.001, 45], '
         "[10.003, 45], [10.003, 44.999], [10.001, 44.999], [10.001, 45]]]}}]}"
     )
-    labels = read_labels("labels.geojson", grid=open_scene("emit.nc"))
+    scene = open_scene("emit.nc")
+    labels = read_labels("labels.geojson", grid=scene)
+    on_map = read_labels("labels.geojson", grid=scene.lookup_table)
+    np.testing.assert_array_equal(scene.lookup_table.to_sensor(on_map.ids), labels.ids)
     assert np.argwhere(labels.ids == 1).tolist() == [[ROWS - 1, 0], [ROWS - 1, 1]]
     assert labels.table[1].name == "water"
 
 
-def test_suggestions_lie_on_the_map(folder, capsys):
+def test_suggestions_lie_on_the_map(emit, capsys):
     labels = np.load("truth.npy")
     labels[np.random.default_rng(0).random(labels.shape) < 0.9] = 0
     np.save("labels.npy", labels)
     words = ["suggest", "emit.nc", "--labels", "labels.npy", "-o", "p.geojson", "-n", "4", *FAST]
     assert run(words) == 0
-    for feature in json.loads((folder / "p.geojson").read_text())["features"]:
+    for feature in json.loads((emit / "p.geojson").read_text())["features"]:
         longitude, latitude = feature["geometry"]["coordinates"]
         pixel = feature["properties"]
         assert longitude == pytest.approx(10 + 0.001 * (pixel["column"] + 1.5))
         assert latitude == pytest.approx(45 - 0.001 * (ROWS - 1 - pixel["row"] + 0.5))
 
 
-def test_coordinates_of_an_embedding(folder, capsys):
+def test_coordinates_of_an_embedding(emit, capsys):
     words = ["embed", "emit.nc", "-n", "2", "--neighbors", "16", "--overwrite"]
     for name in ("c.tif", "c.npy"):
         assert run([*words, "-o", name]) == 0
@@ -141,17 +143,15 @@ def test_coordinates_of_an_embedding(folder, capsys):
     np.testing.assert_allclose(read_back("c.tif"), on_map(sensor, np.nan), rtol=1e-6)
 
 
-def test_a_damaged_table_costs_only_what_needs_it(folder, capsys):
+def test_a_damaged_table_costs_only_what_needs_it(emit, fails):
     with h5py.File("emit.nc", "r+") as file:
         file["location/glt_x"][0, 1] = 99
     classify("-o", "map.npy")
     words = ["classify", "emit.nc", "--labels", "truth.npy", "-o", "map.tif", *FAST]
-    assert run(words) == 3
-    assert "points outside the scene" in capsys.readouterr().err
-    assert not (folder / "map.tif").exists()
+    fails(*words, code=3, says="points outside the scene")
 
 
-def test_a_scene_without_a_table_stays_as_it_is(folder, capsys):
+def test_a_scene_without_a_table_stays_as_it_is(emit, capsys):
     with h5py.File("emit.nc", "r+") as file:
         del file["location"]
     scene = open_scene("emit.nc")

@@ -14,6 +14,7 @@ import rasterio
 import xarray
 from rasterio.transform import Affine
 
+import diffclass_hyperspectral.xarray  # noqa: F401  the accessor
 from diffclass.command_line.main import run
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import (
@@ -348,9 +349,6 @@ def test_masks_and_regions(tmp_path):
 
 
 def test_cubes_of_xarray(tmp_path):
-    pytest.importorskip("rioxarray")
-    import diffclass_hyperspectral.xarray  # noqa: F401
-
     def picture(values, step, dims):
         rows, columns = values.shape[:2]
         places = {"y": 5400000 - step * (np.arange(rows) + 0.5),
@@ -371,33 +369,27 @@ def test_cubes_of_xarray(tmp_path):
 # --- commands ------------------------------------------------------------------------------------
 
 
-def test_commands_tell_it_in_a_line_and_in_the_report(tmp_path, capsys):
+def test_commands_tell_it_in_a_line_and_in_the_report(folder, capsys):
     transform = GRIDS["north"]
     x, _ = centres(transform, SHAPE)
     truth = (1 + (x > 500700)).astype(np.uint8)
     cube = truth + 0.1 * np.random.default_rng(0).normal(size=(4, *SHAPE))
-    scene = tmp_path / "scene.tif"
-    with rasterio.open(scene, "w", driver="GTiff", height=40, width=50, count=4, dtype="float32",
-                       transform=transform, crs=UTM) as file:  # fmt: skip
+    with rasterio.open("scene.tif", "w", driver="GTiff", height=40, width=50, count=4,
+                       dtype="float32", transform=transform, crs=UTM) as file:  # fmt: skip
         file.write(cube.astype(np.float32))
     other, crs, shape = LABELS["degrees"]
     x, _ = moved(*centres(other, shape), crs, UTM)
-    labels = write(tmp_path / "labels.tif", (1 + (x > 500700)).astype(np.uint8), other, crs)
-    out, report = tmp_path / "map.tif", tmp_path / "report.json"
-    words = ["--features", "spectral", "--report", str(report)]
-    assert run(["classify", str(scene), "--labels", str(labels), "-o", str(out), *words]) == 0
-    (line,) = [text for text in capsys.readouterr().err.splitlines() if "placed by coord" in text]
-    assert any(
-        "placed by coordinates" in text for text in json.loads(report.read_text())["warnings"]
-    )
-    found = read_labels(out).ids
-    assert (found == truth).mean() > 0.99
-    assert "labelled pixels lie outside" in line
-    words = ["--report", str(report), "--overwrite"]
-    assert run(["evaluate", str(out), str(labels), *words]) == 0
-    assert capsys.readouterr().err.count("placed by coordinates") == 1
-    facts = json.loads(report.read_text())
-    assert any("placed by coordinates" in text for text in facts["warnings"])
+    write(folder / "labels.tif", (1 + (x > 500700)).astype(np.uint8), other, crs)
+    for words in (
+        ["classify", "scene.tif", "--labels", "labels.tif", "-o", "map.tif"],
+        ["evaluate", "map.tif", "labels.tif"],
+    ):
+        assert run([*words, "--report", "report.json", "--overwrite"]) == 0
+        (line,) = [text for text in capsys.readouterr().err.splitlines() if "placed by coo" in text]
+        assert "labelled pixels lie outside" in line
+        told_too = json.loads((folder / "report.json").read_text())["warnings"]
+        assert any("placed by coordinates" in text for text in told_too)
+    assert (read_labels("map.tif").ids == truth).mean() > 0.99
 
 
 def test_votes():

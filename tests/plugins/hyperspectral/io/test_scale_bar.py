@@ -5,12 +5,13 @@ import pytest
 from PIL import Image
 
 from diffclass_hyperspectral import write_class_map, write_raster
-from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, map_info_of
+from diffclass_hyperspectral.io.georeference import Georeference, MapInfo
 from diffclass_hyperspectral.io.maps import metres_of_a_pixel
 from diffclass_hyperspectral.io.maps.png_maps import bar_length
 
+from ..writers import PLACE
+
 IDS = np.arange(48 * 60).reshape(48, 60) % 4
-UTM = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_bar_is_round_and_fits(metres, dots):
 @pytest.mark.parametrize("write", [write_class_map, write_raster])
 def test_bar_under_the_picture(tmp_path, write):
     write(tmp_path / "plain.png", IDS)
-    write(tmp_path / "map.png", IDS, map_info=UTM)
+    write(tmp_path / "map.png", IDS, map_info=PLACE)
     plain, picture = (
         np.array(Image.open(tmp_path / name).convert("RGB")) for name in ("plain.png", "map.png")
     )

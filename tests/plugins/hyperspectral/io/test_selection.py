@@ -12,10 +12,9 @@ from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import Scene, open_scene, read_labels, write_class_map, write_raster
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 
-PLACE = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
-INFO = map_info_of(PLACE)
+from ..writers import PLACE, place_at
+
 TISSUE = make_tissue_scene(48, 50, n_bands=10, random_state=0)
 
 
@@ -24,20 +23,17 @@ def made_scene(**facts):
     return Scene.from_array(cube, wavelengths=np.arange(400.0, 900, 50), **facts)
 
 
-def saved(folder, *, bands=True):
-    names = [f"{400 + 50 * i} nm" for i in range(10)] if bands else None
-    write_raster(folder / "scene.tif", TISSUE.cube, band_names=names, map_info=INFO)
-    write_class_map(folder / "labels.tif", TISSUE.labels, map_info=INFO)
+def saved(folder):
+    names = [f"{400 + 50 * i} nm" for i in range(10)]
+    write_raster(folder / "scene.tif", TISSUE.cube, band_names=names, map_info=PLACE)
+    write_class_map(folder / "labels.tif", TISSUE.labels, map_info=PLACE)
     return folder / "scene.tif"
 
 
 def save_shape(path, box, crs="EPSG:32633"):
     ring = [list(corner) for corner in shapely.box(*box).exterior.coords]
-    shape = {
-        "type": "Feature",
-        "properties": {},
-        "geometry": {"type": "Polygon", "coordinates": [ring]},
-    }
+    polygon = {"type": "Polygon", "coordinates": [ring]}
+    shape = {"type": "Feature", "properties": {}, "geometry": polygon}
     crs = {"type": "name", "properties": {"name": f"urn:ogc:def:crs:{crs.replace(':', '::')}"}}
     path.write_text(json.dumps({"type": "FeatureCollection", "crs": crs, "features": [shape]}))
     return path
@@ -90,7 +86,7 @@ def test_a_mask_is_left_out_and_a_roi_is_kept(tmp_path):
     path = saved(tmp_path)
     picture = np.zeros((48, 50), dtype=np.uint8)
     picture[:10, :20] = 255
-    write_class_map(tmp_path / "cloud.tif", picture, map_info=INFO)
+    write_class_map(tmp_path / "cloud.tif", picture, map_info=PLACE)
     shape = save_shape(tmp_path / "cloud.geojson", (5e5, 5.4e6 - 300, 5e5 + 600, 5.4e6))
     for cloud in (picture, tmp_path / "cloud.tif", shape):
         np.testing.assert_array_equal(open_scene(path, mask=cloud).valid, picture == 0)
@@ -132,24 +128,20 @@ def test_masked_pixels_count_nowhere():
 
 def test_selections_that_cannot_be(tmp_path):
     path = saved(tmp_path)
-    with pytest.raises(DataError, match="leave no pixel"):
-        open_scene(path, mask=np.ones((48, 50)))
-    with pytest.raises(DataError, match="10 rows x 10 columns"):
-        open_scene(path, mask=np.ones((10, 10)))
-    with pytest.raises(DataError, match="do not overlap"):
-        open_scene(path, roi="0,0,10,10")
-    with pytest.raises(ParameterError, match="is empty"):
-        open_scene(path, roi="10,0,0,10")
-    with pytest.raises(ParameterError, match="3 numbers; a box has four"):
-        open_scene(path, roi="1,2,3")
-    with pytest.raises(DataError, match="no such file"):
-        open_scene(path, roi="123")
+    for error, says, given in (
+        (DataError, "leave no pixel", {"mask": np.ones((48, 50))}),
+        (DataError, "10 rows x 10 columns", {"mask": np.ones((10, 10))}),
+        (DataError, "do not overlap", {"roi": "0,0,10,10"}),
+        (ParameterError, "is empty", {"roi": "10,0,0,10"}),
+        (ParameterError, "3 numbers; a box has four", {"roi": "1,2,3"}),
+        (DataError, "no such file", {"roi": "123"}),
+        (DataError, "one band", {"mask": path}),
+    ):
+        with pytest.raises(error, match=says):
+            open_scene(path, **given)
     with pytest.raises(DataError, match="no map coordinates"):
         Scene.from_array(TISSUE.cube).select(roi="0,0,10,10")
-    with pytest.raises(DataError, match="one band"):
-        open_scene(path, mask=path)
-    shifted = map_info_of(Georeference((30.0, 0.0, 5e5 + 90, 0.0, -30.0, 5.4e6), "EPSG:32633"))
-    write_class_map(tmp_path / "shifted.tif", TISSUE.labels, map_info=shifted)
+    write_class_map(tmp_path / "shifted.tif", TISSUE.labels, map_info=place_at(column=3))
     with pytest.warns(UserWarning, match="20 of 280 labelled pixels lie outside"):
         masked = open_scene(path, mask=tmp_path / "shifted.tif")
     np.testing.assert_array_equal(masked.valid[:, 3:], TISSUE.labels[:, :-3] == 0)
@@ -158,45 +150,35 @@ def test_selections_that_cannot_be(tmp_path):
 # --- commands ------------------------------------------------------------------------------------
 
 
-def test_commands_work_on_the_part(tmp_path, capsys):
-    path = saved(tmp_path)
+def test_commands_work_on_the_part(folder, works):
+    path = saved(folder)
     part = ["--bands", "400-700nm", "--roi", "500000,5398700,501500,5400000"]
-    assert run(["info", str(path), *part, "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = works("info", path, *part)
     assert (facts["usable_bands"], facts["valid_share"]) == (7, pytest.approx(43 / 48))
-    made = {"classify": ["--labels", str(tmp_path / "labels.tif")], "cluster": ["-k", "2"],
-            "anomaly": [], "embed": ["--neighbors", "12"]}  # fmt: skip
+    made = {"classify": ["--labels", "labels.tif"], "cluster": ["-k", "2"], "anomaly": [],
+            "embed": ["--neighbors", "12"]}  # fmt: skip
     for name, more in made.items():
-        out = tmp_path / f"{name}.npy"
-        assert run([name, str(path), "-o", str(out), *part, *more, "-q"]) == 0, name
-        written = np.load(out)
+        works(name, path, "-o", f"{name}.npy", *part, *more)
+        written = np.load(f"{name}.npy").reshape(48, 50, -1)[..., 0]
         known = written > 0 if name in ("classify", "cluster") else np.isfinite(written)
-        known = known if known.ndim == 2 else known[..., 0]
-        assert known.reshape(48, 50)[:43].all(), name
-        assert not known.reshape(48, 50)[43:].any(), name
+        np.testing.assert_array_equal(known.all(axis=1), np.arange(48) < 43, name)
+        assert not known[43:].any(), name
 
 
-def test_commands_refuse_what_cannot_be(tmp_path, capsys):
-    path = saved(tmp_path)
-    labels = str(tmp_path / "labels.tif")
-    words = ["classify", str(path), "--labels", labels, "-o", str(tmp_path / "m.npy")]
-    assert run([*words, "--bands", "60"]) != 0
-    assert "names no band" in capsys.readouterr().err
-    write_class_map(tmp_path / "mask.npy", np.ones((48, 50), int))
-    words = ["classify", str(path), "--labels", labels, "-o", str(tmp_path / "mask.npy")]
-    assert run([*words, "--mask", str(tmp_path / "mask.npy"), "--overwrite"]) == 2
-    assert "is read from" in capsys.readouterr().err
-    np.save(tmp_path / "table.npy", np.ones((20, 3)))
-    words = ["embed", str(tmp_path / "table.npy"), "-o", str(tmp_path / "e.csv"), "--bands", "1"]
-    assert run(words) == 2
+def test_commands_refuse_what_cannot_be(folder, fails, capsys):
+    words = ["classify", saved(folder), "--labels", "labels.tif"]
+    fails(*words, "-o", "m.npy", "--bands", "60", code=2, says="names no band")
+    write_class_map("mask.npy", np.ones((48, 50), int))
+    same = ["-o", "mask.npy", "--mask", "mask.npy", "--overwrite"]
+    fails(*words, *same, code=2, says="is read from")
+    np.save("table.npy", np.ones((20, 3)))
+    assert run(["embed", "table.npy", "-o", "e.csv", "--bands", "1"]) == 2
     said = capsys.readouterr().err
     assert "diffclass embed [OPTIONS] SCENE | TABLE" in said
-    assert f"--bands is for scenes; {tmp_path / 'table.npy'} is a table" in said
+    assert "--bands is for scenes; table.npy is a table" in said
 
 
-def test_a_map_of_a_part_reads_back(tmp_path):
-    path = saved(tmp_path)
-    words = ["classify", str(path), "--labels", str(tmp_path / "labels.tif"), "--bands", "1-8",
-             "-o", str(tmp_path / "map.tif"), "-q"]  # fmt: skip
-    assert run(words) == 0
-    assert (read_labels(tmp_path / "map.tif").ids > 0).all()
+def test_a_map_of_a_part_reads_back(folder, works):
+    words = ["--labels", "labels.tif", "--bands", "1-8", "-o", "map.tif"]
+    works("classify", saved(folder), *words)
+    assert (read_labels("map.tif").ids > 0).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from diffclass_hyperspectral import open_scene
-from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
+from diffclass_hyperspectral.io.georeference import Georeference
 
 from ..products import write_desis, write_enmap, write_sentinel2, write_wyvern
 from ..writers import pixels_of, refuses
@@ -18,25 +18,26 @@ from ..writers import pixels_of, refuses
 fails = partial(refuses, pixels_of, named="")  # another file of the product may be named
 
 
-def place(scene):
-    return georeference_of(scene.map_info)
-
-
-# --- EnMAP ---------------------------------------------------------------------------------------
-
-
-def test_enmap(tmp_path):
-    cube, image, metadata = write_enmap(tmp_path)
+@pytest.mark.parametrize(
+    ("write", "facts"),
+    [
+        (write_enmap, ("EnMAP", "EPSG:32633", [418.4, 902, 2445.3], [6, 6, 6])),
+        (write_desis, ("DESIS", "EPSG:32650", [401.9, 650.25, 999.5], [3.5, 3.5, 3.6])),
+    ],
+)
+def test_what_a_product_states(tmp_path, write, facts):
+    cube, image, metadata = write(tmp_path)
     for path in (image, metadata):
         scene = open_scene(path)
-        assert (scene.format, scene.ignore_value) == ("EnMAP", -32768)
-        assert scene.scale_factor == pytest.approx(10000)
-        assert scene.wavelengths.tolist() == [418.4, 902, 2445.3]
-        assert scene.widths.tolist() == [6, 6, 6]
+        found = scene.format, scene.georeference.crs, *map(list, (scene.wavelengths, scene.widths))
+        assert found == facts
+        assert (scene.ignore_value, scene.scale_factor) == (-32768, pytest.approx(10000))
         np.testing.assert_array_equal(scene.data, cube)
         assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
         np.testing.assert_allclose(scene.spectra()[1:], cube.reshape(-1, 3)[1:] / 1e4, atol=1e-6)
-        assert place(scene).crs == "EPSG:32633"
+
+
+# --- EnMAP ---------------------------------------------------------------------------------------
 
 
 def test_enmap_gains_that_differ(tmp_path):
@@ -88,19 +89,6 @@ def test_enmap_metadata_of_another_product(tmp_path):
 # --- DESIS ---------------------------------------------------------------------------------------
 
 
-def test_desis(tmp_path):
-    cube, image, metadata = write_desis(tmp_path)
-    for path in (image, metadata):
-        scene = open_scene(path)
-        assert (scene.format, scene.ignore_value) == ("DESIS", -32768)
-        assert scene.scale_factor == pytest.approx(10000)
-        assert scene.wavelengths.tolist() == [401.9, 650.25, 999.5]
-        assert scene.widths.tolist() == [3.5, 3.5, 3.6]
-        assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
-        np.testing.assert_array_equal(np.asarray(scene.data), cube)
-        assert place(scene).crs == "EPSG:32650"
-
-
 def test_desis_without_its_files(tmp_path):
     _, image, metadata = write_desis(tmp_path)
     header = image.with_suffix(".hdr")
@@ -128,10 +116,10 @@ def test_sentinel2(tmp_path, offset):
         expected[0, 0] = np.nan
         np.testing.assert_allclose(np.asarray(scene.data), expected, atol=1e-6)
         assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
-        assert place(scene) == Georeference((20, 0, 6e5, 0, -20, 4.2e6), "EPSG:32610")
+        assert scene.georeference == Georeference((20, 0, 6e5, 0, -20, 4.2e6), "EPSG:32610")
     fine = open_scene(safe, variable="R10m")
     assert fine.band_names == ("B02", "B04")
-    assert place(fine).transform[0] == 10
+    assert fine.georeference.transform[0] == 10
 
 
 def test_sentinel2_that_cannot_be_read(tmp_path):
@@ -158,13 +146,12 @@ def test_sentinel2_that_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize("tags", [True, False])
 def test_wyvern(tmp_path, tags):
-    cube = write_wyvern(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff", tags=tags)
-    scene = open_scene(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff")
+    path = tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff"
+    cube = write_wyvern(path, tags=tags)
+    scene = open_scene(path)
     assert (scene.format, scene.ignore_value) == ("GeoTIFF", -9999)
     assert scene.wavelengths.tolist() == [503, 600, 799]
-    assert (None if scene.widths is None else scene.widths.tolist()) == (
-        [17, 17, 17] if tags else None
-    )
+    assert scene.widths is None if not tags else scene.widths.tolist() == [17, 17, 17]
     assert np.argwhere(~scene.valid).tolist() == [[3, 3]]
     np.testing.assert_array_equal(np.asarray(scene.data), cube)
-    assert place(scene).crs == "EPSG:4326"
+    assert scene.georeference.crs == "EPSG:4326"

@@ -34,6 +34,7 @@ from diffclass_hyperspectral.io.georeference import (
     placement,
 )
 
+from ..writers import place_at as place
 from .test_selection import save_shape
 
 ROWS, COLUMNS = 60, 56
@@ -41,27 +42,21 @@ TISSUE = make_tissue_scene(ROWS, COLUMNS, n_bands=12, random_state=0)
 NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
 
 
-def place(row=0, column=0, crs="EPSG:32633"):
-    x, y = 5e5 + 30 * column, 5.4e6 - 30 * row
-    return map_info_of(Georeference((30.0, 0.0, x, 0.0, -30.0, y), crs))
-
-
-def save_tile(folder, name, rows, columns, *, info=None, cube=None):
+def save_tile(name, rows, columns, *, info=None, cube=TISSUE.cube):
     names = [f"{430 + 20 * i} nm" for i in range(12)]
-    cube = TISSUE.cube if cube is None else cube
-    part = cube[rows, columns]
     info = place(rows.start, columns.start) if info is None else info
-    write_raster(folder / f"{name}.tif", part, band_names=names, map_info=info)
-    return folder / f"{name}.tif"
+    write_raster(f"{name}.tif", cube[rows, columns], band_names=names, map_info=info)
+    return Path(f"{name}.tif")
 
 
-def saved_tiles(folder, *, overlap=0):
-    """Save the scene, its labels, and the scene cut into tiles of different sizes."""
-    (folder / "tiles").mkdir()
-    whole = save_tile(folder, "scene", slice(0, ROWS), slice(0, COLUMNS))
-    write_class_map(folder / "labels.tif", TISSUE.labels, map_info=place())
+def saved_tiles(*, overlap=0):
+    """Save the scene, its labels and truth, and the scene cut into tiles of different sizes."""
+    Path("tiles").mkdir()
+    whole = save_tile("scene", slice(0, ROWS), slice(0, COLUMNS))
+    write_class_map("labels.tif", TISSUE.labels, map_info=place())
+    write_class_map("truth.tif", TISSUE.truth, map_info=place())
     tiles = [
-        save_tile(folder / "tiles", f"t{i}{j}", slice(max(0, top - overlap), bottom),
+        save_tile(f"tiles/t{i}{j}", slice(max(0, top - overlap), bottom),
                   slice(max(0, left - overlap), right))
         for i, (top, bottom) in enumerate([(0, 25), (25, 60)])
         for j, (left, right) in enumerate([(0, 20), (20, 33), (33, 56)])
@@ -69,12 +64,24 @@ def saved_tiles(folder, *, overlap=0):
     return whole, tiles
 
 
+def save_far_tile():
+    return save_tile("far", slice(0, 30), slice(0, 30), info=place(0.5, 9000))
+
+
+def classes_of_tiles(folder, tiles, ids):
+    """Save the part of a picture that lies in each tile, under the tile's name."""
+    Path(folder).mkdir()
+    for tile in open_tiles(tiles).tiles:
+        file = Path(folder, tile.scene.path.name)
+        write_class_map(file, ids[tile.rows, tile.columns], map_info=tile.scene.map_info)
+
+
 # --- mosaics -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("overlap", [0, 4])
-def test_a_mosaic_is_the_scene(tmp_path, overlap):
-    whole, tiles = saved_tiles(tmp_path, overlap=overlap)
+def test_a_mosaic_is_the_scene(folder, overlap):
+    whole, tiles = saved_tiles(overlap=overlap)
     one, joint = open_scene(whole), open_tiles(tiles[::-1])
     assert joint.is_mosaic
     assert joint.scene.shape == one.shape
@@ -84,13 +91,13 @@ def test_a_mosaic_is_the_scene(tmp_path, overlap):
 
 
 @pytest.mark.parametrize("spatial", [False, True])
-def test_tiles_give_the_map_of_the_scene(tmp_path, spatial):
-    whole, tiles = saved_tiles(tmp_path, overlap=2)
-    labels = read_labels(tmp_path / "labels.tif")
+def test_tiles_give_the_map_of_the_scene(folder, spatial):
+    whole, tiles = saved_tiles(overlap=2)
+    labels = read_labels("labels.tif")
     features = SceneFeatures(spatial=spatial)
     one = classify_scene(open_scene(whole), labels, features=features).result
     joint = open_tiles(tiles)
-    found = classify_scene(joint.scene, read_tile_labels(tmp_path / "labels.tif", joint),
+    found = classify_scene(joint.scene, read_tile_labels("labels.tif", joint),
                            features=SceneFeatures(spatial=spatial)).result  # fmt: skip
     np.testing.assert_array_equal(found.class_map, one.class_map)
     np.testing.assert_array_equal(found.margin, one.margin)
@@ -100,11 +107,11 @@ def test_tiles_give_the_map_of_the_scene(tmp_path, spatial):
         np.testing.assert_array_equal(part.posteriors, one.posteriors[tile.rows, tile.columns])
 
 
-def test_gaps_have_no_data_and_missing_pixels_are_filled_by_the_next(tmp_path):
+def test_gaps_have_no_data_and_missing_pixels_are_filled_by_the_next(folder):
     cube = TISSUE.cube.astype(np.float32).copy()
     cube[5, 5] = np.nan
-    holed = save_tile(tmp_path, "holed", slice(0, 20), slice(0, 20), cube=cube)
-    other = save_tile(tmp_path, "other", slice(3, 20), slice(3, 30))
+    holed = save_tile("holed", slice(0, 20), slice(0, 20), cube=cube)
+    other = save_tile("other", slice(3, 20), slice(3, 30))
     joint = open_tiles([holed, other]).scene
     assert joint.shape[:2] == (20, 30)
     assert not joint.valid[:3, 20:].any()
@@ -141,8 +148,8 @@ def test_grids():
     assert offset(moved, turned) == (5, 2)
 
 
-def test_a_roi_and_bands_of_a_mosaic(tmp_path):
-    _, tiles = saved_tiles(tmp_path)
+def test_a_roi_and_bands_of_a_mosaic(folder):
+    _, tiles = saved_tiles()
     joint = open_tiles(tiles, bands="1-4", roi=(5e5 + 300, 5.4e6 - 900, 5e5 + 900, 5.4e6)).scene
     assert joint.usable_bands().sum() == 4
     expected = np.zeros((ROWS, COLUMNS), bool)
@@ -153,7 +160,7 @@ def test_a_roi_and_bands_of_a_mosaic(tmp_path):
 # --- stacks --------------------------------------------------------------------------------------
 
 
-def test_scenes_without_a_common_grid_are_stacked(tmp_path):
+def test_scenes_without_a_common_grid_are_stacked(folder):
     top = Scene.from_array(TISSUE.cube[:30], path="top")
     bottom = Scene.from_array(TISSUE.cube[30:, :40], path="bottom")
     joint = open_tiles([top, bottom])
@@ -182,101 +189,94 @@ def test_no_pixel_of_a_stack_is_smoothed_with_another_scene():
     np.testing.assert_allclose(beside[..., :components], alone[..., :components], atol=1e-5)
 
 
-def test_shapes_on_the_tiles_of_a_stack(tmp_path):
-    near = save_tile(tmp_path, "near", slice(0, 30), slice(0, 30))
-    far = save_tile(tmp_path, "far", slice(0, 30), slice(0, 30), info=place(0.5, 9000))
-    box = save_shape(tmp_path / "box.geojson", (5e5, 5.4e6 - 300, 5e5 + 300, 5.4e6))
+def test_shapes_on_the_tiles_of_a_stack(folder):
+    near = save_tile("near", slice(0, 30), slice(0, 30))
+    far = save_far_tile()
+    box = save_shape(Path("box.geojson"), (5e5, 5.4e6 - 300, 5e5 + 300, 5.4e6))
     joint = open_tiles([near, far], mask=box)
     assert not joint.is_mosaic
     assert joint.scene.valid.sum() == 2 * 900 - 100
 
 
-def test_segments_of_tiles_are_those_of_the_scene(tmp_path):
-    whole, tiles = saved_tiles(tmp_path, overlap=2)
+def test_segments_of_tiles_are_those_of_the_scene(folder):
+    whole, tiles = saved_tiles(overlap=2)
     boxes = [(0, 0, 11, 9), (0, 9, 30, 56), (40, 3, 60, 50)]  # top, left, bottom, right in pixels
     shapes = [shapely.box(5e5 + 30 * left, 5.4e6 - 30 * bottom, 5e5 + 30 * right, 5.4e6 - 30 * top)
               for top, left, bottom, right in boxes]  # fmt: skip
     pyogrio.raw.write(
-        tmp_path / "fields.gpkg", shapely.to_wkb(shapes), field_data=[np.array(["a", "b", "b"])],
+        "fields.gpkg", shapely.to_wkb(shapes), field_data=[np.array(["a", "b", "b"])],
         fields=["crop"], geometry_type="Polygon", crs="EPSG:32633",
     )  # fmt: skip
     expected = np.zeros((ROWS, COLUMNS), int)
     for number, (top, left, bottom, right) in enumerate(boxes, start=1):
         expected[top:bottom, left:right] = number
-    write_raster(tmp_path / "numbers.tif", expected.astype(np.int32), map_info=place())
+    write_raster("numbers.tif", expected.astype(np.int32), map_info=place())
     for opened in (open_tiles([whole]), open_tiles(tiles)):
         for name in ("fields.gpkg", "numbers.tif"):
-            found = read_tile_segments(tmp_path / name, opened)
+            found = read_tile_segments(name, opened)
             np.testing.assert_array_equal(found, expected)
-    far = save_tile(tmp_path, "far", slice(0, 30), slice(0, 30), info=place(0.5, 9000))
+    far = save_far_tile()
     stack = open_tiles([whole, far])
-    found = read_tile_segments(tmp_path / "fields.gpkg", stack)
+    found = read_tile_segments("fields.gpkg", stack)
     first = stack.tiles[0]
     np.testing.assert_array_equal(found[first.rows, first.columns], expected)
     assert np.count_nonzero(found) == np.count_nonzero(expected)
     with pytest.raises(DataError, match="a folder"):
-        read_tile_segments(tmp_path / "tiles", stack)
+        read_tile_segments("tiles", stack)
 
 
 # --- labels --------------------------------------------------------------------------------------
 
 
-def test_labels_in_a_folder_and_of_another_extent(tmp_path):
-    _, tiles = saved_tiles(tmp_path)
+def test_labels_in_a_folder_and_of_another_extent(folder):
+    _, tiles = saved_tiles()
     joint = open_tiles(tiles)
-    (tmp_path / "labels").mkdir()
-    for tile in joint.tiles[1:]:
-        file = tmp_path / "labels" / f"{tile.scene.path.stem}.tif"
-        write_class_map(file, TISSUE.labels[tile.rows, tile.columns], map_info=tile.scene.map_info)
-    labels = read_tile_labels(tmp_path / "labels", joint)
+    classes_of_tiles("labels", tiles, TISSUE.labels)
+    Path("labels", tiles[0].name).unlink()
+    labels = read_tile_labels("labels", joint)
     expected = TISSUE.labels.copy()
     expected[joint.tiles[0].rows, joint.tiles[0].columns] = 0
     np.testing.assert_array_equal(labels.ids, expected)
     wide = np.zeros((ROWS + 20, COLUMNS), int)
     wide[10:-10] = TISSUE.labels
-    write_class_map(tmp_path / "wide.tif", wide, map_info=place(-10, 0))
-    labels = read_tile_labels(tmp_path / "wide.tif", joint)
+    write_class_map("wide.tif", wide, map_info=place(-10, 0))
+    labels = read_tile_labels("wide.tif", joint)
     np.testing.assert_array_equal(labels.ids, TISSUE.labels)
 
 
-def test_files_in_a_folder_of_labels_that_are_no_scene_s_are_told(tmp_path):
+def test_files_in_a_folder_of_labels_that_are_no_scene_s_are_told(folder):
     scenes = [Scene.from_array(np.ones((2, 3, 4)), path=f"{name}.npy") for name in "ab"]
     for name in "abcd":
-        write_class_map(tmp_path / f"{name}.img", np.array([[0, 1, 2], [2, 1, 0]]))
-    (tmp_path / "readme.txt").write_text("labels of the summer")
+        write_class_map(f"{name}.img", np.array([[0, 1, 2], [2, 1, 0]]))
+    Path("readme.txt").write_text("labels of the summer")
     told = r"2 files are named as none of the scenes and count for nothing \(c.img, d.img\)"
     for given, n_labels in ((scenes, 8), (scenes[:1], 4)):
         with pytest.warns(UserWarning, match=told if len(given) == 2 else "3 files"):
-            labels = read_tile_labels(tmp_path, open_tiles(given))
+            labels = read_tile_labels(folder, open_tiles(given))
         assert np.count_nonzero(labels.ids) == n_labels
-    np.save(tmp_path / "a.npy", np.ones((2, 3), int))
+    np.save("a.npy", np.ones((2, 3), int))
     with pytest.raises(DataError, match="are both called as a"):
-        read_tile_labels(tmp_path, open_tiles(scenes))
+        read_tile_labels(folder, open_tiles(scenes))
 
 
-def test_a_report_holds_the_hashes_of_a_folder_of_labels(tmp_path, capsys):
-    _, tiles = saved_tiles(tmp_path)
-    (tmp_path / "labels").mkdir()
-    for tile in open_tiles(tiles).tiles:
-        file = tmp_path / "labels" / tile.scene.path.name
-        write_class_map(file, TISSUE.labels[tile.rows, tile.columns], map_info=tile.scene.map_info)
-    report = tmp_path / "report.json"
-    assert run(["classify", *map(str, tiles), "--labels", str(tmp_path / "labels"), "-q",
-                "-o", str(tmp_path / "map.npy"), "--report", str(report)]) == 0  # fmt: skip
-    hashed = {Path(one["path"]) for one in json.loads(report.read_text())["recipe"]["inputs"]}
-    assert {tmp_path / "labels" / tile.name for tile in tiles} <= hashed
-    assert set(tiles) <= hashed
-    assert run(["rerun", str(report), "--into", str(tmp_path / "again"), "-q"]) == 0
+def test_a_report_holds_the_hashes_of_a_folder_of_labels(folder, works):
+    _, tiles = saved_tiles()
+    classes_of_tiles("labels", tiles, TISSUE.labels)
+    words = ["classify", *tiles, "--labels", "labels", "-o", "map.npy", "--report", "report.json"]
+    hashed = {Path(one["path"]) for one in works(*words)["recipe"]["inputs"]}
+    assert {folder / "labels" / tile.name for tile in tiles} <= hashed
+    assert {folder / tile for tile in tiles} <= hashed
+    works("rerun", "report.json", "--into", "again")
 
 
-def test_labels_that_do_not_fit(tmp_path):
-    _, tiles = saved_tiles(tmp_path)
+def test_labels_that_do_not_fit(folder):
+    _, tiles = saved_tiles()
     joint = open_tiles(tiles)
     with pytest.raises(DataError, match="one for each"):
         read_tile_labels([LabelImage.from_array(TISSUE.labels)], joint)
-    (tmp_path / "empty").mkdir()
+    Path("empty").mkdir()
     with pytest.raises(DataError, match=r"t00\.tif"):
-        read_tile_labels(tmp_path / "empty", joint)
+        read_tile_labels("empty", joint)
     with pytest.raises(DataError, match="rows"):
         read_tile_labels(LabelImage.from_array(TISSUE.labels[:9]), joint)
     parts = [TISSUE.labels[tile.rows, tile.columns] for tile in joint.tiles]
@@ -288,9 +288,9 @@ def test_labels_that_do_not_fit(tmp_path):
     named[2] = LabelImage.from_array(np.where(parts[2] == 1, 9, parts[2]), names={9: name})
     with pytest.raises(DataError, match=rf"'{name}' is class 9, but class 1 in another"):
         read_tile_labels(named, joint)
-    write_class_map(tmp_path / "far.tif", TISSUE.labels, map_info=place(5000, 0))
+    write_class_map("far.tif", TISSUE.labels, map_info=place(5000, 0))
     with pytest.raises(DataError, match="do not overlap"):
-        read_tile_labels(tmp_path / "far.tif", joint)
+        read_tile_labels("far.tif", joint)
 
 
 def test_bands_have_to_be_alike():
@@ -305,186 +305,139 @@ def test_bands_have_to_be_alike():
 # --- the command ---------------------------------------------------------------------------------
 
 
-def test_classify_writes_a_mosaic_or_a_map_for_each(tmp_path, capsys):
-    whole, tiles = saved_tiles(tmp_path, overlap=3)
-    labels = ["--labels", str(tmp_path / "labels.tif"), "-q"]
-    names = [str(tile) for tile in tiles]
-    assert run(["classify", str(whole), *labels, "-o", str(tmp_path / "one.tif")]) == 0
-    assert run(["classify", *names, *labels, "-o", str(tmp_path / "all.tif"),
-                "--save", str(tmp_path / "m.model")]) == 0  # fmt: skip
-    (tmp_path / "maps").mkdir()
-    each = [
-        "-o",
-        str(tmp_path / "maps" / "{}.tif"),
-        "--margin",
-        str(tmp_path / "maps/{}_margin.npy"),
-    ]
-    assert run(["classify", *names, *labels, *each]) == 0
-    assert run(["classify", *names, "--model", str(tmp_path / "m.model"), "-q",
-                "-o", str(tmp_path / "again.tif")]) == 0  # fmt: skip
-    one = read_labels(tmp_path / "one.tif")
-    np.testing.assert_array_equal(read_labels(tmp_path / "all.tif").ids, one.ids)
-    assert (read_labels(tmp_path / "again.tif").ids == one.ids).mean() > 0.97
+def test_classify_writes_a_mosaic_or_a_map_for_each(folder, works):
+    whole, tiles = saved_tiles(overlap=3)
+    labels = ["--labels", "labels.tif"]
+    Path("maps").mkdir()
+    works("classify", whole, *labels, "-o", "one.tif")
+    works("classify", *tiles, *labels, "-o", "all.tif", "--save", "m.model")
+    each = ["-o", "maps/{}.tif", "--margin", "maps/{}_margin.npy"]
+    works("classify", *tiles, *labels, *each)
+    works("classify", *tiles, "--model", "m.model", "-o", "again.tif")
+    one = read_labels("one.tif")
+    np.testing.assert_array_equal(read_labels("all.tif").ids, one.ids)
+    assert (read_labels("again.tif").ids == one.ids).mean() > 0.97
     for tile in open_tiles(tiles).tiles:
-        found = read_labels(tmp_path / "maps" / tile.scene.path.name)
+        found = read_labels(Path("maps", tile.scene.path.name))
         np.testing.assert_array_equal(found.ids, one.ids[tile.rows, tile.columns])
         found.on(tile.scene)
-        margin = np.load(tmp_path / "maps" / f"{tile.scene.path.stem}_margin.npy")
-        assert margin.shape == found.shape
+        assert np.load(f"maps/{tile.scene.path.stem}_margin.npy").shape == found.shape
 
 
-def test_classify_says_what_it_cannot_write(tmp_path, capsys):
-    whole, tiles = saved_tiles(tmp_path)
-    far = save_tile(tmp_path, "far", slice(0, 30), slice(0, 30), info=place(0.5, 9000))
-    labels = ["--labels", str(tmp_path / "labels.tif")]
-    words = ["classify", str(whole), str(far), *labels]
-    assert run([*words, "-o", str(tmp_path / "map.tif")]) == 2
-    assert "no common map grid" in capsys.readouterr().err
-    mixed = ["-o", str(tmp_path / "{}.npy"), "--margin", str(tmp_path / "m.npy")]
-    assert run([*words, *mixed]) == 2
-    assert "names of all maps" in capsys.readouterr().err
-    twice = ["classify", str(tiles[0]), str(tiles[0]), *labels, "-o", str(tmp_path / "{}.npy")]
-    assert run(twice) == 2
-    assert "two outputs" in capsys.readouterr().err
+def test_classify_says_what_it_cannot_write(folder, fails):
+    whole, tiles = saved_tiles()
+    for scenes, outputs, says in (
+        ([whole, save_far_tile()], ["-o", "map.tif"], "no common map grid"),
+        ([whole, "far.tif"], ["-o", "{}.npy", "--margin", "m.npy"], "names of all maps"),
+        ([tiles[0], tiles[0]], ["-o", "{}.npy"], "two outputs"),
+    ):
+        fails("classify", *scenes, "--labels", "labels.tif", *outputs, code=2, says=says)
 
 
 # --- other commands ------------------------------------------------------------------------------
 
 
-def words_for(folder, tiles):
-    names = [str(tile) for tile in tiles]
-    return names, {"whole": [str(folder / "scene.tif")], "tiles": names, "back": names[::-1]}
-
-
-@pytest.mark.parametrize("command", ["cluster", "anomaly"])
-def test_commands_without_labels_take_tiles(tmp_path, command):
-    _, tiles = saved_tiles(tmp_path)
-    names, given = words_for(tmp_path, tiles)
-    few = ["-k", "3"] if command == "cluster" else ["--neighbors", "8"]
+@pytest.mark.parametrize(
+    ("command", "few"), [("cluster", ["-k", "3"]), ("anomaly", ["--neighbors", "8"])]
+)
+def test_commands_without_labels_take_tiles(folder, works, command, few):
+    whole, tiles = saved_tiles()
+    Path("maps").mkdir()
+    given = {"whole": [whole], "tiles": tiles, "back": tiles[::-1], "maps/{}": tiles}
     for name, scenes in given.items():
-        assert run([command, *scenes, "-o", str(tmp_path / f"{name}.tif"), *few, "-q"]) == 0
-    (tmp_path / "maps").mkdir()
-    each = str(tmp_path / "maps" / "{}.tif")
-    assert run([command, *names, "-o", each, *few, "-q"]) == 0
-    whole = open_scene(tmp_path / "whole.tif")
+        works(command, *scenes, "-o", f"{name}.tif", *few)
+    whole = open_scene("whole.tif")
     values = np.asarray(whole.data[:])
     for name in ("tiles", "back"):
-        one = open_scene(tmp_path / f"{name}.tif")
+        one = open_scene(f"{name}.tif")
         assert georeference_of(one.map_info) == georeference_of(whole.map_info)
         np.testing.assert_allclose(np.asarray(one.data[:]), values, rtol=1e-4)
     for tile in tiles:
-        part = open_scene(tmp_path / "maps" / tile.name)
+        part = open_scene(Path("maps", tile.name))
         row, column = offset(part.georeference, whole.georeference)
         there = values[row : row + part.shape[0], column : column + part.shape[1]]
         np.testing.assert_allclose(np.asarray(part.data[:]), there, rtol=1e-4)
         assert georeference_of(part.map_info) == open_scene(tile).georeference
 
 
-def test_clusters_of_tiles_are_compared_with_a_truth(tmp_path, capsys):
-    _, tiles = saved_tiles(tmp_path)
-    write_class_map(tmp_path / "truth.tif", TISSUE.truth, map_info=place())
-    words = ["cluster", *map(str, tiles), "-o", str(tmp_path / "c.tif"), "-k", "3", "--json"]
-    assert run([*words, "--truth", str(tmp_path / "truth.tif")]) == 0
-    confusion = np.array(json.loads(capsys.readouterr().out)["agreement"]["confusion"])
-    assert confusion.sum() == ROWS * COLUMNS
+def test_clusters_of_tiles_are_compared_with_a_truth(folder, works):
+    _, tiles = saved_tiles()
+    report = works("cluster", *tiles, "-o", "c.tif", "-k", "3", "--truth", "truth.tif")
+    assert np.array(report["agreement"]["confusion"]).sum() == ROWS * COLUMNS
 
 
-def test_suggestions_on_tiles_lie_on_the_map(tmp_path):
-    whole, tiles = saved_tiles(tmp_path)
-    labels = ["--labels", str(tmp_path / "labels.tif"), "-n", "4"]
-    for name, scenes in {"whole": [whole], "tiles": tiles}.items():
-        output = ["-o", str(tmp_path / f"{name}.geojson")]
-        assert run(["suggest", *map(str, scenes), *labels, *output, "-q"]) in (0, 4)
-    found, expected = (
-        json.loads((tmp_path / f"{name}.geojson").read_text()) for name in ("tiles", "whole")
-    )
-    assert len(found["features"]) == 4
-    for one, other in zip(found["features"], expected["features"], strict=True):
-        assert one["geometry"] == other["geometry"]
+def test_suggestions_on_tiles_lie_on_the_map(folder):
+    whole, tiles = saved_tiles()
+    found = []
+    for name, scenes in (("whole", [whole]), ("tiles", tiles)):
+        words = ["--labels", "labels.tif", "-n", "4", "-o", f"{name}.geojson", "-q"]
+        assert run(["suggest", *map(str, scenes), *words]) in (0, 4)
+        features = json.loads(Path(f"{name}.geojson").read_text())["features"]
+        found.append([feature["geometry"] for feature in features])
+    assert len(found[0]) == 4
+    assert found[0] == found[1]
 
 
-def test_maps_of_tiles_are_evaluated_as_one(tmp_path, capsys):
-    _, tiles = saved_tiles(tmp_path)
-    (tmp_path / "maps").mkdir()
-    (tmp_path / "truths").mkdir()
+def test_maps_of_tiles_are_evaluated_as_one(folder, works, fails):
+    _, tiles = saved_tiles()
     wrong = np.where(np.arange(ROWS)[:, None] % 7, TISSUE.truth, 1)
-    for tile in tiles:
-        row, column = offset(open_scene(tile).georeference, georeference_of(place()))
-        rows, columns, _ = open_scene(tile).shape
-        part = slice(row, row + rows), slice(column, column + columns)
-        write_class_map(tmp_path / "maps" / tile.name, wrong[part], map_info=place(row, column))
-        np.save(tmp_path / "truths" / f"{tile.stem}.npy", TISSUE.truth[part])
-    write_class_map(tmp_path / "map.tif", wrong, map_info=place())
-    write_class_map(tmp_path / "truth.tif", TISSUE.truth, map_info=place())
-    write_class_map(tmp_path / "fitted.tif", TISSUE.labels, map_info=place())
-    maps = [str(tmp_path / "maps" / tile.name) for tile in tiles]
-    truth, folder = str(tmp_path / "truth.tif"), str(tmp_path / "truths")
-    for more in ([], ["--fitted", str(tmp_path / "fitted.tif"), "--gap", "2"]):
-        said = []
-        for words in ([str(tmp_path / "map.tif"), truth], [*maps, truth],
-                      [*maps, "--labels", folder]):  # fmt: skip
-            assert run(["evaluate", *words, *more, "--json"]) == 0
-            said.append(json.loads(capsys.readouterr().out))
-        assert said[0] == said[1] == said[2]
-    assert run(["evaluate", *maps, truth, "--margin", truth]) == 2
-    said = capsys.readouterr().err
-    assert "--margin of 6 maps is a file for each" in said
-    assert "{}.tif" in said
-    assert run(["evaluate", maps[0], maps[1], maps[0], truth]) == 3
-    assert "maps of the same pixels" in capsys.readouterr().err
+    classes_of_tiles("maps", tiles, wrong)
+    Path("truths").mkdir()
+    for tile in open_tiles(tiles).tiles:
+        ids = TISSUE.truth[tile.rows, tile.columns]
+        np.save(f"truths/{tile.scene.path.stem}.npy", ids)
+    write_class_map("map.tif", wrong, map_info=place())
+    maps = [f"maps/{tile.name}" for tile in tiles]
+    for more in ([], ["--fitted", "labels.tif", "--gap", "2"]):
+        first, *others = (
+            works("evaluate", *words, *more)
+            for words in (["map.tif", "truth.tif"], [*maps, "truth.tif"],
+                          [*maps, "--labels", "truths"])
+        )  # fmt: skip
+        assert others == [first, first]
+    says = ["--margin of 6 maps is a file for each", "{}.tif"]
+    fails("evaluate", *maps, "truth.tif", "--margin", "truth.tif", code=2, says=says)
+    twice = [maps[0], maps[1], maps[0]]
+    fails("evaluate", *twice, "truth.tif", code=3, says="maps of the same pixels")
 
 
-def test_margins_and_posteriors_of_tiles_are_those_of_the_mosaic(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    _, tiles = saved_tiles(tmp_path, overlap=3)
-    write_class_map("truth.tif", TISSUE.truth, map_info=place())
+def test_margins_and_posteriors_of_tiles_are_those_of_the_mosaic(folder, works):
+    _, tiles = saved_tiles(overlap=3)
     kinds, said = ("map", "margin", "posterior"), []
+    for kind in kinds:
+        Path(kind).mkdir()
     for name in ("mosaic", "{}"):
-        for kind in kinds:
-            (tmp_path / kind).mkdir(exist_ok=True)
         output, margin, posterior = (f"{kind}/{name}.tif" for kind in kinds)
         rasters = ["--margin", margin, "--probability", posterior]
-        words = [*map(str, tiles), "--labels", "labels.tif", "-o", output, *rasters, "-q"]
-        assert run(["classify", *words, "--min-margin", "0.3"]) == 0
+        words = ["--labels", "labels.tif", "-o", output, *rasters, "--min-margin", "0.3"]
+        works("classify", *tiles, *words)
         maps = [output.replace("{}", tile.stem) for tile in tiles[: 1 if name == "mosaic" else 6]]
-        assert run(["evaluate", *maps, "truth.tif", *rasters, "--json"]) == 0
-        said.append(json.loads(capsys.readouterr().out))
+        said.append(works("evaluate", *maps, "truth.tif", *rasters))
     assert said[0]["margin"] is not None
     assert said[0]["probability"] is not None
     assert said[0] == said[1]
 
 
-def test_rasters_that_are_not_those_of_the_maps(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_rasters_that_are_not_those_of_the_maps(folder, fails):
     for i, rows in enumerate((slice(0, 30), slice(30, 60))):
         info = place(rows.start)
         write_class_map(f"map{i}.tif", TISSUE.truth[rows], map_info=info)
         np.save(f"m_map{i}.npy", np.ones((30 + i, COLUMNS), np.float32))
         np.save(f"p_map{i}.npy", np.ones((30, COLUMNS, 3 + i), np.float32))
     write_class_map("truth.tif", TISSUE.truth, map_info=place())
-    words = ["evaluate", "map0.tif", "map1.tif", "truth.tif", "-q"]
     for more, says in {
         ("--margin", "m_{}.npy"): "m_map1.npy has 31 x 56 pixels, map1.tif 30 x 56",
         ("--margin", "p_{}.npy"): "p_map1.npy has other bands than p_map0.npy",
         ("--margin", "{}_gone.npy"): "map0_gone.npy: no such file",
     }.items():
-        assert run([*words, *more]) == 3
-        assert says in capsys.readouterr().err
+        fails("evaluate", "map0.tif", "map1.tif", "truth.tif", *more, code=3, says=says)
 
 
-def test_commands_of_one_scene_say_what_to_do_with_several(tmp_path, capsys):
-    _, tiles = saved_tiles(tmp_path)
-    names = [str(tile) for tile in tiles]
-    for command, says in {
-        "info": "ask about each alone",
-        "embed": "rio merge",
-    }.items():
-        output = ["-o", str(tmp_path / "out.npy")] if command == "embed" else []
-        assert run([command, *names, *output]) == 2
-        said = capsys.readouterr().err
-        assert "takes one" in said
-        assert says in said
-        assert "t01.tif" in said
+def test_commands_of_one_scene_say_what_to_do_with_several(folder, fails):
+    _, tiles = saved_tiles()
+    fails("info", *tiles, code=2, says=["takes one", "ask about each alone", "t01.tif"])
+    says = ["takes one", "rio merge", "t01.tif"]
+    fails("embed", *tiles, "-o", "out.npy", code=2, says=says)
 
 
 @pytest.mark.parametrize(
@@ -512,21 +465,21 @@ def test_the_image_of_one_scene_of_a_stack(name, rows, row):
     np.testing.assert_array_equal(read_tile_labels(image, tiles).ids, expected)
 
 
-def test_scenes_of_one_name_have_files_of_their_own(tmp_path):
+def test_scenes_of_one_name_have_files_of_their_own(folder):
     """They are read again as labels of the scene that they are named after."""
     stem = "w\u00e4lder"
     scenes = [
-        Scene.from_array(np.ones((9, 8, 4)), path=tmp_path / folder / f"{stem}.npy")
-        for folder in ("north", "south")
+        Scene.from_array(np.ones((9, 8, 4)), path=folder / side / f"{stem}.npy")
+        for side in ("north", "south")
     ]
     tiles = open_tiles(scenes)
-    files = [file for file, *_ in tiles.files(tmp_path / "labels" / "{}.npy")]
+    files = [file for file, *_ in tiles.files(Path("labels") / "{}.npy")]
     assert [file.name for file in files] == [f"north_{stem}.npy", f"south_{stem}.npy"]
-    (tmp_path / "labels").mkdir()
+    Path("labels").mkdir()
     for number, file in enumerate(files, 1):
         np.save(file, np.full((9, 8), number, dtype=np.uint8))
     for tile, number, file in zip(tiles.tiles, (1, 2), files, strict=True):
-        for source in (file, tmp_path / "labels"):
+        for source in (file, "labels"):
             found = read_tile_labels(source, tiles)
             assert (found.ids[tile.rows, tile.columns] == number).all()
     unclear = LabelImage.from_array(np.ones((9, 8), dtype=int), path=f"{stem}.npy")
@@ -556,47 +509,42 @@ def test_scenes_that_no_label_reaches_are_named():
 
 
 @pytest.mark.filterwarnings("ignore:no label reaches some points")
-def test_classify_names_a_scene_that_no_label_reaches(tmp_path, capsys):
-    cube, labels = TISSUE.cube, TISSUE.labels
-    np.save(tmp_path / "near.npy", cube[:30])
-    np.save(tmp_path / "far.npy", cube[30:] + 30)
-    (tmp_path / "labels").mkdir()
-    np.save(tmp_path / "labels" / "near.npy", labels[:30])
-    words = ["classify", str(tmp_path / "near.npy"), str(tmp_path / "far.npy"), "--overwrite"]
-    words += ["-o", str(tmp_path / "{}_map.npy"), "--labels", str(tmp_path / "labels")]
-    assert run(words) == 0
-    assert "no label reaches far: nothing there is linked" in capsys.readouterr().err
-    assert not np.load(tmp_path / "far_map.npy").any()
-    np.save(tmp_path / "labels" / "far.npy", np.where(np.arange(COLUMNS) % 9, 0, TISSUE.truth[30:]))
-    assert run(words) == 0
-    assert "no label reaches" not in capsys.readouterr().err
-    assert np.load(tmp_path / "far_map.npy").all()
+def test_classify_names_a_scene_that_no_label_reaches(folder, capsys):
+    np.save("near.npy", TISSUE.cube[:30])
+    np.save("far.npy", TISSUE.cube[30:] + 30)
+    Path("labels").mkdir()
+    np.save("labels/near.npy", TISSUE.labels[:30])
+    words = ["near.npy", "far.npy", "--overwrite", "-o", "{}_map.npy", "--labels", "labels"]
+    says = "no label reaches far: nothing there is linked"
+    for is_reached in (False, True):
+        assert run(["classify", *words]) == 0
+        assert (says in capsys.readouterr().err) != is_reached
+        assert (np.load("far_map.npy") > 0).all() == is_reached == np.load("far_map.npy").any()
+        far = np.where(np.arange(COLUMNS) % 9, 0, TISSUE.truth[30:])
+        np.save("labels/far.npy", far)
 
 
-def test_scenes_without_a_common_grid(tmp_path, capsys):
-    elsewhere = place(crs="EPSG:32631")
-    scenes = [
-        str(save_tile(tmp_path, "a", slice(0, 30), slice(0, 28))),
-        str(save_tile(tmp_path, "b", slice(30, 60), slice(0, 28), info=elsewhere)),
-    ]
-    each = ["-o", str(tmp_path / "m_{}.npy")]
-    for words in (["anomaly", *scenes, *each], ["cluster", *scenes, *each, "--method", "modes"],
-                  ["suggest", *scenes, "-o", str(tmp_path / "s.csv")]):  # fmt: skip
-        assert run(words) == 2, words
-        assert "a row and a column name no pixel" in capsys.readouterr().err
-    assert run(["cluster", *scenes, "-o", str(tmp_path / "c.npy"), "-k", "3"]) == 2
-    assert "write one for each" in capsys.readouterr().err
-    assert run(["cluster", *scenes, *each, "-k", "3", "-q"]) == 0
-    a, b = (np.load(tmp_path / f"m_{name}.npy") for name in "ab")
+def test_scenes_without_a_common_grid(folder, works, fails):
+    a = save_tile("a", slice(0, 30), slice(0, 28))
+    b = save_tile("b", slice(30, 60), slice(0, 28), info=place(crs="EPSG:32631"))
+    apart = "a row and a column name no pixel"
+    for verb, words, says in (
+        ("anomaly", "-o m_{}.npy", apart),
+        ("cluster", "-o m_{}.npy --method modes", apart),
+        ("suggest", "-o s.csv", apart),
+        ("cluster", "-o c.npy -k 3", "write one for each"),
+    ):
+        fails(verb, a, b, *words.split(), code=2, says=says)
+    works("cluster", a, b, "-o", "m_{}.npy", "-k", "3")
+    a, b = (np.load(f"m_{name}.npy") for name in "ab")
     assert a.shape == b.shape == (30, 28)
     assert set(np.unique(a)) & set(np.unique(b))  # clusters are shared
 
 
-def test_what_is_odd_about_all_tiles_is_said_once(tmp_path):
+def test_what_is_odd_about_all_tiles_is_said_once(folder):
     """It was one line for each tile; a class 255 was told by its share of each."""
-    saved_tiles(tmp_path)
-    paths = sorted((tmp_path / "tiles").glob("*.tif"))
-    (tmp_path / "labels").mkdir()
+    _, paths = saved_tiles()
+    Path("labels").mkdir()
     for path in paths:
         with rasterio.open(path, "r+") as raster:
             raster.update_tags(calibration_gain="0.5")
@@ -604,7 +552,7 @@ def test_what_is_odd_about_all_tiles_is_said_once(tmp_path):
             profile = size | {"crs": raster.crs, "transform": raster.transform, "dtype": "uint8"}
         ids = np.full((1, *size.values()), 255, dtype=np.uint8)
         ids[0, 0] = 1
-        copy = tmp_path / "labels" / path.name
+        copy = Path("labels") / path.name
         with rasterio.open(copy, "w", driver="GTiff", count=1, **profile) as labels:
             labels.write(ids)
             labels.update_tags(fill_value=0)
@@ -614,7 +562,7 @@ def test_what_is_odd_about_all_tiles_is_said_once(tmp_path):
     (line,) = [str(one.message) for one in caught]
     assert f"{paths[0]} {more}: states calibration gain, which" in line
     with pytest.warns(UserWarning, match="labels") as caught:
-        labels = read_tile_labels(tmp_path / "labels", tiles)
+        labels = read_tile_labels("labels", tiles)
     unknown, largest = sorted(str(one.message) for one in caught)
     assert f"{more}: states fill value, which" in unknown
     assert f"{(labels.ids == 255).mean():.1%} of the pixels are 255" in largest

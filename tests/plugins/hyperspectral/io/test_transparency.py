@@ -15,7 +15,7 @@ from diffclass_hyperspectral import open_scene, read_labels, write_class_map
 from diffclass_hyperspectral.io.readers import is_ignored
 
 from ..writers import save_envi
-from .test_geotiff import NORTH_UP
+from .test_geotiff import write_tiff as write_plain_tiff
 from .test_vector_labels import EXPECTED, SCENE, write
 
 RGB = np.random.default_rng(6).integers(1, 255, (20, 16, 3)).astype(np.uint8)
@@ -24,16 +24,12 @@ HOLE[:5, :7] = True
 
 
 def write_tiff(path, cube, *, kinds=None, mask=None, **options):
-    with rasterio.open(
-        path, "w", driver="GTiff", height=cube.shape[0], width=cube.shape[1],
-        count=cube.shape[2], dtype=cube.dtype, crs="EPSG:32633", transform=NORTH_UP, **options,
-    ) as raster:  # fmt: skip
+    write_plain_tiff(path, cube, **options)
+    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True), rasterio.open(path, "r+") as raster:
         if kinds:
             raster.colorinterp = kinds
-        raster.write(cube.transpose(2, 0, 1))
         if mask is not None:
-            with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True):
-                raster.write_mask(mask)
+            raster.write_mask(mask)
     return path
 
 
@@ -148,10 +144,8 @@ def test_a_value_that_the_type_cannot_hold_hides_no_pixel(dtype, ignored):
 
 def test_a_value_in_a_header_is_one_of_the_files_precision():
     assert is_ignored(np.float32([-3.4e38, 0.1, 0]), 0.1).tolist() == [False, True, False]
-    assert is_ignored(np.uint8([[7, 7], [1, 9]]), np.array([7.0, 9.0])).tolist() == [
-        [True, False],
-        [False, True],
-    ]
+    by_band = is_ignored(np.uint8([[7, 7], [1, 9]]), np.array([7.0, 9.0]))
+    assert by_band.tolist() == [[True, False], [False, True]]
 
 
 # Photographs and archives
