@@ -19,16 +19,7 @@ from diffclass_qgis.command_line import (
     find_program,
     outside_qgis,
 )
-from diffclass_qgis.descriptions import (
-    CHOICE,
-    EXTENT,
-    FIELD,
-    FILE,
-    FLAG,
-    OUTPUTS,
-    RASTER,
-    RASTERS,
-)
+from diffclass_qgis.descriptions import CHOICE, EXTENT, FIELD, FILE, FLAG, OUTPUTS, RASTER, RASTERS
 
 ROOT = Path(__file__).resolve().parents[3]
 PARAMETERS = [(one, parameter) for one in ALGORITHMS for parameter in one.parameters]
@@ -96,30 +87,14 @@ def test_table_is_sound(algorithm):
 
 
 def test_values_become_options_and_defaults_are_left_out():
-    values = {
-        "SCENE": "-scene.tif",
-        "LABELS": "labels.gpkg",
-        "FIELD": "cover",
-        "FEATURES": "spectral",
-        "JOIN_FEATURES": "no",
-        "SEED": 3,
-        "OUTPUT": "map.tif",
-        "MARGIN": None,
-    }
+    values = {"SCENE": "-scene.tif", "LABELS": "labels.gpkg", "FIELD": "cover",
+              "FEATURES": "spectral", "JOIN_FEATURES": "no", "SEED": 3, "OUTPUT": "map.tif",
+              "MARGIN": None}  # fmt: skip
     expected = (
         "diffclass classify --progress json --overwrite --labels labels.gpkg --label-variable "
         "cover --join-features no --seed 3 --output map.tif -- -scene.tif"
     )
     assert command_line("diffclass", CLASSIFY, values) == expected.split()
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.id)
-def test_sizes_of_classes_can_be_given_wherever_the_command_takes_them(algorithm):
-    if algorithm.own_id:  # of a job that does without
-        return
-    known = {option for one in command_of(algorithm).params for option in one.opts}
-    shown = {parameter.option for parameter in algorithm.parameters}
-    assert ("--class-sizes" in shown) == ("--class-sizes" in known)
 
 
 def test_sizes_of_classes_are_passed_on_as_they_are_written():
@@ -130,12 +105,13 @@ def test_sizes_of_classes_are_passed_on_as_they_are_written():
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.id)
-def test_parts_of_a_scene_can_be_chosen_wherever_the_command_can(algorithm):
-    if algorithm.own_id:
+def test_parts_of_a_scene_and_sizes_can_be_given_wherever_the_command_takes_them(algorithm):
+    if algorithm.own_id:  # of a job that does without
         return
     known = {option for one in command_of(algorithm).params for option in one.opts}
     shown = {parameter.option for parameter in algorithm.parameters}
     assert {"--bands", "--mask", "--roi"} & known <= shown
+    assert ("--class-sizes" in shown) == ("--class-sizes" in known)
 
 
 def test_several_scenes_are_arguments_each_once():

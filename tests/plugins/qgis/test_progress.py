@@ -64,14 +64,9 @@ def test_shares_of_stages_are_percents(algorithm):
 
 def started(code, is_cancelled=lambda: False):
     results, messages = [], []
+    hears = {"result": results.append, "message": messages.append}
     program = [sys.executable, "-c", code]
-    exit_code = run(
-        program,
-        os.environ,
-        result=results.append,
-        message=messages.append,
-        is_cancelled=lambda: is_cancelled(messages),
-    )
+    exit_code = run(program, os.environ, **hears, is_cancelled=lambda: is_cancelled(messages))
     return exit_code, results, messages
 
 
@@ -98,10 +93,4 @@ def test_cancelling_interrupts_so_that_the_program_can_clean_up(tmp_path):
 
 def test_program_that_cannot_start(tmp_path):
     with pytest.raises(OSError, match="nowhere"):
-        run(
-            [str(tmp_path / "nowhere")],
-            {},
-            result=print,
-            message=print,
-            is_cancelled=lambda: False,
-        )
+        run([str(tmp_path / "nowhere")], {}, result=print, message=print, is_cancelled=bool)

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as arrow
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 from diffclass_tables.io import anndata_tables, arrow_tables, open_table, read_row_graph
 
-arrow = pytest.importorskip("pyarrow")
 X = np.arange(12.0).reshape(6, 2)
 DECLARED = (arrow_tables.ATTRIBUTES, anndata_tables.ATTRIBUTES)
 
@@ -24,9 +26,6 @@ def said(path, **how):
 
 
 def of_arrow(path, *, of_file=None, of_column=None):
-    import pyarrow.feather
-    import pyarrow.parquet
-
     fields = [arrow.field("a", arrow.float64(), metadata=of_column), ("b", arrow.float64())]
     table = arrow.table(list(X.T), schema=arrow.schema(fields, metadata=of_file))
     write = {".parquet": pyarrow.parquet.write_table, ".feather": pyarrow.feather.write_feather}

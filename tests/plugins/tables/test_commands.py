@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from diffclass.command_line.main import run
 
 from .writers import read_csv, write_csv, write_table
 
-pytest.importorskip("pyarrow")
 CLASSIFY = ("classify", "points.npy", "--labels", "labels.csv", "-o", "c.csv", "--overwrite")
 
 
@@ -29,20 +30,12 @@ def odd(rows):
     X[70, 2] = np.nan
     X[[7, 40]] = [[90, -30, 20, 10, 5], [-60, 40, 80, -10, 9]]
     dates = np.datetime64("2024-01-01") + np.arange(120)
-    import pyarrow as pa
-    import pyarrow.parquet
-
     columns = dict(zip("abcde", X.T, strict=True))
-    pyarrow.parquet.write_table(
-        pa.table({"id": dates, **columns, "name": [*truth[:80], *[None] * 40]}), "odd.parquet"
-    )
-    write_csv(
-        "odd.csv",
-        {
-            "id": [f"{d} Ω" for d in dates],
-            **{k: ["" if np.isnan(one) else one for one in v] for k, v in columns.items()},
-        },
-    )
+    names = [*truth[:80], *[None] * 40]
+    table = pa.table({"id": dates, **columns, "name": names})
+    pyarrow.parquet.write_table(table, "odd.parquet")
+    cells = {k: ["" if np.isnan(one) else one for one in v] for k, v in columns.items()}
+    write_csv("odd.csv", {"id": [f"{d} Ω" for d in dates], **cells})
     return X, truth
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import h5py
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
+import scipy.io
 import scipy.sparse as sp
 
 from diffclass.command_line.main import run
@@ -14,7 +18,6 @@ from diffclass_tables.io import open_table, read_row_labels
 
 from .writers import FORMATS, write_csv, write_table
 
-pytest.importorskip("pyarrow")
 PER_FORMAT = -(-200 // len(FORMATS))
 
 
@@ -62,10 +65,6 @@ def test_damaged_tables(name, rows, capsys):
 @pytest.mark.parametrize("name", ["l.npy", "l.npz", "l.csv", "l.parquet", "k.npz", "k.mtx"])
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_labels_and_graphs(name, rows, capsys):
-    import pyarrow as pa
-    import pyarrow.parquet
-    import scipy.io
-
     nearest = np.exp(-((rows[0][:, None] - rows[0]) ** 2).sum(axis=2))
     nearest[nearest < 0.01] = 0
     sp.save_npz("k.npz", sp.csr_array(nearest))
@@ -136,21 +135,16 @@ def test_another_encoding(folder, fails):
         ("x,name\n1,a\n2,b\n", ("--columns=z*,x",), "no column 'z*'"),
         ("x,name\n1,a\n2,b\n", ("--columns=x,,",), "no column ''"),
         ("x,name\n1,a\n2,b\n", ("--id=key",), "no column 'key'; it has x, name"),
+        ("x,name\n1,a\n2,b\n", ("--columns=name,x",), "'name' holds words"),
     ],
 )
 def test_columns_that_are_not_there(text, options, says, folder, fails):
     of_text("t.csv", text)
-    fails("cluster", "t.csv", *options, *CLUSTER, code=2, says=says)
-
-
-def test_words_are_no_features(folder, fails):
-    of_text("t.csv", "x,name\n1,a\n2,b\n")
-    fails("cluster", "t.csv", "--columns=name,x", *CLUSTER, code=3, says="'name' holds words")
+    code = 3 if "holds words" in says else 2
+    fails("cluster", "t.csv", *options, *CLUSTER, code=code, says=says)
 
 
 def bad_vectors():
-    import pyarrow as pa
-
     one, two, none = [1.0, 2.0], [3.0, 4.0], pa.array([None, None], pa.list_(pa.float32()))
     return {
         "lengths": ({"v": [one, two, [5.0], [6.0, 7.0]]}, 3, ("different lengths", "row 2")),
@@ -166,18 +160,12 @@ def bad_vectors():
 
 @pytest.mark.parametrize("name", list(bad_vectors()))
 def test_wrong_vectors(name, folder, fails):
-    import pyarrow as pa
-    import pyarrow.parquet
-
     columns, code, says = bad_vectors()[name]
     pyarrow.parquet.write_table(pa.table(columns), "t.parquet")
     fails("cluster", "t.parquet", *CLUSTER, code=code, says=says)
 
 
 def test_vectors_stand_alone(folder, fails):
-    import pyarrow as pa
-    import pyarrow.parquet
-
     pyarrow.parquet.write_table(pa.table({"v": [[1.0], [2.0]], "x": [1, 2]}), "t.parquet")
     fails("cluster", "t.parquet", "--columns=v,x", *CLUSTER, code=2, says="stands alone")
 
@@ -233,12 +221,7 @@ def test_wrong_archives(folder, fails):
         ("objects.npz", {"y": np.array([{}, 1])}, 3, "cannot be read"),
         ("twice.npz", {"X": np.zeros((2, 2)), "id": np.array(["a", "a"])}, 3, "more than once"),
         ("empty.npz", {"X": np.zeros((2, 2)), "id": np.array(["a", ""])}, 3, "no id"),
-        (
-            "short.npz",
-            {"X": np.zeros((2, 2)), "id": np.array(["a"])},
-            3,
-            "'id' of shape (1,) for 2 rows",
-        ),
+        ("short.npz", {"X": np.zeros((2, 2)), "id": np.array(["a"])}, 3, "'id' of shape (1,) for"),
     ):
         np.savez(name, **arrays)
         fails("cluster", name, *CLUSTER, code=code, says=says)
@@ -267,8 +250,6 @@ def test_indices_that_lead_out_of_a_matrix(form, rows, fails):
 
 
 def test_wrong_annotated_data(rows, fails):
-    import h5py
-
     write_table("points.h5ad", rows[0])
     fails("cluster", "points.h5ad", "--columns=X_umap", *CLUSTER, code=2, says="it has X")
     fails("cluster", "points.h5ad", "--id=key", *CLUSTER, code=2, says="no column 'key'")

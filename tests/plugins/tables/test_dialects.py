@@ -12,7 +12,6 @@ from diffclass.jobs import Suggestion
 from diffclass_tables.io import open_table, read_row_labels
 from diffclass_tables.io.results import write_suggestions
 
-pytest.importorskip("pyarrow")
 X = np.random.default_rng(0).normal(size=(60, 4))
 CLASSES = np.array(["setosa", "virginica"])[np.arange(60) % 2]
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(kind=CLASSES)

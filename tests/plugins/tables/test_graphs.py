@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -54,8 +57,6 @@ def expected(affinity, truth):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_as_the_classifier(source, graphs, rows, works):
-    if source.endswith("sv"):
-        pytest.importorskip("pyarrow")
     report = works("classify", "t.npz", "--labels=labels.csv", "--graph", source, "-o", "c.csv")
     classes, margin = expected(graphs, rows[1])
     found = read_csv("c.csv")
@@ -70,14 +71,10 @@ def test_as_the_classifier(source, graphs, rows, works):
 
 
 def test_of_parquet_and_annotated_data(graphs, rows, works):
-    arrow = pytest.importorskip("pyarrow")
     anndata = pytest.importorskip("anndata")
-    import pandas as pd
-    import pyarrow.parquet
-
     edges = sp.coo_array(graphs)
     columns = {"source": edges.coords[0], "target": edges.coords[1], "weight": edges.data}
-    pyarrow.parquet.write_table(arrow.table(columns), "k.parquet")
+    pyarrow.parquet.write_table(pa.table(columns), "k.parquet")
     np.save("t.npy", np.zeros((120, 1)))
     made = anndata.AnnData(
         np.zeros((120, 1), np.float32),
@@ -109,7 +106,6 @@ def test_other_commands(command, graphs, rows, works):
 
 
 def test_weights_by_default(folder):
-    pytest.importorskip("pyarrow")
     np.save("t.npy", np.zeros((3, 1)))
     table = open_table("t.npy")
     write_csv("k.csv", {"source": [0, 1, 1], "target": [1, 2, 1]})
@@ -171,7 +167,6 @@ def test_wrong_graphs(name, ending, folder, fails):
     ],
 )
 def test_wrong_edges(text, says, folder, fails):
-    pytest.importorskip("pyarrow")
     np.save("t.npy", np.zeros((3, 1)))
     np.save("y.npy", [1, 2, -1])
     (folder / "k.csv").write_text(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import time
@@ -30,34 +31,31 @@ def labelled(row, name, action="ANNOTATION_CREATED"):
     return {"action": action, "task": task(row), "annotation": {"id": 5, "result": result}}
 
 
-@pytest.fixture
-def server(rows, free_port):
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, blobs):
     """The backend in a process of its own, as a user starts it."""
-    words = ["-m", "diffclass_tables.label_studio", "points.npy", "--port", str(free_port)]
-    process = subprocess.Popen([sys.executable, *words], stderr=subprocess.DEVNULL)
-    with httpx.Client(base_url=f"http://127.0.0.1:{free_port}", timeout=60) as client:
-        for _ in range(600):
-            try:
-                client.get("/health")
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
-        yield client
-    process.terminate()
-    process.wait(30)
-
-
-@pytest.fixture
-def free_port():
-    import socket
-
+    folder = tmp_path_factory.mktemp("server")
+    np.save(folder / "points.npy", blobs[0])
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+        port = one.getsockname()[1]
+    words = ["-m", "diffclass_tables.label_studio", "points.npy", "--port", str(port)]
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=folder, stderr=subprocess.DEVNULL
+    ) as backend:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            for _ in range(600):
+                try:
+                    client.get("/health")
+                    break
+                except httpx.TransportError:
+                    time.sleep(0.1)
+            yield client
+        backend.terminate()
 
 
-def test_labels_become_classes_of_all_tasks(rows, server):
-    _, truth = rows
+def test_labels_become_classes_of_all_tasks(blobs, server):
+    _, truth = blobs
     assert server.get("/").json()["status"] == "UP"
     answer = server.post("/setup", json={"project": "1.1", "schema": CONFIG, "hostname": "x"})
     assert answer.json() == {"model_version": "diffclass-0"}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
@@ -10,7 +15,6 @@ from diffclass_tables.io import open_table, read_row_graph, read_row_labels
 
 from .writers import write_csv, write_table
 
-pytest.importorskip("pyarrow")
 IDS = np.array([f"r{i}" for i in range(6)])
 X = np.arange(12.0).reshape(6, 2)
 EXPECTED = ["cat", None, "dog", None, None, "cat"]
@@ -23,9 +27,6 @@ def table(folder):
 
 
 def write_frame(name, columns):
-    import pyarrow as pa
-    import pyarrow.parquet
-
     pyarrow.parquet.write_table(pa.table(columns), name)
 
 
@@ -64,20 +65,14 @@ def test_text(text, table, folder):
 
 
 def test_the_index_of_pandas(folder):
-    pd = pytest.importorskip("pandas")
     np.save("t.npy", X)
-    labels = pd.DataFrame({"class": ["cat", "dog", "cat"]}, index=[0, 2, 5])
-    labels.to_csv("l.csv")
-    labels.to_parquet("l.parquet")
-    for name in ("l.csv", "l.parquet"):
-        assert read_row_labels(name, open_table("t.npy")).tolist() == EXPECTED
-    frame = pd.DataFrame(X, columns=["x", "y"], index=IDS)
-    frame.to_csv("t.csv")
-    labels.index = [IDS[i] for i in labels.index]
-    labels.to_csv("l.csv")
-    labels.to_parquet("l.parquet")
-    for name in ("l.csv", "l.parquet"):
-        assert read_row_labels(name, open_table("t.csv")).tolist() == EXPECTED
+    pd.DataFrame(X, columns=["x", "y"], index=IDS).to_csv("t.csv")
+    for table, index in (("t.npy", [0, 2, 5]), ("t.csv", IDS[[0, 2, 5]])):
+        labels = pd.DataFrame({"class": ["cat", "dog", "cat"]}, index=index)
+        labels.to_csv("l.csv")
+        labels.to_parquet("l.parquet")
+        for name in ("l.csv", "l.parquet"):
+            assert read_row_labels(name, open_table(table)).tolist() == EXPECTED
 
 
 def test_a_variable(table, folder):
@@ -85,14 +80,14 @@ def test_a_variable(table, folder):
     assert of_text(folder, text, table, variable="mine") == EXPECTED
     assert of_text(folder, text, table) == ["x", None, "x", None, None, "x"]
     text = "id,mine,other\nr0,cat,x\n"
-    with pytest.raises(ParameterError, match="which column holds the classes"):
-        of_text(folder, text, table)
-    with pytest.raises(DataError, match=r"are these names or a row\? Begin the file with"):
-        of_text(folder, "0,1\n5,2\n", table)
-    with pytest.raises(DataError, match=r"has no line of names; begin it with one"):
-        of_text(folder, "3,1\n5,2\n", table)
-    with pytest.raises(ParameterError, match="no column 'none'"):
-        of_text(folder, text, table, variable="none")
+    for error, says, given, variable in (
+        (ParameterError, "which column holds the classes", text, None),
+        (ParameterError, "no column 'none'", text, "none"),
+        (DataError, r"are these names or a row\? Begin the file with", "0,1\n5,2\n", None),
+        (DataError, r"has no line of names; begin it with one", "3,1\n5,2\n", None),
+    ):
+        with pytest.raises(error, match=says):
+            of_text(folder, given, table, variable=variable)
 
 
 @pytest.mark.parametrize(
@@ -121,26 +116,23 @@ def test_arrays(name, values, expected, folder):
     assert list(map(type, found)) == list(map(type, expected))
 
 
-def kinds_of_columns():
-    import pyarrow as pa
-
-    return {
-        "text": (pa.array(EXPECTED), EXPECTED),
-        "large": (pa.array(EXPECTED, pa.large_string()), EXPECTED),
-        "view": (pa.array(EXPECTED, pa.string_view()), EXPECTED),
-        "bytes": (pa.array(EXPECTED, pa.binary()), EXPECTED),
-        "category": (pa.array(EXPECTED).dictionary_encode(), EXPECTED),
-        "numbers": (pa.array([2**53 + 1, None, 2, -1, 0, 1]), [2**53 + 1, None, 2, None, 0, 1]),
-        "small": (pa.array([1, None, 2, -1, 0, 1], pa.int8()), [1, None, 2, None, 0, 1]),
-        "codes": (pa.array([1, None, 2, 2, 1, 1]).dictionary_encode(), [1, None, 2, 2, 1, 1]),
-        "floats": (pa.array([1.0, None, np.nan, -1, 0.5, 1]), [1, None, None, None, 0.5, 1]),
-        "bool": (pa.array([True, None, False] * 2), [True, None, False] * 2),
-    }
+KINDS = {
+    "text": (pa.array(EXPECTED), EXPECTED),
+    "large": (pa.array(EXPECTED, pa.large_string()), EXPECTED),
+    "view": (pa.array(EXPECTED, pa.string_view()), EXPECTED),
+    "bytes": (pa.array(EXPECTED, pa.binary()), EXPECTED),
+    "category": (pa.array(EXPECTED).dictionary_encode(), EXPECTED),
+    "numbers": (pa.array([2**53 + 1, None, 2, -1, 0, 1]), [2**53 + 1, None, 2, None, 0, 1]),
+    "small": (pa.array([1, None, 2, -1, 0, 1], pa.int8()), [1, None, 2, None, 0, 1]),
+    "codes": (pa.array([1, None, 2, 2, 1, 1]).dictionary_encode(), [1, None, 2, 2, 1, 1]),
+    "floats": (pa.array([1.0, None, np.nan, -1, 0.5, 1]), [1, None, None, None, 0.5, 1]),
+    "bool": (pa.array([True, None, False] * 2), [True, None, False] * 2),
+}
 
 
-@pytest.mark.parametrize("kind", list(kinds_of_columns()))
+@pytest.mark.parametrize("kind", KINDS)
 def test_kinds_of_columns(kind, folder):
-    column, expected = kinds_of_columns()[kind]
+    column, expected = KINDS[kind]
     write_frame("t.parquet", {"id": IDS, "x": X[:, 0], "mine": column})
     write_frame("l.parquet", {"class": column, "id": IDS})
     table = open_table("t.parquet", apart=["mine"])
@@ -151,26 +143,17 @@ def test_kinds_of_columns(kind, folder):
 
 def test_observations(folder):
     anndata = pytest.importorskip("anndata")
-    pd = pytest.importorskip("pandas")
-    obs = pd.DataFrame(
-        {
-            "category": pd.Categorical(EXPECTED),
-            "words": ["cat", "", "dog", "", "", "cat"],
-            "whole": pd.array([1, None, 2, -1, 0, 1], "Int64"),
-            "yes": pd.array([True, None, False] * 2, "boolean"),
-            "floats": [1, np.nan, 2, -1, 0.5, 1],
-        },
-        index=IDS,
-    )
+    columns = {
+        "category": (pd.Categorical(EXPECTED), EXPECTED),
+        "words": (["cat", "", "dog", "", "", "cat"], EXPECTED),
+        "whole": (pd.array([1, None, 2, -1, 0, 1], "Int64"), [1, None, 2, None, 0, 1]),
+        "yes": (pd.array([True, None, False] * 2, "boolean"), [True, None, False] * 2),
+        "floats": ([1, np.nan, 2, -1, 0.5, 1], [1, None, 2, None, 0.5, 1]),
+    }
+    obs = pd.DataFrame({name: values for name, (values, _) in columns.items()}, index=IDS)
     anndata.AnnData(X.astype(np.float32), obs=obs).write_h5ad("t.h5ad")
     table = open_table("t.h5ad")
-    for name, expected in (
-        ("category", EXPECTED),
-        ("words", EXPECTED),
-        ("whole", [1, None, 2, None, 0, 1]),
-        ("yes", [True, None, False] * 2),
-        ("floats", [1, None, 2, None, 0.5, 1]),
-    ):
+    for name, (_, expected) in columns.items():
         assert read_row_labels(name, table).tolist() == expected
     obs[["words"]].to_csv("l.csv")
     assert read_row_labels("l.csv", table, variable="words").tolist() == EXPECTED
@@ -237,22 +220,13 @@ def test_too_few_classes(rows, fails):
         ("row,class\n", "no class is labelled"),
         ("row,class\n0,a\n1,b\n", "left to be held out"),
     ):
-        with open("few.csv", "w") as file:
-            file.write(text)
+        Path("few.csv").write_text(text)
         more = ("--labels-per-class", "1") if "held" in says else ()
         words = ("classify", "points.npy", "--labels", "few.csv", "-o", "c.csv", *more)
         fails(*words, code=3, says=says)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cluster",
-        "anomaly",
-        "suggest",
-        "classify",
-    ],
-)
+@pytest.mark.parametrize("command", ["cluster", "anomaly", "suggest", "classify"])
 def test_labels_are_no_features(command, rows, works):
     """A column of labels beside the features, of which most rows have none."""
     _, truth = rows

@@ -124,12 +124,9 @@ def check_names(names, folder, sources=FORMATS, outputs=FORMATS):
         for second in outputs:
             try:
                 through_doors(folder, table, labels)
-                out = write_rows(
-                    folder / f"o{second}",
-                    cells if second == ".h5ad" else table,
-                    {"class": labels},
-                    overwrite=True,
-                )
+                rows_of = cells if second == ".h5ad" else table
+                columns = {"class": labels}
+                out = write_rows(folder / f"o{second}", rows_of, columns, overwrite=True)
                 again = read_labels(out, table)
             except DiffclassError:
                 refused += 1

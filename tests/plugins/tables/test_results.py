@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 from diffclass.exceptions import DataError
@@ -13,15 +15,11 @@ from diffclass_tables.io import open_table, read_row_labels
 
 from .writers import read_csv, write_csv, write_table
 
-pytest.importorskip("pyarrow")
 OUTPUTS = ["c.csv", "c.tsv", "c.parquet", "c.feather", "c.npz", "c.npy"]
 CLASSIFY = ("classify", "points.npy", "--labels", "labels.csv")
 
 
 def read_back(name):
-    import pyarrow.feather
-    import pyarrow.parquet
-
     if name.endswith((".csv", ".tsv")):
         return read_csv(name, delimiter="," if name.endswith("csv") else "\t")
     if name.endswith(".parquet"):
@@ -78,15 +76,10 @@ def test_every_format(output, holes, works):
 def test_evaluate_reads_every_format(output, kind, rows, works):
     truth = np.unique(rows[1], return_inverse=True)[1]
     truth = {"words": rows[1], "numbers": truth, "bools": truth > 0}[kind]
-    np.save("y.npy", np.where(np.arange(120) < 12, truth.astype(object), -1).astype(str))
     np.save("truth.npy", truth)
-    if kind == "bools":
-        write_csv("l.csv", {"row": range(12), "class": [str(v).lower() for v in truth[:12]]})
-    elif kind == "numbers":
-        np.save("l.npy", np.where(np.arange(120) < 12, truth, -1))
-    else:
-        np.save("l.npy", np.where(np.arange(120) < 12, truth, ""))
     labels = "l.csv" if kind == "bools" else "l.npy"
+    write_csv("l.csv", {"row": range(12), "class": [str(v).lower() for v in truth[:12]]})
+    np.save("l.npy", np.where(np.arange(120) < 12, truth, -1 if kind == "numbers" else ""))
     works("classify", "points.npy", "--labels", labels, "-o", output, "--level=0.9")
     report = works("evaluate", output, "truth.npy", "--fitted", labels)
     assert report["overall_accuracy"] > 0.9
@@ -218,9 +211,8 @@ def test_wrong_endings(rows, fails):
 def test_classes_that_are_called_otherwise_are_no_map_without_a_right_row():
     found = np.array(["oak", "elm", None, "oak"], dtype=object)
     truth = np.array(["Oak", "Elm", "Oak", None], dtype=object)
-    with pytest.raises(
-        DataError, match=r"no class is called as in the truth \(elm, oak; there Elm"
-    ):
+    says = r"no class is called as in the truth \(elm, oak; there Elm"
+    with pytest.raises(DataError, match=says):
         evaluate_rows(found, truth)
     truth[3] = "oak"  # one name is common: all that is wrong may be wrong
     assert evaluate_rows(found, truth).scores.overall_accuracy == 0.25

@@ -6,6 +6,11 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as arrow
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
 import scipy.sparse as sp
 
 FORMATS = (
@@ -48,10 +53,6 @@ def write_table(name, X, *, ids=None, columns=None):
 
 
 def _write_columns(name, kind, X, columns):
-    arrow = __import__("pytest").importorskip("pyarrow")
-    import pyarrow.feather
-    import pyarrow.parquet
-
     half, d = kind == "half", X.shape[1]
     number = arrow.float16() if half else arrow.float32()
     kinds = {"lists": arrow.list_(number), "fixed": arrow.list_(number, d)}
@@ -73,9 +74,7 @@ def _names(d):
 
 
 def _write_anndata(name, kind, X, ids, columns):
-    anndata = __import__("pytest").importorskip("anndata")
-    import pandas as pd
-
+    anndata = pytest.importorskip("anndata")
     index = [str(i) for i in (range(len(X)) if ids is None else ids)]
     obs = pd.DataFrame(dict(columns), index=index)
     X = X.astype(np.float32)
