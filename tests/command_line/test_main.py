@@ -96,11 +96,6 @@ def test_help_names_every_command_and_loads_nothing_heavy():
         assert f"\n  {name}" in done.stdout
 
 
-def test_version(capsys):
-    assert cli.run(["--version"]) == 0
-    assert "0." in capsys.readouterr().out
-
-
 def test_help_names_every_format(capsys):
     from diffclass_hyperspectral.io import formats
 

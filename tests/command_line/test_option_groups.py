@@ -48,7 +48,9 @@ def test_classify_shows_thirty_options_the_usual_ten_first(helped):
 def test_help_all_shows_every_option_once(helped, name):
     params = cli.diffclass.get_command(None, name).params
     every = [one.opts[-1] for one in params if isinstance(one, click.Option)]
-    assert sorted(shown(helped(name, "--help-all"))) == sorted([*every, "--help-all", "--help"])
+    text = helped(name, "--help-all")
+    assert "Example: " in text
+    assert sorted(shown(text)) == sorted([*every, "--help-all", "--help"])
     hidden = set(every) - set(shown(helped(name, "--help")))
     assert {"--json", "--threads", "--progress", "--quiet", "--traceback"} <= hidden
 

@@ -7,7 +7,6 @@ import re
 import shutil
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
 import xarray as xr
@@ -72,28 +71,6 @@ def outputs():
     return {path.name for path in Path().iterdir() if path.stem in ("out", "r")}
 
 
-@pytest.mark.parametrize("kind", INPUTS)
-@pytest.mark.parametrize("verb", CALLS)
-def test_results_reports_and_messages(verb, kind, inputs, capsys):
-    words = words_of(verb, kind)
-    has_report = "--report" in words
-    assert run([*words, "--json", "--progress", "json"]) == 0
-    said = capsys.readouterr()
-    facts = json.loads(said.out)
-    events = [json.loads(line) for line in said.err.splitlines()]
-    stages = [one["name"] for one in events if one.get("state") == "begins"]
-    if verb in COMPUTING:
-        assert (stages[0], "writing" in stages) == ("opening", True)
-        assert [one["name"] for one in events if one.get("state") == "ends"].count("writing") == 1
-    if has_report:
-        assert json.loads(Path("r.json").read_text()) == facts
-    assert run([*words, *["--overwrite"] * has_report]) == 0
-    assert capsys.readouterr().out.strip()
-    assert run([*words, *["--overwrite"] * has_report, "-q"]) == 0
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "")
-
-
 def documented():
     """Return what the guide says of reports: by command the cells of its row, as sets of names."""
     text = (Path(__file__).parents[2] / "diffclass" / "README.md").read_text(encoding="utf-8")
@@ -110,11 +87,8 @@ def documented():
 DOCUMENTED = documented()
 
 
-@pytest.mark.parametrize("kind", INPUTS)
-@pytest.mark.parametrize("verb", CALLS)
-def test_reports_have_the_facts_that_the_guide_names(verb, kind, inputs, capsys):
-    assert run([*words_of(verb, kind), "--json", "--progress", "json"]) == 0
-    found = set(json.loads(capsys.readouterr().out))
+def assert_documented(verb, kind, found):
+    """Reports have the facts that the guide names, and no others."""
     rows = [DOCUMENTED[f"`{verb}`"]]
     if verb in COMPUTING:
         rows.append(DOCUMENTED["all but `evaluate` and `info`"])
@@ -122,6 +96,29 @@ def test_reports_have_the_facts_that_the_guide_names(verb, kind, inputs, capsys)
     expected = in_all | {"scene": of_scenes, "table": of_tables}[kind]
     assert expected - found == set()
     assert found - expected - some == set()
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("verb", CALLS)
+def test_results_reports_and_messages(verb, kind, inputs, capsys):
+    words = words_of(verb, kind)
+    has_report = "--report" in words
+    assert run([*words, "--json", "--progress", "json"]) == 0
+    said = capsys.readouterr()
+    facts = json.loads(said.out)
+    events = [json.loads(line) for line in said.err.splitlines()]
+    stages = [one["name"] for one in events if one.get("state") == "begins"]
+    if verb in COMPUTING:
+        assert (stages[0], "writing" in stages) == ("opening", True)
+        assert [one["name"] for one in events if one.get("state") == "ends"].count("writing") == 1
+    if has_report:
+        assert json.loads(Path("r.json").read_text()) == facts
+    assert_documented(verb, kind, set(facts))
+    assert run([*words, *["--overwrite"] * has_report]) == 0
+    assert capsys.readouterr().out.strip()
+    assert run([*words, *["--overwrite"] * has_report, "-q"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
 
 
 @pytest.mark.parametrize("kind", INPUTS)
@@ -144,18 +141,6 @@ def test_exit_codes(verb, kind, inputs, capsys):
     assert run([verb, f"empty{ending}", *words[2:], "-q"]) == 3
     assert "empty" in capsys.readouterr().err
     assert outputs() == before
-
-
-@pytest.mark.parametrize("verb", CALLS)
-def test_options_that_several_kinds_have_mean_the_same(verb):
-    services = own_points(COMMANDS)[verb].load().services.values()
-    declared: dict[str, list[click.Option]] = {}
-    for service in services:
-        for one in service.params:
-            if isinstance(one, click.Option):
-                declared.setdefault(one.opts[-1], []).append(one)
-    for name, each in declared.items():
-        assert len({(*one.opts, one.name, one.is_flag, one.multiple) for one in each}) == 1, name
 
 
 # Every file that a command can write, beside those of CALLS.
@@ -184,20 +169,19 @@ def lasting_facts(report):
 
 @pytest.mark.parametrize("kind", INPUTS)
 @pytest.mark.parametrize("verb", REPORTING)
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_report_is_run_again(verb, kind, elsewhere, inputs, monkeypatch, capsys):
+def test_a_report_is_run_again(verb, kind, inputs, monkeypatch, capsys):
+    """In its folder, and from another one."""
     assert run([*in_full(verb, kind), "-q"]) == 0
     before = {path.name: path.read_bytes() for path in Path().glob("out*")}
-    facts, place = lasting_facts("r.json"), "r.json"
-    if elsewhere:
-        Path("other").mkdir()
-        monkeypatch.chdir("other")
-        place = "../r.json"
-    assert run(["rerun", place, "--into", "again", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["same_result"], found["changed"]) == (True, [])
-    assert {path.name: path.read_bytes() for path in Path("again").glob("out*")} == before
-    assert lasting_facts("again/r.json") == facts
+    facts = lasting_facts("r.json")
+    Path("other").mkdir()
+    for folder, place in ((".", "r.json"), ("other", "../r.json")):
+        monkeypatch.chdir(inputs / folder)
+        assert run(["rerun", place, "--into", "again", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["same_result"], found["changed"]) == (True, [])
+        assert {path.name: path.read_bytes() for path in Path("again").glob("out*")} == before
+        assert lasting_facts("again/r.json") == facts
     assert run(["rerun", place]) == 2  # they are there already
     assert run(["rerun", place, "--overwrite"]) == 0
     assert "the same result, point for point" in capsys.readouterr().out
