@@ -224,8 +224,7 @@ def open_tab(browser):
 
 
 @pytest.fixture
-def blank(gate, open_tab):
-    """A tab on a session without anything."""
+def tab(gate, open_tab):
     return open_tab(gate.url)
 
 
@@ -256,7 +255,7 @@ def painted_url(editor, serve, places):
 
 
 @pytest.fixture
-def tab(painted_url, open_tab):
+def painted(painted_url, open_tab):
     """A tab on the painted session, with its map."""
     tab = open_tab(painted_url)
     tab.idle()

@@ -55,7 +55,8 @@ def read_back(name):
 
 
 def classify(*outputs):
-    words = ["classify", "emit.nc", "--labels", "truth.npy", "--labels-per-class", "8", *FAST]
+    words = ["classify", "emit.nc", "--labels", "truth.npy", "--labels-per-class", "8"]
+    words += [*FAST, "--tau", "16"]
     assert run([*words, "--overwrite", *outputs]) == 0
 
 

@@ -167,7 +167,7 @@ def test_a_command_reads_and_writes_nothing_there(server, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     words = [
         "classify", f"{server.address}/scene.tif", "--labels", f"{server.address}/labels.tif",
-        "--labels-per-class", "20",
+        "--labels-per-class", "20", "--tau", "16",
     ]  # fmt: skip
     assert run([*words, "-o", "map.tif", "--report", "report.json"]) == 0
     assert run(["rerun", "report.json", "--into", "again"]) == 0

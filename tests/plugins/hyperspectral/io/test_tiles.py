@@ -11,6 +11,7 @@ import pytest
 import rasterio
 import shapely
 
+from diffclass import DiffusionClassifier
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError, ParameterError
@@ -40,6 +41,7 @@ from .test_selection import save_shape
 ROWS, COLUMNS = 60, 56
 TISSUE = make_tissue_scene(ROWS, COLUMNS, n_bands=12, random_state=0)
 NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
+LABELLED = ["--labels", "labels.tif", "--tau", "16"]  # no time is searched for
 
 
 def save_tile(name, rows, columns, *, info=None, cube=TISSUE.cube):
@@ -93,12 +95,14 @@ def test_a_mosaic_is_the_scene(folder, overlap):
 @pytest.mark.parametrize("spatial", [False, True])
 def test_tiles_give_the_map_of_the_scene(folder, spatial):
     whole, tiles = saved_tiles(overlap=2)
-    labels = read_labels("labels.tif")
-    features = SceneFeatures(spatial=spatial)
-    one = classify_scene(open_scene(whole), labels, features=features).result
     joint = open_tiles(tiles)
-    found = classify_scene(joint.scene, read_tile_labels("labels.tif", joint),
-                           features=SceneFeatures(spatial=spatial)).result  # fmt: skip
+    options = {
+        "features": SceneFeatures(spatial=spatial),
+        "classifier": DiffusionClassifier(tau=16 if spatial else "auto", random_state=0),
+    }
+    labels = read_labels("labels.tif"), read_tile_labels("labels.tif", joint)
+    one = classify_scene(open_scene(whole), labels[0], **options).result
+    found = classify_scene(joint.scene, labels[1], **options).result
     np.testing.assert_array_equal(found.class_map, one.class_map)
     np.testing.assert_array_equal(found.margin, one.margin)
     for tile in joint.tiles:
@@ -262,7 +266,8 @@ def test_files_in_a_folder_of_labels_that_are_no_scene_s_are_told(folder):
 def test_a_report_holds_the_hashes_of_a_folder_of_labels(folder, works):
     _, tiles = saved_tiles()
     classes_of_tiles("labels", tiles, TISSUE.labels)
-    words = ["classify", *tiles, "--labels", "labels", "-o", "map.npy", "--report", "report.json"]
+    words = ["classify", *tiles, "--labels", "labels", "--tau", "16", "-o", "map.npy"]
+    words += ["--report", "report.json"]
     hashed = {Path(one["path"]) for one in works(*words)["recipe"]["inputs"]}
     assert {folder / "labels" / tile.name for tile in tiles} <= hashed
     assert {folder / tile for tile in tiles} <= hashed
@@ -307,12 +312,11 @@ def test_bands_have_to_be_alike():
 
 def test_classify_writes_a_mosaic_or_a_map_for_each(folder, works):
     whole, tiles = saved_tiles(overlap=3)
-    labels = ["--labels", "labels.tif"]
     Path("maps").mkdir()
-    works("classify", whole, *labels, "-o", "one.tif")
-    works("classify", *tiles, *labels, "-o", "all.tif", "--save", "m.model")
+    works("classify", whole, *LABELLED, "-o", "one.tif")
+    works("classify", *tiles, *LABELLED, "-o", "all.tif", "--save", "m.model")
     each = ["-o", "maps/{}.tif", "--margin", "maps/{}_margin.npy"]
-    works("classify", *tiles, *labels, *each)
+    works("classify", *tiles, *LABELLED, *each)
     works("classify", *tiles, "--model", "m.model", "-o", "again.tif")
     one = read_labels("one.tif")
     np.testing.assert_array_equal(read_labels("all.tif").ids, one.ids)
@@ -409,7 +413,7 @@ def test_margins_and_posteriors_of_tiles_are_those_of_the_mosaic(folder, works):
     for name in ("mosaic", "{}"):
         output, margin, posterior = (f"{kind}/{name}.tif" for kind in kinds)
         rasters = ["--margin", margin, "--probability", posterior]
-        words = ["--labels", "labels.tif", "-o", output, *rasters, "--min-margin", "0.3"]
+        words = [*LABELLED, "-o", output, *rasters, "--min-margin", "0.3"]
         works("classify", *tiles, *words)
         maps = [output.replace("{}", tile.stem) for tile in tiles[: 1 if name == "mosaic" else 6]]
         said.append(works("evaluate", *maps, "truth.tif", *rasters))

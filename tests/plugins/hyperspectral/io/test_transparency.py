@@ -40,14 +40,6 @@ def with_alpha(alpha):
 COLORS = [ColorInterp.red, ColorInterp.green, ColorInterp.blue, ColorInterp.alpha]
 
 
-def test_an_alpha_band_masks_and_is_no_measurement(tmp_path):
-    path = write_tiff(tmp_path / "o.tif", with_alpha(np.where(HOLE, 0, 255)), kinds=COLORS)
-    scene = open_scene(path)
-    assert scene.shape == (20, 16, 3)
-    np.testing.assert_array_equal(scene.valid, ~HOLE)
-    np.testing.assert_array_equal(np.asarray(scene.data)[~HOLE], RGB[~HOLE])
-
-
 def test_a_fourth_band_that_is_only_called_alpha_is_kept(tmp_path):
     near = np.random.default_rng(0).integers(1, 255, HOLE.shape)
     path = write_tiff(tmp_path / "o.tif", with_alpha(near), kinds=COLORS)
@@ -56,19 +48,21 @@ def test_a_fourth_band_that_is_only_called_alpha_is_kept(tmp_path):
     assert scene.valid.all()
 
 
-def test_an_internal_mask(tmp_path):
-    scene = open_scene(write_tiff(tmp_path / "o.tif", RGB, mask=~HOLE))
-    assert scene.shape == (20, 16, 3)
-    np.testing.assert_array_equal(scene.valid, ~HOLE)
-
-
-def test_a_mask_beside_a_value_for_no_data(tmp_path):
-    cube = RGB.copy()
+@pytest.mark.parametrize(("how", "nodata"), [("alpha", None), ("alpha", 7), ("mask", None)])
+def test_an_alpha_band_and_a_mask_hide_pixels_and_are_no_measurement(tmp_path, how, nodata):
+    """Beside a value for no data, too."""
+    cube, path = RGB.copy(), tmp_path / "o.tif"
     cube[15, 3] = 7
-    path = write_tiff(tmp_path / "o.tif", np.dstack([cube, np.where(HOLE, 0, 255).astype("u1")]),
-                      kinds=COLORS, nodata=7)  # fmt: skip
-    expected = ~HOLE & (cube != 7).all(axis=2)
-    np.testing.assert_array_equal(open_scene(path).valid, expected)
+    if how == "mask":
+        write_tiff(path, cube, mask=~HOLE)
+    else:
+        shown = np.where(HOLE, 0, 255).astype(np.uint8)
+        write_tiff(path, np.dstack([cube, shown]), kinds=COLORS, nodata=nodata)
+    scene = open_scene(path)
+    assert scene.shape == (20, 16, 3)
+    expected = ~HOLE & ((cube != 7).all(axis=2) if nodata else True)
+    np.testing.assert_array_equal(scene.valid, expected)
+    np.testing.assert_array_equal(np.asarray(scene.data)[expected], cube[expected])
 
 
 def test_no_data_by_band(tmp_path):

@@ -98,13 +98,13 @@ def test_texts_of_digits_are_numbers(tmp_path):
     assert read_labels(path, grid=SCENE).table.ids == (4, 12)
 
 
-def test_shapes_without_a_class_and_zero(tmp_path):
+@pytest.mark.parametrize(
+    "values", [["corn", "soy", None], [1.0, 2.0, np.nan], ["corn", "soy", "-1"]]
+)
+def test_shapes_without_a_class(tmp_path, values):
     shapes = (CORN, SOY, pixels(3, 4, 0, 9))
-    path = write(tmp_path / "labels.gpkg", {"class": ["corn", "soy", None]}, shapes)
+    path = write(tmp_path / "labels.gpkg", {"class": values}, shapes)
     np.testing.assert_array_equal(read_labels(path, grid=SCENE).ids, EXPECTED)
-    path = write(tmp_path / "b.gpkg", {"class": [1.0, 2.0, np.nan]}, shapes)
-    np.testing.assert_array_equal(read_labels(path, grid=SCENE).ids, EXPECTED)
-    fails(write(tmp_path / "c.gpkg", {"class": [0, 0]}), "no shape has a class")
 
 
 def test_points_and_lines(tmp_path):
@@ -253,6 +253,7 @@ def test_too_many_classes_and_values_that_are_none(tmp_path):
     path = write(tmp_path / "a.gpkg", {"class": [f"plot {i}" for i in range(300)]}, shapes)
     fails(path, "300 different values", "254")
     fails(write(tmp_path / "b.gpkg", {"class": list(range(1, 301))}, shapes), "300 different")
+    fails(write(tmp_path / "d.gpkg", {"class": [0, 0]}), "no shape has a class")
     for value in (1.5, -7, 2**40):
         fails(write(tmp_path / "c.gpkg", {"class": [value, 1]}), "class ids are 1, 2")
 

@@ -391,14 +391,15 @@ def test_nobody_at_the_address(fails, monkeypatch):
 
 def test_workers_make_the_same_map(classify, fails, monkeypatch, too_large):
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 300)  # the same blocks
-    classify("--memory", BUDGET, "--probability", "known.npy")
+    quick = "--tau", "16"  # no time is searched for
+    classify("--memory", BUDGET, "--probability", "known.npy", *quick)
     alone, probability = np.load("map.npy"), np.load("known.npy")
     Path("map.npy").unlink()
     with monkeypatch.context() as patched:
         patched.setattr(block_classifier, "diffuse_in_blocks", None)
-        fails("--memory", "2GB", "--workers", "2", code=1, says="TypeError")
+        fails("--memory", "2GB", "--workers", "2", *quick, code=1, says="TypeError")
     monkeypatch.setattr(block_classifier, "local_cluster", None)  # it is not started again
-    resumed = "--memory", "2GB", "--workers", "2", "--resume"
+    resumed = "--memory", "2GB", "--workers", "2", "--resume", *quick
     report = classify(*resumed, "--probability", "found.npy")
     np.testing.assert_array_equal(np.load("map.npy"), alone)
     np.testing.assert_array_equal(np.load("found.npy"), probability)

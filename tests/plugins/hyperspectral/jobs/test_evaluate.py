@@ -185,7 +185,7 @@ def test_probability_is_that_of_the_class_given():
 
 @pytest.fixture
 def classify(facts):
-    words = ["classify", "scene.hdr", "-o", "map.npy", "--components", "8"]
+    words = ["classify", "scene.hdr", "-o", "map.npy", "--components", "8", "--tau", "16"]
 
     def called(*more, labels="truth.hdr"):
         return facts(*words, "--labels", labels, *more)
@@ -265,7 +265,7 @@ def test_a_holdout_that_the_labels_do_not_allow_is_said(classify, call, files):
 
 def test_the_text_says_what_was_cleaned_and_what_crosses_the_gap(call):
     words = ["classify", "scene.hdr", "--labels", "truth.hdr", "-o", "map.npy", "--overwrite",
-             "--components", "8", "--holdout", "blocks", "-v"]  # fmt: skip
+             "--components", "8", "--tau", "16", "--holdout", "blocks", "-v"]  # fmt: skip
     plain = call(*words, "--min-margin", "0.2", "--min-area", "5").out
     spatial = call(*words, "--features", "spatial").out
     for said in ("below the margin", "minimum area", "share right by margin", "unknown"):
@@ -300,7 +300,7 @@ def test_wrong_cleaning(files, fails):
 @pytest.mark.data
 def test_a_random_split_flatters_on_indian_pines(folder, data_folder, works):
     scene, labels = (data_folder / f"indian_pines/{n}.mat" for n in ("IP_200_M", "Indian_pines_gt"))
-    words = ["-o", "map.npy", "--labels-per-class", "10", "--features", "spatial"]
+    words = ["-o", "map.npy", "--labels-per-class", "10", "--features", "spatial", "--tau", "64"]
     report = works("classify", scene, "--labels", labels, *words)
     random, blocks = report["holdout"], report["other_holdout"]
     assert random["kind"] == "random"

@@ -40,7 +40,7 @@ def scene_of(cube=TISSUE.cube, **facts):
 
 
 def fitted(cube=TISSUE.cube, *, features=None, **given):
-    classifier = DiffusionClassifier(random_state=0, **given)
+    classifier = DiffusionClassifier(random_state=0, tau=16, **given)
     labels = LabelImage.from_array(LABELS)
     return classify_scene(scene_of(cube), labels, features=features, classifier=classifier).result
 

@@ -7,7 +7,6 @@ import pytest
 import rasterio
 from rasterio.merge import merge
 
-from diffclass.command_line.main import run
 from diffclass.jobs import Holdout
 from diffclass_hyperspectral import (
     classify_scene,
@@ -42,7 +41,7 @@ def test_the_mosaic_is_that_of_rasterio(tiles):
     np.testing.assert_allclose(stored, merged[:, there].T * gain, rtol=1e-6)
 
 
-def test_five_labels_per_class_in_blocks(tiles, data_folder, tmp_path):
+def test_five_labels_per_class_in_blocks(tiles, data_folder):
     joint = open_tiles(tiles)
     labels = read_tile_labels(data_folder / "enmap_potsdam" / "labels", joint)
     assert labels.counts() == {1: 505, 2: 953, 3: 1694, 4: 2070, 5: 91, 6: 359}
@@ -53,23 +52,20 @@ def test_five_labels_per_class_in_blocks(tiles, data_folder, tmp_path):
     assert (found.result.class_map > 0).sum() == joint.scene.valid.sum() == 18 * 32 * 32
 
 
-def test_maps_of_the_command_lie_where_the_tiles_lie(tiles, data_folder, tmp_path, capsys):
-    words = ["classify", *map(str, tiles), "--labels", str(data_folder / "enmap_potsdam/labels"),
-             "--labels-per-class", "5", "--bands", "450-1300,1500-1750nm", "-q"]  # fmt: skip
-    assert run([*words, "-o", str(tmp_path / "mosaic.tif")]) == 0, capsys.readouterr().err
-    assert run([*words, "-o", str(tmp_path / "{}.tif")]) == 0, capsys.readouterr().err
-    whole = read_labels(tmp_path / "mosaic.tif")
+def test_maps_of_the_command_lie_where_the_tiles_lie(tiles, data_folder, folder, works):
+    labels = data_folder / "enmap_potsdam" / "labels"
+    words = ["--labels-per-class", "5", "--bands", "450-1300,1500-1750nm", "--tau", "16"]
+    for output in ("mosaic.tif", "{}.tif"):
+        works("classify", *tiles, "--labels", labels, *words, "-o", output)
+    whole = read_labels("mosaic.tif")
     joint = open_tiles(tiles)
     assert georeference_of(whole.map_info) == georeference_of(joint.scene.map_info)
     for tile in joint.tiles:
-        part = read_labels(tmp_path / tile.scene.path.name)
-        np.testing.assert_array_equal(part.ids, whole.ids[tile.rows, tile.columns])
-        with (
-            rasterio.open(tmp_path / tile.scene.path.name) as written,
-            rasterio.open(tile.scene.path) as source,
-        ):
+        name = tile.scene.path.name
+        np.testing.assert_array_equal(read_labels(name).ids, whole.ids[tile.rows, tile.columns])
+        with rasterio.open(name) as written, rasterio.open(tile.scene.path) as source:
             assert (written.transform, written.crs) == (source.transform, source.crs)
             assert written.bounds == source.bounds
-    truth = read_tile_labels(data_folder / "enmap_potsdam" / "labels", joint)
+    truth = read_tile_labels(labels, joint)
     assert evaluate_map(whole, truth).scores.overall_accuracy > 1 / 6
     assert open_scene(tiles[0]).wavelengths is not None

@@ -23,6 +23,7 @@ from diffclass_hyperspectral import Scene
 ROWS, COLUMNS, BANDS = 30, 24, 12
 # as (options, files that are scenes)
 CALL = ["--labels", "labels.npy", "-o", "map.npy", "--memory", "580MB", "--scratch", "kept", "-q"]
+CALL += ["--tau", "16"]  # no time is searched for
 
 
 @pytest.fixture(autouse=True)

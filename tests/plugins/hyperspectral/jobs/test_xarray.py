@@ -16,7 +16,7 @@ import shapely
 import xarray as xr
 
 import diffclass_hyperspectral.xarray  # noqa: F401
-from diffclass import DiffusionClustering
+from diffclass import DiffusionClassifier, DiffusionClustering
 from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError
 from diffclass.jobs import Holdout, cluster
@@ -41,6 +41,7 @@ from diffclass_hyperspectral.io.tiles import read_tile_labels
 from ..writers import PLACE, UTM, refuses
 
 TISSUE = make_tissue_scene(48, 50, n_bands=8, random_state=0)
+QUICK = {"classifier": DiffusionClassifier(tau=16, random_state=0)}  # no time is searched for
 
 
 def make_cube(data=None, *, dims=("y", "x", "band"), name="reflectance"):
@@ -179,7 +180,7 @@ def test_a_variable_for_each_band_as_odc_stac_loads_them(times):
     assert scene.band_names == tuple(names)
     assert georeference_of(scene.map_info) == UTM
     np.testing.assert_array_equal(scene.data, cube)
-    maps = loaded.diffclass.classify(LabelImage.from_array(TISSUE.labels))
+    maps = loaded.diffclass.classify(LabelImage.from_array(TISSUE.labels), **QUICK)
     assert maps.class_map.rio.crs == "EPSG:32633"
 
 
@@ -252,13 +253,13 @@ def test_uneven_coordinates_are_refused_where_a_position_is_needed(tmp_path):
     elsewhere = tmp_path / "labels.tif"
     write_class_map(elsewhere, picture, map_info=PLACE)
     with pytest.raises(DataError, match=r"y are uneven.*other coordinates"):
-        part.diffclass.classify(elsewhere)
+        part.diffclass.classify(elsewhere, **QUICK)
     same = labels_on(part, picture)
     with pytest.raises(DataError, match=r"y are uneven.*other coordinates"):
-        part.diffclass.classify(same.assign_coords(y=same.y + 30))
-    expected = part.diffclass.classify(picture)  # rows and columns need no place
+        part.diffclass.classify(same.assign_coords(y=same.y + 30), **QUICK)
+    expected = part.diffclass.classify(picture, **QUICK)  # rows and columns need no place
     assert expected.rio.crs.to_epsg() == 32633
-    xr.testing.assert_equal(part.diffclass.classify(same).class_map, expected.class_map)
+    xr.testing.assert_equal(part.diffclass.classify(same, **QUICK).class_map, expected.class_map)
     for bad in (np.nan, np.inf):
         y = np.where(np.arange(48) == 3, bad, cube.y)
         assert open_scene(cube.assign_coords(y=y)).georeference is None
@@ -295,7 +296,7 @@ def test_single_precision_degrees_keep_their_georeference(tmp_path):
 
 @pytest.fixture(scope="module")
 def straight_map():
-    return make_cube().diffclass.classify(made_labels()).class_map
+    return make_cube().diffclass.classify(made_labels(), **QUICK).class_map
 
 
 @pytest.mark.parametrize(("down", "right"), [(1, -1), (-1, 1), (-1, -1)])
@@ -307,7 +308,7 @@ def test_rows_and_columns_may_run_either_way(tmp_path, straight_map, down, right
     write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=PLACE)
     picture = labels_on(straight)
     for labels in (tmp_path / "labels.tif", picture, picture[::-1], picture.rio.write_crs(32633).T):
-        found = turned.diffclass.classify(labels).class_map
+        found = turned.diffclass.classify(labels, **QUICK).class_map
         # which pixel of a stroke is held out goes by the order of the pixels
         assert (found != expected).mean() < 0.005
         xr.testing.assert_equal(found.y, turned.y)
@@ -351,16 +352,16 @@ def np_labels(part):
 def test_without_a_stated_system_numbers_that_meet_count():
     cube = make_cube().drop_vars("spatial_ref")
     picture = labels_on(cube)
-    expected = cube.diffclass.classify(TISSUE.labels).class_map
+    expected = cube.diffclass.classify(TISSUE.labels, **QUICK).class_map
     turned = picture[::-1].rio.write_crs(32633)
-    np.testing.assert_array_equal(cube.diffclass.classify(turned).class_map, expected)
+    np.testing.assert_array_equal(cube.diffclass.classify(turned, **QUICK).class_map, expected)
     with pytest.warns(UserWarning, match="only one names its coordinate system"):
-        moved = cube.diffclass.classify(turned.assign_coords(y=turned.y - 90)).class_map
+        moved = cube.diffclass.classify(turned.assign_coords(y=turned.y - 90), **QUICK).class_map
     down = LabelImage.from_array(np.vstack([np.zeros((3, 50), int), TISSUE.labels[:-3]]))
-    np.testing.assert_array_equal(moved, cube.diffclass.classify(down).class_map)
+    np.testing.assert_array_equal(moved, cube.diffclass.classify(down, **QUICK).class_map)
     counted = cube.assign_coords(y=np.arange(48), x=np.arange(50))  # other numbers: pixels count
     labels = picture.rio.write_crs(32633)
-    np.testing.assert_array_equal(counted.diffclass.classify(labels).class_map, expected)
+    np.testing.assert_array_equal(counted.diffclass.classify(labels, **QUICK).class_map, expected)
 
 
 # --- maps out ------------------------------------------------------------------------------------
@@ -407,43 +408,43 @@ def test_the_stability_where_it_was_asked_for():
     assert maps.stability.dims == ("y", "x")
     assert (maps.stability == 1).all()  # of so few pixels all neighbours are exact
     assert np.isnan(maps.stability.rio.nodata)
-    assert "stability" not in cube.diffclass.classify(TISSUE.labels)
+    assert "stability" not in cube.diffclass.classify(TISSUE.labels, **QUICK)
 
 
 def test_labels_of_any_kind(tmp_path):
     cube = make_cube(dims=("band", "y", "x"))
     picture = xr.DataArray(TISSUE.labels, dims=("y", "x"))
     write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=PLACE)
-    expected = cube.diffclass.classify(TISSUE.labels)
+    expected = cube.diffclass.classify(TISSUE.labels, **QUICK)
     several = xr.Dataset({"mask": cube[0].drop_vars("wavelength"), "reflectance": cube})
     for given, labels in (
         (cube, picture), (cube, picture.T), (cube, tmp_path / "labels.tif"),
         (several, TISSUE.labels),
     ):  # fmt: skip
-        found = given.diffclass.classify(labels)
+        found = given.diffclass.classify(labels, **QUICK)
         np.testing.assert_array_equal(found.class_map, expected.class_map)
-    held = several.diffclass.classify(TISSUE.truth, holdout=Holdout("random", 4, 3))
+    held = several.diffclass.classify(TISSUE.truth, holdout=Holdout("random", 4, 3), **QUICK)
     assert json.loads(held.attrs["report"])["holdout"]
     shifted = picture.assign_coords(y=cube.y - 300, x=cube.x).rio.write_crs(32633)
     down = np.vstack([np.zeros((10, 50), int), TISSUE.labels[:-10]])
-    found = cube.diffclass.classify(shifted).class_map
-    np.testing.assert_array_equal(found, cube.diffclass.classify(down).class_map)
+    found = cube.diffclass.classify(shifted, **QUICK).class_map
+    np.testing.assert_array_equal(found, cube.diffclass.classify(down, **QUICK).class_map)
 
 
 def test_a_file_as_a_dataset(tmp_path):
     write_raster(tmp_path / "scene.tif", TISSUE.cube, map_info=PLACE)
     scene = open_scene(tmp_path / "scene.tif")
-    found = classified_dataset(classify_scene(scene, made_labels()).result, scene)
+    found = classified_dataset(classify_scene(scene, made_labels(), **QUICK).result, scene)
     assert found.rio.crs.to_epsg() == 32633
     assert tuple(found.class_map.rio.transform(recalc=True))[:6] == UTM.transform
     array = open_scene(xr.DataArray(TISSUE.cube, dims=("y", "x", "band")))
-    bare = classified_dataset(classify_scene(array, made_labels()).result, array)
+    bare = classified_dataset(classify_scene(array, made_labels(), **QUICK).result, array)
     assert "x" not in bare.coords
 
 
 @pytest.mark.parametrize("engine", [None, "scipy", "h5netcdf"])  # NetCDF-4, NetCDF-3, NetCDF-4
 def test_maps_through_netcdf_keep_their_classes(tmp_path, engine):
-    found = make_cube().diffclass.classify(made_labels())
+    found = make_cube().diffclass.classify(made_labels(), **QUICK)
     found.to_netcdf(tmp_path / "maps.nc", engine=engine)
     with xr.open_dataset(tmp_path / "maps.nc", mask_and_scale=False) as back:
         for source in (back, tmp_path / "maps.nc"):
@@ -508,7 +509,7 @@ def test_the_other_jobs_give_what_the_scene_gives(tmp_path, dims):
     assert found == suggest_for_scene(scene, labels, 3).suggestions
     assert found[0].point["x"] == float(cube.x[found[0].point["column"]])
     assert len(cube.diffclass.suggest(n_points=4)) == 4
-    maps = cube.diffclass.classify(labels)
+    maps = cube.diffclass.classify(labels, **QUICK)
     truth = xr.DataArray(TISSUE.truth, dims=("y", "x"))
     told = maps.diffclass.evaluate(truth.transpose(*own))
     right = (of(maps.class_map) == TISSUE.truth)[TISSUE.truth > 0].mean()
@@ -518,7 +519,7 @@ def test_the_other_jobs_give_what_the_scene_gives(tmp_path, dims):
 
 
 def test_a_map_is_written_with_its_palette(tmp_path):
-    maps = make_cube().diffclass.classify(LabelImage.from_array(TISSUE.labels))
+    maps = make_cube().diffclass.classify(LabelImage.from_array(TISSUE.labels), **QUICK)
     maps.diffclass.write_map(tmp_path / "map.tif")
     with rasterio.open(tmp_path / "map.tif") as raster:
         assert raster.colormap(1)[1] == (*LabelImage.from_array(TISSUE.labels).table[1].color, 255)

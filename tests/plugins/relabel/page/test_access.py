@@ -25,7 +25,8 @@ def go(tab, row, column):
         tab.key(*[forth if delta > 0 else back] * abs(delta))
 
 
-def test_a_map_without_a_pointer(tab, editor):
+def test_a_map_without_a_pointer(painted, editor):
+    tab = painted
     tab.find(".area").focus()
     tab.key("ArrowRight")  # the cursor appears in the middle of what is seen
     assert tab.js("diffclass.hover") == {"row": 24, "column": 25}
@@ -57,7 +58,8 @@ def test_a_map_without_a_pointer(tab, editor):
     assert window["left"] <= place["column"] < window["right"]
 
 
-def test_menus_work_by_keys(tab):
+def test_menus_work_by_keys(painted):
+    tab = painted
     tab.find("[aria-label^='Rename, hide']").nth(1).focus()
     tab.key("Enter")
     tab.find(".menu-item:visible").first.wait_for()
@@ -69,7 +71,8 @@ def test_menus_work_by_keys(tab):
     assert "Rename, hide" in tab.js("document.activeElement.ariaLabel")
 
 
-def test_the_focus_stays_while_the_list_is_made_anew(tab):
+def test_the_focus_stays_while_the_list_is_made_anew(painted):
+    tab = painted
     button = tab.find("[aria-label^='Rename, hide']").nth(1)
     button.focus()
     lock = (
@@ -89,7 +92,8 @@ def test_the_focus_stays_while_the_list_is_made_anew(tab):
         assert "Rename, hide" in tab.js("document.activeElement.ariaLabel")
 
 
-def test_the_tree_that_screen_readers_get(tab):
+def test_the_tree_that_screen_readers_get(painted):
+    tab = painted
     tab.find("summary:text('How the map is made')").click()
     client = tab.context.new_cdp_session(tab.page)
     nodes = client.send("Accessibility.getFullAXTree")["nodes"]

@@ -20,35 +20,36 @@ from ..conftest import CLASSES as NAMES
 COLORS = ("#e69f00", "#56b4e9", "#009e73")  # the first of the default palette
 
 
-def test_first_visit(blank):
-    assert blank.page.title() == "scene.hdr \u2013 diffclass relabel"
-    assert blank.find(".hint").inner_text().startswith("Add a class")
-    blank.stroke((10, 10), (10, 12))
-    assert "no class to paint" in blank.find(".message").inner_text()
-    blank.add_class("water")
-    assert blank.find(".hint").inner_text().startswith("Choose a class")
-    assert blank.state["classes"][0]["color"].lower() == COLORS[0]
-    assert blank.js("diffclass.classId") == 1
+def test_first_visit(tab):
+    assert tab.page.title() == "scene.hdr \u2013 diffclass relabel"
+    assert tab.find(".hint").inner_text().startswith("Add a class")
+    tab.stroke((10, 10), (10, 12))
+    assert "no class to paint" in tab.find(".message").inner_text()
+    tab.add_class("water")
+    assert tab.find(".hint").inner_text().startswith("Choose a class")
+    assert tab.state["classes"][0]["color"].lower() == COLORS[0]
+    assert tab.js("diffclass.classId") == 1
 
 
-def test_strokes_make_the_map(blank, editor, places):
+def test_strokes_make_the_map(tab, editor, places):
     for name in NAMES:
-        blank.add_class(name)
+        tab.add_class(name)
     for class_id, seeds in places.items():
         for row, column in seeds:
-            blank.paint(class_id, (row, column), (row, column + 1))
-    np.testing.assert_array_equal(blank.map, engine_map(editor))
-    assert blank.state["version"] == blank.js("diffclass.lastMapVersion") == editor.version
-    blank.show_map_only()
+            tab.paint(class_id, (row, column), (row, column + 1))
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    assert tab.state["version"] == tab.js("diffclass.lastMapVersion") == editor.version
+    tab.show_map_only()
     colors = dict(zip((1, 2, 3), COLORS, strict=True))
     ids = engine_map(editor)
     for row in range(1, 48, 5):
         for column in range(2, 50, 6):
             if ids[row, column] in colors:
-                assert blank.color(row, column) == colors[ids[row, column]]
+                assert tab.color(row, column) == colors[ids[row, column]]
 
 
-def test_a_stroke_is_seen_at_once_and_kept_if_it_ends_outside(tab, editor):
+def test_a_stroke_is_seen_at_once_and_kept_if_it_ends_outside(painted, editor):
+    tab = painted
     before = len(editor.session.strokes)
     tab.key("2")
     tab.press((30, 20), (30, 26))
@@ -69,7 +70,8 @@ def test_a_stroke_is_seen_at_once_and_kept_if_it_ends_outside(tab, editor):
     assert tab.labels[40, 40] == 1
 
 
-def test_a_fast_hand_leaves_no_gap(tab):
+def test_a_fast_hand_leaves_no_gap(painted):
+    tab = painted
     tab.key("1", "[", "[")
     tab.move(40, 5)
     tab.page.mouse.down()
@@ -80,7 +82,8 @@ def test_a_fast_hand_leaves_no_gap(tab):
     assert set(range(5, 46)) <= set(columns)
 
 
-def test_undo_redo_and_eraser(tab, editor):
+def test_undo_redo_and_eraser(painted, editor):
+    tab = painted
     before = tab.map
     tab.paint(3, (24, 5), (24, 40))
     after = tab.map
@@ -99,7 +102,8 @@ def test_undo_redo_and_eraser(tab, editor):
     assert (tab.labels[40, [10, 20]] == 1).all()
 
 
-def test_polygon_and_lasso(tab):
+def test_polygon_and_lasso(painted):
+    tab = painted
     corners = [(10, 30), (10, 40), (20, 40)]
     inside = np.s_[11:20, 31:40]
     tab.key("2", "g")
@@ -147,8 +151,8 @@ def near(editor, place, tolerance):
     return every, pieces == pieces[place]
 
 
-def test_the_wand_takes_similar_pixels(tab, editor):
-    place = (30, 20)
+def test_the_wand_takes_similar_pixels(painted, editor):
+    tab, place = painted, (30, 20)
     tab.key("3", "z")
     tolerance = tab.js("diffclass.tolerance")
     every, connected = near(editor, place, tolerance)
@@ -166,8 +170,8 @@ def test_the_wand_takes_similar_pixels(tab, editor):
     np.testing.assert_array_equal(tab.labels, before)
 
 
-def test_the_wand_takes_more_when_it_is_dragged_to_the_right(tab, editor):
-    place = (30, 20)
+def test_the_wand_takes_more_when_it_is_dragged_to_the_right(painted, editor):
+    tab, place = painted, (30, 20)
     before = tab.labels
     tab.key("3", "z")
     tolerance = tab.js("diffclass.tolerance")
@@ -189,7 +193,8 @@ def test_the_wand_takes_more_when_it_is_dragged_to_the_right(tab, editor):
     np.testing.assert_array_equal(tab.labels, np.where(connected, 3, before))
 
 
-def test_labels_of_other_classes_are_kept_where_that_is_chosen(tab, editor):
+def test_labels_of_other_classes_are_kept_where_that_is_chosen(painted, editor):
+    tab = painted
     before = tab.labels
     row, column = np.argwhere(before == 1)[0].tolist()
     tab.find("text=Keep other classes").click()
@@ -209,18 +214,19 @@ def test_labels_of_other_classes_are_kept_where_that_is_chosen(tab, editor):
     assert tab.labels[row, column] == 2
 
 
-def test_two_digits_choose_a_class(blank):
+def test_two_digits_choose_a_class(tab):
     added = [{"op": "add_class", "id": k, "name": f"kind {k}"} for k in range(1, 13)]
-    blank.js("operations => diffclass.apply({ op: 'batch', operations })", added)
-    blank.wait("diffclass.state.classes.length === 12")
-    blank.key("1", "2")
-    assert blank.js("diffclass.classId") == 12
-    blank.page.wait_for_timeout(800)  # another number begins
-    blank.key("3")
-    assert blank.js("diffclass.classId") == 3
+    tab.js("operations => diffclass.apply({ op: 'batch', operations })", added)
+    tab.wait("diffclass.state.classes.length === 12")
+    tab.key("1", "2")
+    assert tab.js("diffclass.classId") == 12
+    tab.page.wait_for_timeout(800)  # another number begins
+    tab.key("3")
+    assert tab.js("diffclass.classId") == 3
 
 
-def test_class_list(tab):
+def test_class_list(painted):
+    tab = painted
     row = tab.find("[data-class='2']")
     row.locator("button.class-name").dblclick()
     row.locator("input.class-name").fill("epithelium")
@@ -250,14 +256,16 @@ def test_class_list(tab):
     assert not tab.find(".hint").is_visible()
 
 
-def test_the_class_under_the_pointer_is_taken_by_a_key(tab, places):
+def test_the_class_under_the_pointer_is_taken_by_a_key(painted, places):
+    tab = painted
     for class_id in (2, 1, 3):
         tab.move(*places[class_id][0])
         tab.key("j")
         assert tab.find(".class-row.chosen").get_attribute("data-class") == str(class_id)
 
 
-def test_hidden_classes_are_not_drawn_and_locked_ones_stay(tab, places):
+def test_hidden_classes_are_not_drawn_and_locked_ones_stay(painted, places):
+    tab = painted
     tab.show_map_only()
     row, column = places[1][0]
     assert tab.color(row, column) == COLORS[0]
@@ -274,7 +282,8 @@ def test_hidden_classes_are_not_drawn_and_locked_ones_stay(tab, places):
     assert tab.labels[row, column] == 1
 
 
-def test_what_is_refused_is_taken_back_and_said(tab, editor):
+def test_what_is_refused_is_taken_back_and_said(painted, editor):
+    tab = painted
     tab.key("1", "[", "[")
     tab.click(20, 31)  # a pixel without data
     tab.wait("diffclass.pending === 0")
@@ -283,7 +292,8 @@ def test_what_is_refused_is_taken_back_and_said(tab, editor):
     assert tab.labels[20, 31] == 0
 
 
-def test_layers(tab, places):
+def test_layers(painted, places):
+    tab = painted
     row, column = places[1][0]
     mixed = tab.color(row + 3, column)
     tab.key("i")
@@ -298,7 +308,8 @@ def test_layers(tab, places):
     assert tab.find("[data-layer=doubt]").get_attribute("aria-pressed") == "true"
 
 
-def test_changes_light_up(tab, editor):
+def test_changes_light_up(painted, editor):
+    tab = painted
     before = tab.map
     tab.paint(3, (24, 5), (24, 40))
     changed = (tab.map != before) & (tab.map != 255)
@@ -311,7 +322,8 @@ def test_changes_light_up(tab, editor):
         assert (tab.color(row, column) in colors) == lit
 
 
-def test_outlines_while_painting(tab, places):
+def test_outlines_while_painting(painted, places):
+    tab = painted
     tab.show_map_only()
     row, column = places[3][0]
     assert tab.color(row, column) == COLORS[2]
@@ -325,7 +337,8 @@ def test_outlines_while_painting(tab, places):
     assert tab.js("diffclass.layers.outlines")
 
 
-def test_the_view_is_zoomed_at_the_pointer_moved_and_never_lost(tab):
+def test_the_view_is_zoomed_at_the_pointer_moved_and_never_lost(painted):
+    tab = painted
     tab.move(20, 20)
     before = tab.js("diffclass.hover")
     scale = tab.js("diffclass.view.scale")
@@ -373,7 +386,8 @@ def test_high_density_and_small(open_tab, painted_url, editor):
     assert tab.js(f"{whole}(document.documentElement)") == [1280, 720]
 
 
-def test_what_is_known_under_the_pointer(tab, editor, tissue):
+def test_what_is_known_under_the_pointer(painted, editor, tissue):
+    tab = painted
     tab.move(24, 30)
     tab.wait("document.querySelector('.note').textContent === 'at 24, 30'")
     text = tab.find(".status").inner_text()
@@ -391,8 +405,9 @@ def test_what_is_known_under_the_pointer(tab, editor, tissue):
     assert NAMES[best.class_id - 1] in text
 
 
-def test_why_follows_the_map(tab, editor):
+def test_why_follows_the_map(painted, editor):
     """What is painted where it was asked changes the answer."""
+    tab = painted
     tab.move(24, 30)
     tab.key("w")
     tab.find(".item.why").first.wait_for()
@@ -404,7 +419,8 @@ def test_why_follows_the_map(tab, editor):
     tab.wait(f"document.querySelector('.item.why').textContent.startsWith('{name}')")
 
 
-def test_suggestions_that_were_passed_over_do_not_come_again(tab, editor):
+def test_suggestions_that_were_passed_over_do_not_come_again(painted, editor):
+    tab = painted
     tab.key("n")
     tab.wait("diffclass.suggestions.current === 0")
     first = tab.js("diffclass.suggestions")["pixels"][0]
@@ -429,7 +445,8 @@ def test_suggestions_that_were_passed_over_do_not_come_again(tab, editor):
     assert not set(first) & set(tab.js("diffclass.suggestions")["pixels"])
 
 
-def test_audit_finds_a_wrong_stroke_and_strokes_are_moved_and_removed(tab, editor):
+def test_audit_finds_a_wrong_stroke_and_strokes_are_moved_and_removed(painted, editor):
+    tab = painted
     sure = (tab.map == 2) & (tab.labels == 0)
     margin = np.zeros(tab.map.size)
     margin[editor.workspace.pixels] = editor.session.margin
@@ -451,7 +468,8 @@ def test_audit_finds_a_wrong_stroke_and_strokes_are_moved_and_removed(tab, edito
     tab.wait(f"!diffclass.state.strokes.some(item => item.number === {newest['number']})")
 
 
-def test_tau(tab, editor):
+def test_tau(painted, editor):
+    tab = painted
     before = tab.map
     tab.find(".made summary").click()
     tab.find(".tau input").focus()
@@ -476,7 +494,8 @@ def test_tau(tab, editor):
     np.testing.assert_array_equal(tab.map, before)
 
 
-def test_live_off_waits_for_update(tab, editor):
+def test_live_off_waits_for_update(painted, editor):
+    tab = painted
     before = tab.map
     tab.key("t")
     tab.wait("!diffclass.state.live")
@@ -492,7 +511,8 @@ def test_live_off_waits_for_update(tab, editor):
     assert tab.find(".switch").get_attribute("aria-checked") == "false"
 
 
-def test_exports(tab, editor, tmp_path):
+def test_exports(painted, editor, tmp_path):
+    tab = painted
     tab.page.click("text=Export")
     labels = np.load(tab.download("Labels as NumPy, ids alone (.npy)").path())
     np.testing.assert_array_equal(labels, np.where(tab.labels == 255, 0, tab.labels))
@@ -509,10 +529,10 @@ def test_exports(tab, editor, tmp_path):
     assert [entry.name for entry in table] == list(NAMES)
 
 
-def test_a_model_goes_from_session_to_session(tab, new_editor, serve, open_tab, tmp_path):
-    tab.page.click("text=Export")
-    assert tab.find("[data-what=prediction]").is_hidden()
-    tab.download("Model as for other scenes (.model)").save_as(tmp_path / "scene.model")
+def test_a_model_goes_from_session_to_session(painted, new_editor, serve, open_tab, tmp_path):
+    painted.page.click("text=Export")
+    assert painted.find("[data-what=prediction]").is_hidden()
+    painted.download("Model as for other scenes (.model)").save_as(tmp_path / "scene.model")
     other = open_tab(serve(new_editor("other.jsonl")).url)
     for name in ("nuclei", "stroma"):
         other.add_class(name)
@@ -530,7 +550,8 @@ def test_a_model_goes_from_session_to_session(tab, new_editor, serve, open_tab, 
     assert set(np.unique(prediction)) <= {0, 1, 2, 3}
 
 
-def test_pictures(tab):
+def test_pictures(painted):
+    tab = painted
     tab.key("i")
     seen = set()
     for choice in ("true", "false", "mnf"):
@@ -561,7 +582,8 @@ def test_dark_and_light(gate, open_tab):
     assert tab.js(ground) == dark  # the choice is kept
 
 
-def test_every_control_has_a_name_and_can_be_reached(tab):
+def test_every_control_has_a_name_and_can_be_reached(painted):
+    tab = painted
     nameless = tab.js(
         """[...document.querySelectorAll("button, input, select")]
            .filter(item => item.checkVisibility())
