@@ -88,9 +88,9 @@ CHANGES = [
         },
         """
 from diffclass import DiffusionClassifier
-fitted = DiffusionClassifier(kernel="cube").fit(X, y)
+fitted = DiffusionClassifier(kernel="cube", tau=4).fit(X, y)
 assert (fitted.transduction_ == np.arange(24) % 2).all()
-assert (run("--kernel", "cube") == np.arange(24) % 2).all()
+assert (run("--kernel", "cube", "--tau", "4") == np.arange(24) % 2).all()
 """,
     ),
     Change(
@@ -136,7 +136,7 @@ assert DiffusionClassifier().fit(X, y).margin_curve_.times.max() <= 3
         """
 from diffclass.label_diffusion.class_sizes import ClassSizes
 assert ClassSizes.of("uniform", 2).most.round(3).tolist() == [0.333, 0.667]
-assert (run("--class-sizes", "uniform") >= 0).all()
+assert (run("--class-sizes", "uniform", "--tau", "4") >= 0).all()
 """,
     ),
     Change(

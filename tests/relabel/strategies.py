@@ -149,3 +149,22 @@ def random_operation(rng, n_points, n_strokes, taus=(1, 5, 20)):
         {"op": "redo"},
         {"op": "class_sizes", "sizes": sizes},
     ][rng.choice(len(_OFTEN), p=np.array(_OFTEN) / sum(_OFTEN))]
+
+
+def paint(session, *strokes):
+    """Apply strokes, each of a class and its points; return the session."""
+    for class_id, points in strokes:
+        session.apply({"op": "stroke", "class": class_id, "points": points})
+    return session
+
+
+def refined(session):
+    """Return the session with its map refined and shown."""
+    session.refine()
+    session.update()
+    return session
+
+
+def targets(session):
+    """Return the labels as `diffuse_labels` takes them."""
+    return np.where(session.label_ids > 0, session.label_ids.astype(int), -1)

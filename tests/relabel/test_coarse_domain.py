@@ -12,7 +12,7 @@ from diffclass.acquisition import RULES
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import RelabelSession
 from diffclass.relabel.coarsening import coarsen
-from tests.relabel.strategies import random_operation
+from tests.relabel.strategies import paint, random_operation, refined, targets
 
 N = 600
 
@@ -37,9 +37,7 @@ def coarse(operator):
 
 def painted(operator, coarse, **parameters):
     session = RelabelSession(operator, ["a", "b", "c"], coarse=coarse, **parameters)
-    for class_id, first in ((1, 0), (2, 200), (3, 400)):
-        session.apply({"op": "stroke", "class": class_id, "points": list(range(first, first + 9))})
-    session.update()
+    paint(session, *((i + 1, list(range(200 * i, 200 * i + 9))) for i in range(3))).update()
     return session
 
 
@@ -52,10 +50,6 @@ def on_aggregates(session, coarse, **parameters):
 def bits(session):
     session.update()
     return session.map_ids.tobytes(), session.margin.tobytes(), session.tau
-
-
-def targets(session):
-    return np.where(session.label_ids > 0, session.label_ids.astype(int), -1)
 
 
 @pytest.mark.parametrize("tau", ["auto", 7])
@@ -85,8 +79,7 @@ def test_sizes_count_in_the_map_of_the_points(operator, coarse, tau):
     sizes = [{"class": 1, "least": 0.4, "most": 0.5}]
     session.apply({"op": "class_sizes", "sizes": sizes})
     assert bits(session) == before  # of the aggregates, without them
-    session.refine()
-    session.update()
+    refined(session)
     mode = "auto" if tau == "auto" else "summed"
     prior = [0.4, 0, 0], [0.5, 1, 1]
     y = targets(session)
@@ -96,21 +89,19 @@ def test_sizes_count_in_the_map_of_the_points(operator, coarse, tau):
     session.apply({"op": "warp"})  # the map is that of the aggregates then
     session.update()
     assert not session.is_refined
-    session.refine()
-    session.update()
+    refined(session)
     assert session.is_refined
     assert session.sizes_met is not None
-    refined = bits(session)
+    known = bits(session)
     session.apply({"op": "undo"})
     session.apply({"op": "redo"})
     session.refine()
-    assert bits(session) == refined
+    assert bits(session) == known
 
 
 def test_refined_it_is_the_map_of_the_classifier(operator, coarse):
     session = painted(operator, coarse)
-    session.refine()
-    session.update()
+    refined(session)
     clf = DiffusionClassifier(n_neighbors=15, random_state=0).fit(blobs(), targets(session))
     np.testing.assert_array_equal(session.map_ids, clf.transduction_)
     assert session.tau == clf.tau_
@@ -125,8 +116,7 @@ def test_the_margin_chooses_the_time_on_the_aggregates(operator, coarse):
         alone.apply({"op": "stroke", "class": stroke.class_id, "points": points})
     alone.update()
     assert session.tau == alone.tau
-    session.refine()
-    session.update()
+    refined(session)
     expected = diffuse_labels(operator, targets(session), label_mode="free", tau=session.tau)
     np.testing.assert_array_equal(session.map_ids, expected.classes[expected.codes])
 
@@ -152,9 +142,7 @@ def test_questions_are_answered_by_the_aggregates(operator, coarse):
 def test_a_wrong_stroke_is_contradicted_point_by_point(operator, coarse):
     session = painted(operator, coarse)
     wrong = np.arange(30, 36)
-    session.apply({"op": "stroke", "class": 1, "points": np.arange(60, 200)})
-    session.apply({"op": "stroke", "class": 2, "points": wrong})
-    session.update()
+    paint(session, (1, np.arange(60, 200)), (2, wrong)).update()
     found = session.audit()
     assert {one.point for one in found if one.stroke == 5} == set(wrong.tolist())
     assert all(one.says_id == 1 for one in found if one.stroke == 5)
@@ -169,8 +157,7 @@ def test_a_warped_walk_is_that_of_the_aggregates(operator, coarse):
     session.apply({"op": "tau", "tau": "auto"})
     session.update()
     assert not session.is_refined
-    session.refine()
-    session.update()
+    refined(session)
     assert session.is_refined
     assert len(session.map_ids) == N
 
@@ -238,8 +225,7 @@ def test_aggregates_for_provisional_maps_alone_leave_answers_to_the_points(opera
     for mine, other in zip(session.tau_preview(9), alone.tau_preview(9), strict=True):
         np.testing.assert_array_equal(mine, other)
     for one in (session, alone):
-        one.refine()
-        one.update()
+        refined(one)
     assert bits(session) == bits(alone)
     np.testing.assert_array_equal(session.suggest(5).points, alone.suggest(5).points)
 
@@ -266,8 +252,7 @@ def test_without_coarse_answers_walks_are_warped_on_the_points(operator, coarse,
     for session in sessions:
         session.apply({"op": "warp"})
         session.update()
-        session.refine()
-        session.update()
+        refined(session)
         assert session.is_refined
     mine, other = sessions
     np.testing.assert_array_equal(mine.map_ids, other.map_ids)

@@ -8,6 +8,7 @@ import pytest
 from diffclass import markov_operator
 from diffclass.relabel import RelabelSession
 from diffclass.relabel.session_maps import MUCH_SURER
+from tests.relabel.strategies import refined
 
 N = 600
 
@@ -28,12 +29,6 @@ def painted(operator, *more):
     session = RelabelSession(operator, ["a", "b", "c"])
     for operation in (stroke(1, 0), stroke(2, 200), stroke(3, 400), *more):
         session.apply(operation)
-    session.update()
-    return session
-
-
-def refined(session):
-    session.refine()
     session.update()
     return session
 

@@ -27,7 +27,7 @@ from diffclass.label_diffusion.walk import curve_times
 from diffclass.relabel import ClassInfo, RelabelSession
 from diffclass.system.progress import cancellable
 from tests import naive
-from tests.relabel.strategies import NaiveSession, random_operation
+from tests.relabel.strategies import NaiveSession, paint, random_operation, refined, targets
 
 N = 64
 BEGUN = (1, [3, 1, 2]), (2, [25, 26])
@@ -49,13 +49,6 @@ def operator():
     return operator_of()
 
 
-def paint(session, *strokes):
-    """Apply strokes, each of a class and its points; return the session."""
-    for class_id, points in strokes:
-        session.apply({"op": "stroke", "class": class_id, "points": points})
-    return session
-
-
 def size(class_id, least, most):
     return {"class": class_id, "least": least, "most": most}
 
@@ -66,11 +59,6 @@ def session(operator):
     session = paint(RelabelSession(operator, ["corn", "soy", "hay"], tau=20), *BEGUN)
     session.update()
     return session
-
-
-def targets(session):
-    ids = session.label_ids.astype(int)
-    return np.where(ids > 0, ids, -1)
 
 
 def fresh(operator, session, **parameters):
@@ -308,8 +296,7 @@ def test_maps_of_earlier_states(tau, label_mode):
     maps = [session.map_ids]
     for k in range(4):
         paint(session, (1 + k % 2, [7 * k, 7 * k + 1]))
-        session.refine()
-        session.update()
+        refined(session)
         maps.append(session.map_ids)
     session.apply({"op": "undo", "steps": 2})
     session.update()
@@ -691,8 +678,7 @@ def test_refined_maps_go_by_sizes(operator, session, tau, sizes, prior):
     assert session.is_stale
     session.update()
     assert session.sizes_met is None
-    session.refine()
-    session.update()
+    refined(session)
     assert session.is_refined
     rule = "auto" if tau == "auto" else session.tau
     label_mode = "auto" if tau == "auto" else "summed"
@@ -702,14 +688,14 @@ def test_refined_maps_go_by_sizes(operator, session, tau, sizes, prior):
     np.testing.assert_allclose(session.posteriors, expected.posteriors, atol=1e-6)
     met = expected.weighting if expected.weighting in SIZED else "unused"
     assert session.sizes_met == met
-    refined = bits(session)
+    known = bits(session)
     np.testing.assert_array_equal(session.map_at(session.step), session.map_ids)
     session.apply({"op": "undo"})
     session.refine()
     assert (bits(session), session.sizes_met) == (first, None)
     session.apply({"op": "redo"})
     session.refine()
-    assert (bits(session), session.sizes_met) == (refined, met)
+    assert (bits(session), session.sizes_met) == (known, met)
     session.apply({"op": "class_sizes"})
     session.refine()
     assert bits(session) == first
@@ -770,8 +756,7 @@ def test_sizes_wait_until_the_classes_with_labels_can_have_them(session):
     assert bits(session) == before
     paint(session, (3, [50]))
     assert not session.is_refined
-    session.refine()
-    session.update()
+    refined(session)
     assert session.sizes_met in ("met", "unused")
     assert [one.class_id for one in session.counted_sizes] == [1, 2]
 
@@ -799,8 +784,7 @@ def test_the_map_does_not_wait_for_sizes(operator, session, label_mode):
     session.apply({"op": "class_sizes", "sizes": "uniform"})
     session.update()
     assert_is_fresh(operator, session)
-    session.refine()
-    session.update()
+    refined(session)
     paint(session, (1, [4]))
     session.update()
     assert session.map.kept is not None

@@ -224,7 +224,8 @@ def open_tab(browser):
 
 
 @pytest.fixture
-def tab(gate, open_tab):
+def blank(gate, open_tab):
+    """A tab on a session without anything."""
     return open_tab(gate.url)
 
 
@@ -255,7 +256,7 @@ def painted_url(editor, serve, places):
 
 
 @pytest.fixture
-def painted(painted_url, open_tab):
+def tab(painted_url, open_tab):
     """A tab on the painted session, with its map."""
     tab = open_tab(painted_url)
     tab.idle()

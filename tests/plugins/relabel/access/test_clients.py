@@ -70,8 +70,8 @@ def test_a_client_whose_message_is_too_long_goes_on(gate, connect, monkeypatch):
     assert client.do("add_class")["kind"] == "done"
 
 
-def test_the_page_sends_in_parts_and_shows_the_refusal(tab):
-    tab.js(
+def test_the_page_sends_in_parts_and_shows_the_refusal(blank):
+    blank.js(
         """() => {
             const send = WebSocket.prototype.send;
             window.sent = [];
@@ -81,14 +81,14 @@ def test_the_page_sends_in_parts_and_shows_the_refusal(tab):
             };
         }"""
     )
-    tab.find("[aria-label='Add a class']").click()
-    field = tab.find("input.class-name")
+    blank.find("[aria-label='Add a class']").click()
+    field = blank.find("input.class-name")
     field.evaluate("(field) => field.removeAttribute('maxlength')")
     field.evaluate("(field, n) => (field.value = 'x'.repeat(n))", 3 * PART_LENGTH)
     field.press("Enter")
-    notice = tab.find(".notices .message")
+    notice = blank.find(".notices .message")
     notice.wait_for()
     assert "200 characters" in notice.inner_text()
-    assert len(tab.js("sent")) >= 4
-    assert max(tab.js("sent")) <= PART_LENGTH + 1
-    assert tab.js("diffclass.pending") == 0
+    assert len(blank.js("sent")) >= 4
+    assert max(blank.js("sent")) <= PART_LENGTH + 1
+    assert blank.js("diffclass.pending") == 0

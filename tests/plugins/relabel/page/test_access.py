@@ -25,8 +25,7 @@ def go(tab, row, column):
         tab.key(*[forth if delta > 0 else back] * abs(delta))
 
 
-def test_a_map_without_a_pointer(painted, editor):
-    tab = painted
+def test_a_map_without_a_pointer(tab, editor):
     tab.find(".area").focus()
     tab.key("ArrowRight")  # the cursor appears in the middle of what is seen
     assert tab.js("diffclass.hover") == {"row": 24, "column": 25}
@@ -58,8 +57,7 @@ def test_a_map_without_a_pointer(painted, editor):
     assert window["left"] <= place["column"] < window["right"]
 
 
-def test_menus_work_by_keys(painted):
-    tab = painted
+def test_menus_work_by_keys(tab):
     tab.find("[aria-label^='Rename, hide']").nth(1).focus()
     tab.key("Enter")
     tab.find(".menu-item:visible").first.wait_for()
@@ -71,8 +69,7 @@ def test_menus_work_by_keys(painted):
     assert "Rename, hide" in tab.js("document.activeElement.ariaLabel")
 
 
-def test_the_focus_stays_while_the_list_is_made_anew(painted):
-    tab = painted
+def test_the_focus_stays_while_the_list_is_made_anew(tab):
     button = tab.find("[aria-label^='Rename, hide']").nth(1)
     button.focus()
     lock = (
@@ -92,8 +89,7 @@ def test_the_focus_stays_while_the_list_is_made_anew(painted):
         assert "Rename, hide" in tab.js("document.activeElement.ariaLabel")
 
 
-def test_the_tree_that_screen_readers_get(painted):
-    tab = painted
+def test_the_tree_that_screen_readers_get(tab):
     tab.find("summary:text('How the map is made')").click()
     client = tab.context.new_cdp_session(tab.page)
     nodes = client.send("Accessibility.getFullAXTree")["nodes"]

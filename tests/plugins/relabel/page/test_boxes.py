@@ -131,10 +131,10 @@ def test_nothing_overlaps_or_is_cut_off(crowded, open_tab, window):
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_an_empty_session_fits(tab, open_tab, window):
+def test_an_empty_session_fits(blank, open_tab, window):
     width, height, is_touched = WINDOWS[window]
     touch = {"has_touch": True, "is_mobile": True} if is_touched else {}
-    empty = open_tab(tab.url, width=width, height=height, **touch)
+    empty = open_tab(blank.url, width=width, height=height, **touch)
     empty.idle()
     assert empty.js(PROBLEMS) == []
     tools = empty.find(".tools button").all()

@@ -15,9 +15,8 @@ def hex_rgb(color):
     return [int(color[k : k + 2], 16) for k in (1, 3, 5)]
 
 
-def test_colors_of_the_map_are_those_of_the_legend(painted, editor):
+def test_colors_of_the_map_are_those_of_the_legend(tab, editor):
     """Over every kind of picture on the canvas."""
-    tab = painted
     tab.key("l")
     tab.js("diffclass.layers.setOpacity('map', 1)")
     ids = engine_map(editor)
@@ -34,42 +33,41 @@ def test_colors_of_the_map_are_those_of_the_legend(painted, editor):
         np.testing.assert_array_equal(tab.colors(samples), legend)
 
 
-def test_until_there_is_a_map_the_picture_has_its_colors(tab, places):
-    assert tab.js("diffclass.layers.greyUnder")
-    tab.idle()
-    assert tab.find("[data-layer=map] + input").is_hidden()
-    assert tab.find(".none:visible").all_inner_texts() == ["none"] * 4
+def test_until_there_is_a_map_the_picture_has_its_colors(blank, places):
+    assert blank.js("diffclass.layers.greyUnder")
+    blank.idle()
+    assert blank.find("[data-layer=map] + input").is_hidden()
+    assert blank.find(".none:visible").all_inner_texts() == ["none"] * 4
     (row, column), _ = places[2]
-    (begun,) = tab.colors([(row, column)])
-    tab.js("diffclass.layers.setVisible('map', false)")
-    (plain,) = tab.colors([(row, column)])
+    (begun,) = blank.colors([(row, column)])
+    blank.js("diffclass.layers.setVisible('map', false)")
+    (plain,) = blank.colors([(row, column)])
     assert (begun == plain).all()
     assert np.ptp(begun) > 10
 
 
-def test_a_map_of_one_class_is_none(tab, places, editor):
+def test_a_map_of_one_class_is_none(blank, places, editor):
     """It has that class everywhere; the second class makes the first map."""
-    tab.idle()
+    blank.idle()
     (samples,) = [[place for pair in places.values() for place in pair]]
-    tab.key("l")
-    plain = tab.colors(samples)
-    tab.add_class("nuclei")
+    blank.key("l")
+    plain = blank.colors(samples)
+    blank.add_class("nuclei")
     (row, column), _ = places[1]
-    tab.paint(1, (row, column - 1), (row, column + 1))
+    blank.paint(1, (row, column - 1), (row, column + 1))
     assert (engine_map(editor) == 1).any()
-    assert (tab.colors(samples) == plain).all()
-    assert tab.find(".badge[role=status]").inner_text() == "no map yet"
-    tab.add_class("cytoplasm")
+    assert (blank.colors(samples) == plain).all()
+    assert blank.find(".badge[role=status]").inner_text() == "no map yet"
+    blank.add_class("cytoplasm")
     (row, column), _ = places[2]
-    tab.paint(2, (row, column - 1), (row, column + 1))
-    assert tab.find(".badge[role=status]").inner_text() == "up to date"
-    assert (tab.colors(samples) != plain).any(axis=1).all()
-    tab.undo()
-    assert (tab.colors(samples) == plain).all()
+    blank.paint(2, (row, column - 1), (row, column + 1))
+    assert blank.find(".badge[role=status]").inner_text() == "up to date"
+    assert (blank.colors(samples) != plain).any(axis=1).all()
+    blank.undo()
+    assert (blank.colors(samples) == plain).all()
 
 
-def test_the_picture_shows_through_the_map(painted, editor, places):
-    tab = painted
+def test_the_picture_shows_through_the_map(tab, editor, places):
     tab.key("l")
     (row, column), _ = places[3]
     over = tab.colors([(row, column)])[0]
@@ -79,8 +77,7 @@ def test_the_picture_shows_through_the_map(painted, editor, places):
     np.testing.assert_allclose(over, (grey + np.array(color)) / 2, atol=2)
 
 
-def test_another_picture_is_seen_while_it_is_chosen(painted, places):
-    tab = painted
+def test_another_picture_is_seen_while_it_is_chosen(tab, places):
     tab.key("l")
     samples = [place for pair in places.values() for place in pair]
     before = tab.colors(samples)
@@ -96,8 +93,7 @@ def test_another_picture_is_seen_while_it_is_chosen(painted, places):
     assert (before != picture).any()
 
 
-def test_a_gray_picture_is_an_option(painted, places):
-    tab = painted
+def test_a_gray_picture_is_an_option(tab, places):
     tab.key("l")
     tab.js("diffclass.layers.setOpacity('map', 0.1)")
     row, column = places[1][0]

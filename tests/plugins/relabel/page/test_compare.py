@@ -113,8 +113,7 @@ def test_reference_and_picture(compared, tissue):
     np.testing.assert_array_equal(compared[left], tab.colors(PLACES)[left])
 
 
-def test_without_a_reference_none_is_offered(painted):
-    tab = painted
+def test_without_a_reference_none_is_offered(tab):
     tab.wait("document.querySelector('[aria-label=\"Compare the map with\"]')")
     option = tab.find("select[aria-label='Compare the map with'] option[value=reference]")
     assert option.get_attribute("disabled") is not None

@@ -21,8 +21,7 @@ def resize(tab, size):
     tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
 
 
-def test_how_labels_count_is_chosen_and_the_walk_is_warped(painted, editor):
-    tab = painted
+def test_how_labels_count_is_chosen_and_the_walk_is_warped(tab, editor):
     assert not tab.find(".part").first.is_visible()
     tab.find(".made summary").click()
     assert tab.find(".made h3").all_inner_texts() == [
@@ -55,9 +54,8 @@ def test_how_labels_count_is_chosen_and_the_walk_is_warped(painted, editor):
     np.testing.assert_array_equal(tab.map, before)
 
 
-def test_a_change_without_a_map_is_idle_again(painted):
+def test_a_change_without_a_map_is_idle_again(tab):
     """A colour is an operation, but makes no map: waiting for one of that number took for ever."""
-    tab = painted
     for is_live, color in ((True, "#123456"), (False, "#654321")):
         if not is_live:
             tab.key("t")
@@ -72,8 +70,7 @@ def test_a_change_without_a_map_is_idle_again(painted):
         assert tab.state["version"] > tab.state["map_version"] == shown
 
 
-def test_everything_is_in_reach_in_small_windows(painted):
-    tab = painted
+def test_everything_is_in_reach_in_small_windows(tab):
     names = "Keys (?)", "Undo (Ctrl+Z)"
     controls = ["[popovertarget=export-menu]", *(f"[aria-label='{name}']" for name in names)]
     for size in ((900, 700), (600, 700), (1280, 500)):
@@ -96,37 +93,37 @@ def test_everything_is_in_reach_in_small_windows(painted):
     assert panel["y"] + panel["height"] <= 500
 
 
-def test_keys_are_listed_and_in_reach_in_small_windows(tab):
-    tab.key("?")
-    listed = tab.js("[...document.querySelectorAll('dialog.help kbd')].map(k => k.textContent)")
+def test_keys_are_listed_and_in_reach_in_small_windows(blank):
+    blank.key("?")
+    listed = blank.js("[...document.querySelectorAll('dialog.help kbd')].map(k => k.textContent)")
     listed = {key.lower().replace("\u2212", "-").replace("esc", "escape") for key in listed}
-    keys = [key.lower() for key in tab.js("diffclass.keys")]
+    keys = [key.lower() for key in blank.js("diffclass.keys")]
     parts = [re.findall(r"ctrl|shift|[a-z]{2,}|.$", key) for key in keys]
     assert {part for key in parts for part in key} - listed <= {"="}  # plus without Shift
-    assert "next suggestion" in tab.find("dialog.help").inner_text()
+    assert "next suggestion" in blank.find("dialog.help").inner_text()
     for size in ((1280, 500), (600, 700)):
-        resize(tab, size)
-        assert tab.js("document.querySelector('dialog.help').scrollWidth") <= size[0]
-        right = tab.find("dialog.help").bounding_box()
-        for key in tab.find("dialog.help dd").all():
+        resize(blank, size)
+        assert blank.js("document.querySelector('dialog.help').scrollWidth") <= size[0]
+        right = blank.find("dialog.help").bounding_box()
+        for key in blank.find("dialog.help dd").all():
             box = key.bounding_box()
             assert box["x"] + box["width"] <= right["x"] + right["width"]
-    tab.key("Escape")
-    assert not tab.find("dialog.help").is_visible()
-    tab.find("[aria-label='Keys (?)']").click()
-    tab.find("dialog.help [aria-label='Close (Esc)']").click()
-    assert not tab.find("dialog.help").is_visible()
+    blank.key("Escape")
+    assert not blank.find("dialog.help").is_visible()
+    blank.find("[aria-label='Keys (?)']").click()
+    blank.find("dialog.help [aria-label='Close (Esc)']").click()
+    assert not blank.find("dialog.help").is_visible()
     size = "document.querySelector('.slider-row output').textContent"
-    tab.key(".", ".")
-    assert tab.js(size) == "5 px"
-    tab.key(",")
-    assert tab.js(size) == "4 px"
+    blank.key(".", ".")
+    assert blank.js(size) == "5 px"
+    blank.key(",")
+    assert blank.js(size) == "4 px"
     # AltGr and 9 on a German keyboard, as Windows reports it
-    tab.js(
+    blank.js(
         """dispatchEvent(new KeyboardEvent("keydown", {
              key: "]", ctrlKey: true, altKey: true, modifierAltGraph: true, cancelable: true}))"""
     )
-    assert tab.js(size) == "5 px"
+    assert blank.js(size) == "5 px"
 
 
 # what cuts its text without an ellipsis
@@ -138,8 +135,7 @@ CUT = """() => [...document.querySelectorAll(".right *")].filter(item => {
 }).map(item => item.outerHTML.slice(0, 100))"""
 
 
-def test_a_name_that_is_cut_short_shows_it(painted, editor):
-    tab = painted
+def test_a_name_that_is_cut_short_shows_it(tab, editor):
     for info in list(editor.session.classes):
         tab.js("op => diffclass.apply(op)", {"op": "rename_class", "id": info.id,
                "name": f"{info.name} of a long name, at least"})  # fmt: skip
@@ -156,8 +152,7 @@ def test_a_name_that_is_cut_short_shows_it(painted, editor):
             assert tab.js(CUT) == [], (panel, size)
 
 
-def test_a_hidden_class_that_is_painted_is_shown(painted):
-    tab = painted
+def test_a_hidden_class_that_is_painted_is_shown(tab):
     tab.find("[aria-label='Hide nuclei']").click()
     tab.wait("diffclass.state.classes[0].hidden")
     tab.paint(1, (40, 10), (40, 20))
@@ -166,8 +161,7 @@ def test_a_hidden_class_that_is_painted_is_shown(painted):
     assert (tab.labels[40, 11:20] == 1).all()
 
 
-def test_a_class_that_is_merged_under_the_brush_takes_its_stroke_along(painted):
-    tab = painted
+def test_a_class_that_is_merged_under_the_brush_takes_its_stroke_along(tab):
     tab.key("1")
     tab.press((20, 10), (20, 16))
     tab.js("diffclass.apply({ op: 'merge_classes', source: 1, into: 2 })")
@@ -179,8 +173,7 @@ def test_a_class_that_is_merged_under_the_brush_takes_its_stroke_along(painted):
     assert tab.find(".message").is_hidden()
 
 
-def test_fill_spares_labels_of_other_classes(painted, editor, places):
-    tab = painted
+def test_fill_spares_labels_of_other_classes(tab, editor, places):
     row, column = places[2][1]
     pieces, _ = ndimage.label(engine_map(editor) == engine_map(editor)[row, column])
     piece = pieces == pieces[row, column]
@@ -197,8 +190,7 @@ def test_fill_spares_labels_of_other_classes(painted, editor, places):
     assert "keep the label of another class" in tab.find(".message").inner_text()
 
 
-def test_points_without_a_class_are_counted_and_found(painted, editor):
-    tab = painted
+def test_points_without_a_class_are_counted_and_found(tab, editor):
     row = tab.find(".no-class")
     unclassified = int((engine_map(editor) == 0).sum())
     assert row.is_visible() == (unclassified > 0)
@@ -223,8 +215,7 @@ def test_points_without_a_class_are_counted_and_found(painted, editor):
     assert nearest < 1 + np.hypot(*nothing.shape) / 12
 
 
-def test_where_labels_are_few_the_page_points_at_the_next(painted):
-    tab = painted
+def test_where_labels_are_few_the_page_points_at_the_next(tab):
     hint = tab.find(".status .cell", has_text="Suggest (n)")
     assert hint.is_hidden()
     tab.add_class("rare")
@@ -236,8 +227,7 @@ def test_where_labels_are_few_the_page_points_at_the_next(painted):
     assert hint.is_hidden()
 
 
-def test_what_was_set_up_survives_a_reload(painted):
-    tab = painted
+def test_what_was_set_up_survives_a_reload(tab):
     tab.key("2", "e", ".", ".", "o", "y", "u", "d")
     tab.js("diffclass.layers.setOpacity('doubt', 0.5)")
     tab.js("diffclass.view.zoom(4)")
@@ -255,8 +245,7 @@ def test_what_was_set_up_survives_a_reload(painted):
     assert tab.js(now) == before
 
 
-def test_sizes_of_classes_are_given_undone_and_refused(painted, editor):
-    tab = painted
+def test_sizes_of_classes_are_given_undone_and_refused(tab, editor):
     tab.find(".made summary").click()
     field, note = tab.find("input[aria-label='Class sizes']"), tab.find("#sizes-note")
     before = tab.map
@@ -318,8 +307,7 @@ def test_the_first_steps_can_be_skipped(gate, open_tab):
     assert again.locator("[aria-label='First steps']").count() == 0
 
 
-def test_the_spectrum_is_folded_and_stays_so(painted):
-    tab = painted
+def test_the_spectrum_is_folded_and_stays_so(tab):
     plot = tab.find(".right canvas.spectrum")
     fold = tab.find("[aria-label='Plot under the pointer']")
     assert plot.is_visible()

@@ -55,9 +55,8 @@ def held(labelled, serve, open_tab):
 
 
 @pytest.mark.parametrize("name", SIGHTS)
-def test_what_was_drawn_step_by_step_is_what_a_fresh_page_draws(painted, open_tab, name):
+def test_what_was_drawn_step_by_step_is_what_a_fresh_page_draws(tab, open_tab, name):
     """The map as areas, then as outlines, after each step."""
-    tab = painted
     see(tab, SIGHTS[name])
     steps = [
         lambda: tab.stroke((20, 15), (26, 24)),

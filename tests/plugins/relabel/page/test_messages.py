@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 
-def test_a_warning_goes_with_its_cause(tab):
-    tab.idle()
-    tab.stroke((20, 10), (20, 14))
-    message = tab.find(".message")
+def test_a_warning_goes_with_its_cause(blank):
+    blank.idle()
+    blank.stroke((20, 10), (20, 14))
+    message = blank.find(".message")
     message.filter(has_text="There is no class to paint yet").wait_for()
-    tab.add_class("nuclei")
+    blank.add_class("nuclei")
     assert message.is_hidden()
-    tab.key("f")
-    tab.click(20, 10)
+    blank.key("f")
+    blank.click(20, 10)
     message.filter(has_text="There is no map to fill from yet").wait_for()
-    tab.paint(1, (20, 10), (20, 14))
-    assert message.is_hidden() == tab.js("diffclass.state.classes.length > 1")
-    tab.add_class("cytoplasm")
-    tab.key("p")
-    tab.paint(1, (20, 10), (20, 14))
-    tab.paint(2, (40, 10), (40, 14))
+    blank.paint(1, (20, 10), (20, 14))
+    assert message.is_hidden() == blank.js("diffclass.state.classes.length > 1")
+    blank.add_class("cytoplasm")
+    blank.key("p")
+    blank.paint(1, (20, 10), (20, 14))
+    blank.paint(2, (40, 10), (40, 14))
     assert message.is_hidden()
 
 
-def test_numbers_say_that_they_are_computed(painted):
-    tab = painted
+def test_numbers_say_that_they_are_computed(tab):
     tab.js(
         """() => {
           window.said = [];
@@ -39,8 +38,7 @@ def test_numbers_say_that_they_are_computed(painted):
     assert heads[-2:] == ["recall", "precision"]
 
 
-def test_an_export_ends_where_the_server_is_gone(painted):
-    tab = painted
+def test_an_export_ends_where_the_server_is_gone(tab):
     tab.page.route("**/download/**", lambda route: route.abort())
     tab.page.click("text=Export")
     tab.find("[title='Labels as NumPy, ids alone (.npy)']").click()

@@ -20,36 +20,35 @@ from ..conftest import CLASSES as NAMES
 COLORS = ("#e69f00", "#56b4e9", "#009e73")  # the first of the default palette
 
 
-def test_first_visit(tab):
-    assert tab.page.title() == "scene.hdr \u2013 diffclass relabel"
-    assert tab.find(".hint").inner_text().startswith("Add a class")
-    tab.stroke((10, 10), (10, 12))
-    assert "no class to paint" in tab.find(".message").inner_text()
-    tab.add_class("water")
-    assert tab.find(".hint").inner_text().startswith("Choose a class")
-    assert tab.state["classes"][0]["color"].lower() == COLORS[0]
-    assert tab.js("diffclass.classId") == 1
+def test_first_visit(blank):
+    assert blank.page.title() == "scene.hdr \u2013 diffclass relabel"
+    assert blank.find(".hint").inner_text().startswith("Add a class")
+    blank.stroke((10, 10), (10, 12))
+    assert "no class to paint" in blank.find(".message").inner_text()
+    blank.add_class("water")
+    assert blank.find(".hint").inner_text().startswith("Choose a class")
+    assert blank.state["classes"][0]["color"].lower() == COLORS[0]
+    assert blank.js("diffclass.classId") == 1
 
 
-def test_strokes_make_the_map(tab, editor, places):
+def test_strokes_make_the_map(blank, editor, places):
     for name in NAMES:
-        tab.add_class(name)
+        blank.add_class(name)
     for class_id, seeds in places.items():
         for row, column in seeds:
-            tab.paint(class_id, (row, column), (row, column + 1))
-    np.testing.assert_array_equal(tab.map, engine_map(editor))
-    assert tab.state["version"] == tab.js("diffclass.lastMapVersion") == editor.version
-    tab.show_map_only()
+            blank.paint(class_id, (row, column), (row, column + 1))
+    np.testing.assert_array_equal(blank.map, engine_map(editor))
+    assert blank.state["version"] == blank.js("diffclass.lastMapVersion") == editor.version
+    blank.show_map_only()
     colors = dict(zip((1, 2, 3), COLORS, strict=True))
     ids = engine_map(editor)
     for row in range(1, 48, 5):
         for column in range(2, 50, 6):
             if ids[row, column] in colors:
-                assert tab.color(row, column) == colors[ids[row, column]]
+                assert blank.color(row, column) == colors[ids[row, column]]
 
 
-def test_a_stroke_is_seen_at_once_and_kept_if_it_ends_outside(painted, editor):
-    tab = painted
+def test_a_stroke_is_seen_at_once_and_kept_if_it_ends_outside(tab, editor):
     before = len(editor.session.strokes)
     tab.key("2")
     tab.press((30, 20), (30, 26))
@@ -70,8 +69,7 @@ def test_a_stroke_is_seen_at_once_and_kept_if_it_ends_outside(painted, editor):
     assert tab.labels[40, 40] == 1
 
 
-def test_a_fast_hand_leaves_no_gap(painted):
-    tab = painted
+def test_a_fast_hand_leaves_no_gap(tab):
     tab.key("1", "[", "[")
     tab.move(40, 5)
     tab.page.mouse.down()
@@ -82,8 +80,7 @@ def test_a_fast_hand_leaves_no_gap(painted):
     assert set(range(5, 46)) <= set(columns)
 
 
-def test_undo_redo_and_eraser(painted, editor):
-    tab = painted
+def test_undo_redo_and_eraser(tab, editor):
     before = tab.map
     tab.paint(3, (24, 5), (24, 40))
     after = tab.map
@@ -102,8 +99,7 @@ def test_undo_redo_and_eraser(painted, editor):
     assert (tab.labels[40, [10, 20]] == 1).all()
 
 
-def test_polygon_and_lasso(painted):
-    tab = painted
+def test_polygon_and_lasso(tab):
     corners = [(10, 30), (10, 40), (20, 40)]
     inside = np.s_[11:20, 31:40]
     tab.key("2", "g")
@@ -151,8 +147,8 @@ def near(editor, place, tolerance):
     return every, pieces == pieces[place]
 
 
-def test_the_wand_takes_similar_pixels(painted, editor):
-    tab, place = painted, (30, 20)
+def test_the_wand_takes_similar_pixels(tab, editor):
+    place = (30, 20)
     tab.key("3", "z")
     tolerance = tab.js("diffclass.tolerance")
     every, connected = near(editor, place, tolerance)
@@ -170,8 +166,8 @@ def test_the_wand_takes_similar_pixels(painted, editor):
     np.testing.assert_array_equal(tab.labels, before)
 
 
-def test_the_wand_takes_more_when_it_is_dragged_to_the_right(painted, editor):
-    tab, place = painted, (30, 20)
+def test_the_wand_takes_more_when_it_is_dragged_to_the_right(tab, editor):
+    place = (30, 20)
     before = tab.labels
     tab.key("3", "z")
     tolerance = tab.js("diffclass.tolerance")
@@ -193,8 +189,7 @@ def test_the_wand_takes_more_when_it_is_dragged_to_the_right(painted, editor):
     np.testing.assert_array_equal(tab.labels, np.where(connected, 3, before))
 
 
-def test_labels_of_other_classes_are_kept_where_that_is_chosen(painted, editor):
-    tab = painted
+def test_labels_of_other_classes_are_kept_where_that_is_chosen(tab, editor):
     before = tab.labels
     row, column = np.argwhere(before == 1)[0].tolist()
     tab.find("text=Keep other classes").click()
@@ -214,19 +209,18 @@ def test_labels_of_other_classes_are_kept_where_that_is_chosen(painted, editor):
     assert tab.labels[row, column] == 2
 
 
-def test_two_digits_choose_a_class(tab):
+def test_two_digits_choose_a_class(blank):
     added = [{"op": "add_class", "id": k, "name": f"kind {k}"} for k in range(1, 13)]
-    tab.js("operations => diffclass.apply({ op: 'batch', operations })", added)
-    tab.wait("diffclass.state.classes.length === 12")
-    tab.key("1", "2")
-    assert tab.js("diffclass.classId") == 12
-    tab.page.wait_for_timeout(800)  # another number begins
-    tab.key("3")
-    assert tab.js("diffclass.classId") == 3
+    blank.js("operations => diffclass.apply({ op: 'batch', operations })", added)
+    blank.wait("diffclass.state.classes.length === 12")
+    blank.key("1", "2")
+    assert blank.js("diffclass.classId") == 12
+    blank.page.wait_for_timeout(800)  # another number begins
+    blank.key("3")
+    assert blank.js("diffclass.classId") == 3
 
 
-def test_class_list(painted):
-    tab = painted
+def test_class_list(tab):
     row = tab.find("[data-class='2']")
     row.locator("button.class-name").dblclick()
     row.locator("input.class-name").fill("epithelium")
@@ -256,16 +250,14 @@ def test_class_list(painted):
     assert not tab.find(".hint").is_visible()
 
 
-def test_the_class_under_the_pointer_is_taken_by_a_key(painted, places):
-    tab = painted
+def test_the_class_under_the_pointer_is_taken_by_a_key(tab, places):
     for class_id in (2, 1, 3):
         tab.move(*places[class_id][0])
         tab.key("j")
         assert tab.find(".class-row.chosen").get_attribute("data-class") == str(class_id)
 
 
-def test_hidden_classes_are_not_drawn_and_locked_ones_stay(painted, places):
-    tab = painted
+def test_hidden_classes_are_not_drawn_and_locked_ones_stay(tab, places):
     tab.show_map_only()
     row, column = places[1][0]
     assert tab.color(row, column) == COLORS[0]
@@ -282,8 +274,7 @@ def test_hidden_classes_are_not_drawn_and_locked_ones_stay(painted, places):
     assert tab.labels[row, column] == 1
 
 
-def test_what_is_refused_is_taken_back_and_said(painted, editor):
-    tab = painted
+def test_what_is_refused_is_taken_back_and_said(tab, editor):
     tab.key("1", "[", "[")
     tab.click(20, 31)  # a pixel without data
     tab.wait("diffclass.pending === 0")
@@ -292,8 +283,7 @@ def test_what_is_refused_is_taken_back_and_said(painted, editor):
     assert tab.labels[20, 31] == 0
 
 
-def test_layers(painted, places):
-    tab = painted
+def test_layers(tab, places):
     row, column = places[1][0]
     mixed = tab.color(row + 3, column)
     tab.key("i")
@@ -308,8 +298,7 @@ def test_layers(painted, places):
     assert tab.find("[data-layer=doubt]").get_attribute("aria-pressed") == "true"
 
 
-def test_changes_light_up(painted, editor):
-    tab = painted
+def test_changes_light_up(tab, editor):
     before = tab.map
     tab.paint(3, (24, 5), (24, 40))
     changed = (tab.map != before) & (tab.map != 255)
@@ -322,8 +311,7 @@ def test_changes_light_up(painted, editor):
         assert (tab.color(row, column) in colors) == lit
 
 
-def test_outlines_while_painting(painted, places):
-    tab = painted
+def test_outlines_while_painting(tab, places):
     tab.show_map_only()
     row, column = places[3][0]
     assert tab.color(row, column) == COLORS[2]
@@ -337,8 +325,7 @@ def test_outlines_while_painting(painted, places):
     assert tab.js("diffclass.layers.outlines")
 
 
-def test_the_view_is_zoomed_at_the_pointer_moved_and_never_lost(painted):
-    tab = painted
+def test_the_view_is_zoomed_at_the_pointer_moved_and_never_lost(tab):
     tab.move(20, 20)
     before = tab.js("diffclass.hover")
     scale = tab.js("diffclass.view.scale")
@@ -386,8 +373,7 @@ def test_high_density_and_small(open_tab, painted_url, editor):
     assert tab.js(f"{whole}(document.documentElement)") == [1280, 720]
 
 
-def test_what_is_known_under_the_pointer(painted, editor, tissue):
-    tab = painted
+def test_what_is_known_under_the_pointer(tab, editor, tissue):
     tab.move(24, 30)
     tab.wait("document.querySelector('.note').textContent === 'at 24, 30'")
     text = tab.find(".status").inner_text()
@@ -405,9 +391,8 @@ def test_what_is_known_under_the_pointer(painted, editor, tissue):
     assert NAMES[best.class_id - 1] in text
 
 
-def test_why_follows_the_map(painted, editor):
+def test_why_follows_the_map(tab, editor):
     """What is painted where it was asked changes the answer."""
-    tab = painted
     tab.move(24, 30)
     tab.key("w")
     tab.find(".item.why").first.wait_for()
@@ -419,8 +404,7 @@ def test_why_follows_the_map(painted, editor):
     tab.wait(f"document.querySelector('.item.why').textContent.startsWith('{name}')")
 
 
-def test_suggestions_that_were_passed_over_do_not_come_again(painted, editor):
-    tab = painted
+def test_suggestions_that_were_passed_over_do_not_come_again(tab, editor):
     tab.key("n")
     tab.wait("diffclass.suggestions.current === 0")
     first = tab.js("diffclass.suggestions")["pixels"][0]
@@ -445,8 +429,7 @@ def test_suggestions_that_were_passed_over_do_not_come_again(painted, editor):
     assert not set(first) & set(tab.js("diffclass.suggestions")["pixels"])
 
 
-def test_audit_finds_a_wrong_stroke_and_strokes_are_moved_and_removed(painted, editor):
-    tab = painted
+def test_audit_finds_a_wrong_stroke_and_strokes_are_moved_and_removed(tab, editor):
     sure = (tab.map == 2) & (tab.labels == 0)
     margin = np.zeros(tab.map.size)
     margin[editor.workspace.pixels] = editor.session.margin
@@ -468,8 +451,7 @@ def test_audit_finds_a_wrong_stroke_and_strokes_are_moved_and_removed(painted, e
     tab.wait(f"!diffclass.state.strokes.some(item => item.number === {newest['number']})")
 
 
-def test_tau(painted, editor):
-    tab = painted
+def test_tau(tab, editor):
     before = tab.map
     tab.find(".made summary").click()
     tab.find(".tau input").focus()
@@ -494,8 +476,7 @@ def test_tau(painted, editor):
     np.testing.assert_array_equal(tab.map, before)
 
 
-def test_live_off_waits_for_update(painted, editor):
-    tab = painted
+def test_live_off_waits_for_update(tab, editor):
     before = tab.map
     tab.key("t")
     tab.wait("!diffclass.state.live")
@@ -511,8 +492,7 @@ def test_live_off_waits_for_update(painted, editor):
     assert tab.find(".switch").get_attribute("aria-checked") == "false"
 
 
-def test_exports(painted, editor, tmp_path):
-    tab = painted
+def test_exports(tab, editor, tmp_path):
     tab.page.click("text=Export")
     labels = np.load(tab.download("Labels as NumPy, ids alone (.npy)").path())
     np.testing.assert_array_equal(labels, np.where(tab.labels == 255, 0, tab.labels))
@@ -529,10 +509,10 @@ def test_exports(painted, editor, tmp_path):
     assert [entry.name for entry in table] == list(NAMES)
 
 
-def test_a_model_goes_from_session_to_session(painted, new_editor, serve, open_tab, tmp_path):
-    painted.page.click("text=Export")
-    assert painted.find("[data-what=prediction]").is_hidden()
-    painted.download("Model as for other scenes (.model)").save_as(tmp_path / "scene.model")
+def test_a_model_goes_from_session_to_session(tab, new_editor, serve, open_tab, tmp_path):
+    tab.page.click("text=Export")
+    assert tab.find("[data-what=prediction]").is_hidden()
+    tab.download("Model as for other scenes (.model)").save_as(tmp_path / "scene.model")
     other = open_tab(serve(new_editor("other.jsonl")).url)
     for name in ("nuclei", "stroma"):
         other.add_class(name)
@@ -550,8 +530,7 @@ def test_a_model_goes_from_session_to_session(painted, new_editor, serve, open_t
     assert set(np.unique(prediction)) <= {0, 1, 2, 3}
 
 
-def test_pictures(painted):
-    tab = painted
+def test_pictures(tab):
     tab.key("i")
     seen = set()
     for choice in ("true", "false", "mnf"):
@@ -582,8 +561,7 @@ def test_dark_and_light(gate, open_tab):
     assert tab.js(ground) == dark  # the choice is kept
 
 
-def test_every_control_has_a_name_and_can_be_reached(painted):
-    tab = painted
+def test_every_control_has_a_name_and_can_be_reached(tab):
     nameless = tab.js(
         """[...document.querySelectorAll("button, input, select")]
            .filter(item => item.checkVisibility())

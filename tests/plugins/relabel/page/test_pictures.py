@@ -24,8 +24,8 @@ def percentiles(scene, bands, percents):
     return np.percentile(data, percents, axis=0).T
 
 
-def test_a_stretch_by_hand(painted, workspace):
-    tab, scene = painted, workspace.scene
+def test_a_stretch_by_hand(tab, workspace):
+    scene = workspace.scene
     bands = tab.js("diffclass.scene.bands.bands_true")
     tab.key("i")  # the picture alone
     tab.find(".stretch summary").click()
@@ -55,8 +55,7 @@ def test_a_stretch_by_hand(painted, workspace):
     tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
 
 
-def test_limits_are_dragged_in_the_histogram_and_never_pass_each_other(painted, workspace):
-    tab = painted
+def test_limits_are_dragged_in_the_histogram_and_never_pass_each_other(tab, workspace):
     tab.find(".stretch summary").click()
     tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
     column = tab.find(".left").bounding_box()
@@ -90,8 +89,7 @@ def test_limits_are_dragged_in_the_histogram_and_never_pass_each_other(painted, 
     assert float(tab.find("[aria-label='Green, low']").input_value()) == found
 
 
-def test_a_click_in_the_spectrum_chooses_a_band(painted, workspace):
-    tab = painted
+def test_a_click_in_the_spectrum_chooses_a_band(tab, workspace):
     plot = tab.find(".right .spectrum")
     wavelengths = workspace.scene.wavelengths
     before = tab.js("diffclass.scene.bands.bands_true")
@@ -127,8 +125,7 @@ def test_a_click_in_the_spectrum_chooses_a_band(painted, workspace):
     assert tab.find("[aria-label='Red: band']").input_value() == "11"
 
 
-def test_spectra_of_the_classes(painted, editor, workspace):
-    tab = painted
+def test_spectra_of_the_classes(tab, editor, workspace):
     tab.find("[data-tab=Suggest]").focus()
     tab.key("q")
     tab.wait("document.querySelectorAll('.spectra-legend input').length === 3")

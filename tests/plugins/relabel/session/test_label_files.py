@@ -44,28 +44,28 @@ def shapes(tmp_path, tissue):
     return path
 
 
-def test_files_are_chosen_and_imported_as_one_operation(tab, scene_folder, tissue):
-    tab.page.click("text=Import labels")
+def test_files_are_chosen_and_imported_as_one_operation(blank, scene_folder, tissue):
+    blank.page.click("text=Import labels")
     files = [scene_folder / "strokes.hdr", scene_folder / "strokes.img"]
-    tab.find(".menu.import [aria-label='Label files']").set_input_files(files)
-    tab.find(RESULT, has_text="Imported").wait_for()
-    assert tab.find(".menu.import").is_hidden()
-    tab.idle()
-    assert np.array_equal(tab.labels, tissue.labels)
-    assert "of 3 classes, 3 of them new" in tab.find(RESULT).inner_text()
-    assert [item["name"] for item in tab.state["classes"]] == ["nuclei", "cytoplasm", "stroma"]
-    assert set(np.unique(tab.map)) >= {1, 2, 3}
-    tab.key("Escape", "Control+z")
-    tab.idle()
-    assert not tab.labels.any()
-    assert tab.state["classes"] == []
-    tab.key("Control+y")
-    tab.idle()
-    assert np.array_equal(tab.labels, tissue.labels)
+    blank.find(".menu.import [aria-label='Label files']").set_input_files(files)
+    blank.find(RESULT, has_text="Imported").wait_for()
+    assert blank.find(".menu.import").is_hidden()
+    blank.idle()
+    assert np.array_equal(blank.labels, tissue.labels)
+    assert "of 3 classes, 3 of them new" in blank.find(RESULT).inner_text()
+    assert [item["name"] for item in blank.state["classes"]] == ["nuclei", "cytoplasm", "stroma"]
+    assert set(np.unique(blank.map)) >= {1, 2, 3}
+    blank.key("Escape", "Control+z")
+    blank.idle()
+    assert not blank.labels.any()
+    assert blank.state["classes"] == []
+    blank.key("Control+y")
+    blank.idle()
+    assert np.array_equal(blank.labels, tissue.labels)
 
 
-def test_shapes_come_by_their_coordinates_and_join_classes_of_their_name(painted, shapes):
-    tab, before = painted, painted.labels
+def test_shapes_come_by_their_coordinates_and_join_classes_of_their_name(tab, shapes):
+    before = tab.labels
     tab.page.click("text=Import labels")
     tab.find(".import-path input").fill(str(shapes))
     tab.find(".import-path button").click()
@@ -102,8 +102,7 @@ def test_pages_hear_what_was_assumed_of_a_file_that_was_sent(page, fine):
     assert answer["kind"] == "refused"
 
 
-def test_a_file_that_is_none_is_refused_and_changes_nothing(painted, tmp_path):
-    tab = painted
+def test_a_file_that_is_none_is_refused_and_changes_nothing(tab, tmp_path):
     (tmp_path / "broken.png").write_bytes(b"no picture")
     tab.page.click("text=Import labels")
     tab.find(".menu.import [aria-label='Label files']").set_input_files(tmp_path / "broken.png")

@@ -53,8 +53,7 @@ def test_only_the_newest_steps_are_told(editor, tissue):
     assert [s["step"] for s in editor.history()["steps"]] == list(range(1, 522))
 
 
-def test_a_click_goes_back_and_forward(painted, editor):
-    tab = painted
+def test_a_click_goes_back_and_forward(tab, editor):
     before, strokes = tab.map, tab.state["n_strokes"]
     tab.paint(3, (24, 5), (24, 40))
     tab.paint(1, (40, 10), (40, 20))
@@ -81,8 +80,7 @@ def test_a_click_goes_back_and_forward(painted, editor):
     assert tab.state["n_strokes"] == strokes + 1
 
 
-def test_history_by_keys(painted):
-    tab = painted
+def test_history_by_keys(tab):
     tab.find("[data-tab=Suggest]").focus()
     tab.key("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
     assert tab.js("document.activeElement.dataset.tab") == "History"
