@@ -11,10 +11,6 @@ from diffclass_relabel.access.clients import LAST, MORE, PART_LENGTH, Parts, Too
 from diffclass_relabel.access.page_service import MOST_BYTES
 
 
-def test_a_message_in_one_piece_is_itself():
-    assert Parts().joined('{"seq":1}') == '{"seq":1}'
-
-
 def test_parts_are_joined():
     joint = Parts()
     for _ in range(2):

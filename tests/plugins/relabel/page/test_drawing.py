@@ -6,8 +6,6 @@ import pytest
 
 from diffclass_relabel import maps
 
-from ..strokes import three_classes
-
 # messages with pieces of a map wait in `held` while `holding` is set
 HOLD = """
   [window.held, window.holding] = [[], false];
@@ -128,14 +126,11 @@ def test_lines_around_labels_are_made_once(labelled, serve, open_tab):
     assert tab.js("paths") == before + 1
 
 
-def test_of_labels_only_what_has_changed_is_sent(page, editor, tissue):
-    for operation in three_classes(tissue):
-        page.do(operation)
-    page.settled()
-    page.do("stroke", **{"class": 1, "pixels": [10 * 50 + 7, 5, 12 * 50 + 9, 6]})
-    page.settled()
-    assert page.frames["labels"][0]["window"] == [10, 7, 13, 15]
-    assert (page.labels == editor.labels.ids.ravel()).all()
-    page.do("undo", steps=2)
-    page.settled()
-    assert (page.labels == editor.labels.ids.ravel()).all()
+def test_of_labels_only_what_has_changed_is_sent(painter, editor):
+    painter.do("stroke", **{"class": 1, "pixels": [10 * 50 + 7, 5, 12 * 50 + 9, 6]})
+    painter.settled()
+    assert painter.frames["labels"][0]["window"] == [10, 7, 13, 15]
+    assert (painter.labels == editor.labels.ids.ravel()).all()
+    painter.do("undo", steps=2)
+    painter.settled()
+    assert (painter.labels == editor.labels.ids.ravel()).all()

@@ -10,7 +10,7 @@ from diffclass_relabel.session_hub.states import session_state
 from experiments.relabel.driver.clients import PATIENCE
 
 from ..browser import engine_map
-from ..strokes import three_classes, truth_stroke
+from ..strokes import truth_stroke
 
 SIZES = "nuclei=10-30%, cytoplasm=1000px, stroma=0.2-0.9ha"
 
@@ -66,32 +66,28 @@ def test_a_batch_may_set_sizes(editor):
         ("nuclei=60%,stroma=60%", "^the classes have at least 120 % of all pixels"),
     ],
 )
-def test_text_that_gives_no_sizes_is_refused(editor, page, tissue, text, message):
-    for operation in three_classes(tissue):
-        page.do(operation)
+def test_text_that_gives_no_sizes_is_refused(editor, painter, text, message):
     with pytest.raises(ParameterError, match=message):
         editor.apply({"op": "class_sizes", "sizes": text})
-    answer = page.do("class_sizes", sizes=text)
+    answer = painter.do("class_sizes", sizes=text)
     assert answer["kind"] == "refused"
     with pytest.raises(ParameterError, match=message):
         raise ParameterError(answer["message"])
     assert said(editor) == ("", None)
 
 
-def test_pages_hear_whether_sizes_count(page, editor, tissue):
-    for operation in three_classes(tissue):
-        page.do(operation)
-    before = page.settled()[0]
-    page.do("class_sizes", sizes="uniform")
-    while not page.state["refined"] or page.state["sizes_met"] is None:
-        page.hear(PATIENCE)
-    assert page.state["sizes_met"] in ("met", "unused")
-    shown = page.settled()[0]
+def test_pages_hear_whether_sizes_count(painter, editor, tissue):
+    before = painter.settled()[0]
+    painter.do("class_sizes", sizes="uniform")
+    while not painter.state["refined"] or painter.state["sizes_met"] is None:
+        painter.hear(PATIENCE)
+    assert painter.state["sizes_met"] in ("met", "unused")
+    shown = painter.settled()[0]
     np.testing.assert_array_equal(shown, engine_map(editor).ravel())
-    page.do(truth_stroke(tissue, 1, start=30))
-    page.do("undo")
-    page.ask("export", what="map")  # waits for the map with sizes
-    assert page.state["refined"]
-    np.testing.assert_array_equal(page.settled()[0], shown)
-    page.do("undo")
-    np.testing.assert_array_equal(page.settled()[0], before)
+    painter.do(truth_stroke(tissue, 1, start=30))
+    painter.do("undo")
+    painter.ask("export", what="map")  # waits for the map with sizes
+    assert painter.state["refined"]
+    np.testing.assert_array_equal(painter.settled()[0], shown)
+    painter.do("undo")
+    np.testing.assert_array_equal(painter.settled()[0], before)
