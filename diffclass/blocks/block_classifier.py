@@ -25,7 +25,7 @@ from diffclass.blocks.block_diffusion import (
     check_label_mode,
     diffuse_in_blocks,
 )
-from diffclass.blocks.block_features import PointsOnDisk, join_in_blocks
+from diffclass.blocks.block_features import JoiningInBlocks, PointsOnDisk
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.dask_engine import local_cluster
 from diffclass.blocks.engine import Engine, SerialEngine
@@ -260,11 +260,10 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self._calibration: Calibration | None = None
         if self.joins_features:
             found = _diffused(operator, labels, replace(rules, sizes=None), engine)
-            joined = join_in_blocks(found, labels, on_disk, engine, sizes=rules.sizes)
+            joined = JoiningInBlocks(labels, on_disk, engine).joined(found, rules.sizes)
             if joined is not None:
                 self.feature_opinion_, self._calibration = joined.opinion, joined.calibration
-                self._calibrating = joined.found, labels, engine
-                return joined.found, joined.map
+                return found, joined.map
         found = _diffused(operator, labels, rules, engine)
         self._calibrating = found, labels, engine
         return found, found.in_order(on_disk.order)

@@ -1,8 +1,8 @@
 """Features join a map in blocks, as `diffclass.label_diffusion.feature_opinion` says.
 
 What the features say is learnt from a sample of the points and from the labels, so it is a small
-value. Then the map is written once more, joined, in the order in which the points lie on disk. For
-sizes of the classes that it does not have, it is laid out on the blocks again.
+value. Then the map is written once more, joined, in the order in which the points lie on disk. To
+be brought to sizes of the classes, it is laid out on the blocks again.
 """
 
 from __future__ import annotations
@@ -22,23 +22,20 @@ from diffclass.blocks.block_diffusion import (
 )
 from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import Engine
+from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion import Calibration, FeatureOpinion, Labels
-from diffclass.label_diffusion.class_sizes import ClassSizes, SizedMap, with_sizes
+from diffclass.label_diffusion.class_sizes import (
+    SIZED,
+    ClassSizes,
+    SizedMap,
+    weights_as_of,
+    with_sizes,
+)
 from diffclass.label_diffusion.feature_opinion import opinion_of, read_rows
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels
-from diffclass.label_diffusion.maps import decide, equal_weights, posteriors_of
+from diffclass.label_diffusion.maps import counted_every, decide, equal_weights, posteriors_of
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import in_parts
-
-
-@dataclass(frozen=True, eq=False)
-class JoinedBlocks:
-    """The map of all points in their order, what joined it, and its calibration."""
-
-    found: BlockDiffusion  # of the labels; where borders have moved, with the map's weights
-    map: BlockMap
-    opinion: FeatureOpinion | None  # None where borders have moved to sizes: they forget it
-    calibration: Calibration | None  # None there too
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,181 +52,177 @@ class PointsOnDisk:
         return np.asarray(self.points[self.order[places]])
 
 
-def join_in_blocks(
-    found: BlockDiffusion,
-    labels: Labels,
-    on_disk: PointsOnDisk,
-    engine: Engine,
-    *,
-    sizes: ClassSizes | None = None,
-) -> JoinedBlocks | None:
-    """Join diffused labels with what the features say.
+@dataclass(frozen=True, eq=False)
+class JoinedBlocks:
+    """The map of all points in their order, what joined it, and its calibration."""
 
-    Parameters
+    map: BlockMap
+    opinion: FeatureOpinion
+    left: HeldOutLabels  # and what the map says of their points without them
+    calibration: Calibration
+
+
+@dataclass(frozen=True, eq=False)
+class JoiningInBlocks:
+    """Joins diffused labels with what the features say.
+
+    Attributes
     ----------
-    found : BlockDiffusion
-        Of the labels, with values for all classes, without sizes.
     labels : Labels
         By place.
     on_disk : PointsOnDisk
         The features.
     engine : Engine
-    sizes : ClassSizes, optional
-        Those that the joined map is to have.
-
-    Returns
-    -------
-    JoinedBlocks or None
-        None where no label can be held out. Costs what the calibration does, and one pass over the
-        features.
     """
-    of_walk, scratch = found.in_order(on_disk.order), found.operator.scratch
-    name = found.name.replace("diffusion", "joined")
-    made_from = {
-        "map": content_hash(of_walk.codes, of_walk.posteriors),
-        "labels": content_hash(labels.points, labels.codes, labels.weight, labels.groups),
-    }
 
-    def work() -> dict[str, Any]:
-        parts = _join(found, of_walk, labels, on_disk, engine, name)
-        return {part: _facts(value) for part, value in parts.items()}
+    labels: Labels
+    on_disk: PointsOnDisk
+    engine: Engine
 
-    facts = scratch.completed(name, work, made_from=made_from, shown="calibration: features")
-    if not facts:
-        return None
-    opinion, left = FeatureOpinion(**_arrays(facts["opinion"])), facts["left"]
-    calibration = Calibration(**_arrays(facts["calibration"]))
-    joined = JoinedBlocks(found, BlockMap.load(scratch, name, "equal"), opinion, calibration)
-    if sizes is None:
-        return joined
-    return _at_sizes(joined, labels, HeldOutLabels(**_arrays(left)), on_disk.order, engine, sizes)
+    def joined(self, found: BlockDiffusion, sizes: ClassSizes | None = None) -> JoinedBlocks | None:
+        """Return the joined map, brought to sizes as far as the graph agrees.
 
+        ``found`` are the diffused labels, with values for all classes and without sizes. The result
+        is None where no label can be held out. Costs what the calibration does, and one pass over
+        the features; with sizes that move borders twice that, and the rounds.
+        """
+        joined = self._joined(found)
+        if joined is None or sizes is None:
+            return joined
+        sized = self._at_sizes(found, joined.map, sizes)
+        if sized.weighting not in SIZED:
+            return joined
+        weight = sized.class_weight
+        if sized.weighting == "moved":  # the rounds have forgotten what the features said
+            found, joined = sized, self._joined(sized)
+            assert joined is not None  # the labels held out are the same
+            places = np.arange(0, len(self.on_disk), counted_every(len(self.on_disk)))
+            values = joined.map.posteriors[self.on_disk.order[places]]
+            mass = found.operator.mass_at(places)
+            weight = weights_as_of(found.codes[places], values, mass)
+        left = replace(joined.left, posteriors=posteriors_of(joined.left.posteriors, weight))
+        return self._written(found, joined.opinion.weighed(weight), left, "matched")
 
-def _join(
-    found: BlockDiffusion,
-    of_walk: BlockMap,
-    labels: Labels,
-    on_disk: PointsOnDisk,
-    engine: Engine,
-    name: str,
-) -> dict[str, Any]:
-    """Find what the features say and write the joined map; return it by name, and the calibration.
+    def _joined(self, found: BlockDiffusion) -> JoinedBlocks | None:
+        """Join a map with what the features say, unless an earlier run did."""
+        of_walk = found.in_order(self.on_disk.order)
+        labels = self.labels
+        made_from = {
+            "map": content_hash(of_walk.codes, of_walk.posteriors),
+            "labels": content_hash(labels.points, labels.codes, labels.weight, labels.groups),
+        }
+        name = found.name.replace("diffusion", "opinion")
+        facts = found.operator.scratch.completed(
+            name, lambda: self._opinion(found), made_from=made_from, shown="calibration: features"
+        )
+        if not facts:
+            return None
+        opinion = FeatureOpinion(**_arrays(facts["opinion"]))
+        return self._written(found, opinion, HeldOutLabels(**_arrays(facts["left"])), "equal")
 
-    With it are the held-out labels; nothing is returned where there are none.
-    """
-    left = hold_out_in_blocks(found, labels, engine)
-    if not len(left.points):
-        return {}
-    of_found = found.codes, found.posteriors_at
-    calibration = calibrate_blocks_by(found, labels, left, engine, *of_found)
-    opinion, without = opinion_of(
-        on_disk,
-        found.codes,
-        labels,
-        left,
-        calibration,
-        mass=found.operator.mass_at(np.arange(len(on_disk))[read_rows(*on_disk.points.shape)]),
-    )
-    codes, posteriors = _write_joined(found, of_walk, on_disk.points, opinion, name)
-    order = on_disk.order
-    left = replace(left, posteriors=without)
-    of_joined = codes[order], lambda places: posteriors[order[places]]
-    calibration = calibrate_blocks_by(found, labels, left, engine, *of_joined)
-    return {"opinion": opinion, "calibration": calibration, "left": left}
+    def _opinion(self, found: BlockDiffusion) -> dict[str, Any]:
+        """Return what the features say, and the joined posteriors of held-out labels if any are."""
+        left = hold_out_in_blocks(found, self.labels, self.engine)
+        if not len(left.points):
+            return {}
+        of_found = found.codes, found.posteriors_at
+        calibration = calibrate_blocks_by(found, self.labels, left, self.engine, *of_found)
+        read = np.arange(len(self.on_disk))[read_rows(*self.on_disk.points.shape)]
+        mass = found.operator.mass_at(read)
+        opinion, without = opinion_of(
+            self.on_disk, found.codes, self.labels, left, calibration, mass=mass
+        )
+        return {"opinion": _facts(opinion), "left": _facts(replace(left, posteriors=without))}
 
+    def _written(
+        self, found: BlockDiffusion, opinion: FeatureOpinion, left: HeldOutLabels, weighting: str
+    ) -> JoinedBlocks:
+        """Write the joined map and calibrate it, unless an earlier run did."""
+        of_walk, scratch = found.in_order(self.on_disk.order), found.operator.scratch
+        name = found.name.replace("diffusion", f"joined-{weighting}")
+        made_from = {
+            "map": content_hash(of_walk.codes, of_walk.posteriors),
+            "opinion": content_hash(*vars(opinion).values()),
+        }
 
-def _at_sizes(
-    joined: JoinedBlocks,
-    labels: Labels,
-    left: HeldOutLabels,
-    order: np.ndarray,
-    engine: Engine,
-    sizes: ClassSizes,
-) -> JoinedBlocks:
-    """Bring a joined map to sizes as far as the graph agrees.
+        def work() -> dict[str, Any]:
+            codes, posteriors = self._write(of_walk, opinion, scratch, name)
+            order = self.on_disk.order
+            of_joined = codes[order], lambda places: posteriors[order[places]]
+            return _facts(calibrate_blocks_by(found, self.labels, left, self.engine, *of_joined))
 
-    As `diffclass.label_diffusion.diffuse_joined` does in memory.
-    """
-    found = joined.found
-    operator, name = found.operator, f"{found.name}-sized"
-    made_from = {
-        "map": content_hash(joined.map.codes, joined.map.posteriors),
-        "sizes": content_hash(sizes.least, sizes.most),
-    }
+        facts = scratch.completed(name, work, made_from=made_from, shown="calibration: features")
+        joined = BlockMap.load(scratch, name, weighting)
+        return JoinedBlocks(joined, opinion, left, Calibration(**_arrays(facts)))
 
-    def work() -> dict[str, Any]:
-        sized = _write_sized(joined, labels, order, engine, sizes, name)
-        return {"weighting": sized.weighting, "class_weight": sized.class_weight.tolist()}
+    def _write(
+        self, of_walk: BlockMap, opinion: FeatureOpinion, scratch: Scratch, name: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Write the joined map; return its classes and posteriors, on their files."""
+        points, n_classes = self.on_disk.points, of_walk.posteriors.shape[1]
+        likes = {part: getattr(of_walk, part) for part in MAP_PARTS}
+        out = {
+            part: scratch.create(f"{name}/{part}", like.shape, like.dtype)
+            for part, like in likes.items()
+        }
+        for start in in_parts("maps", range(0, len(points), ROWS)):
+            rows = slice(start, start + ROWS)
+            reached = np.asarray(of_walk.codes[rows])[:, None] >= 0
+            q = opinion.joined(np.array(of_walk.posteriors[rows]), points[rows])
+            values = np.where(reached, q, 0).astype(np.float64)
+            decision = decide(values, equal_weights(n_classes), dtype=q.dtype)
+            out["codes"][rows] = decision.codes
+            out["probability"][rows] = decision.probability
+            out["margin"][rows] = decision.margin
+            out["posteriors"][rows] = np.where(reached, q, 1 / n_classes)
+        return out["codes"], out["posteriors"]
 
-    facts = operator.scratch.completed(name, work, made_from=made_from, shown="")
-    if facts["weighting"] is None:
-        return joined
-    weight = np.array(facts["class_weight"])
-    sized = replace(found, name=name, class_weight=weight, weighting=facts["weighting"])
-    if sized.weighting == "moved":
-        return JoinedBlocks(sized, sized.in_order(order), None, None)
-    left = replace(left, posteriors=posteriors_of(left.posteriors, weight))
-    of_sized = sized.codes, sized.posteriors_at
-    calibration = calibrate_blocks_by(found, labels, left, engine, *of_sized)
-    opinion = None if joined.opinion is None else joined.opinion.weighed(weight)
-    return JoinedBlocks(found, sized.in_order(order), opinion, calibration)
+    def _at_sizes(
+        self, found: BlockDiffusion, joined: BlockMap, sizes: ClassSizes
+    ) -> BlockDiffusion:
+        """Return a diffusion whose borders have moved to sizes, or whose weights meet them.
 
+        It is as it was where the graph does not agree.
+        """
+        scratch, name = found.operator.scratch, f"{found.name}-sized"
+        made_from = {
+            "map": content_hash(joined.codes, joined.posteriors),
+            "sizes": content_hash(sizes.least, sizes.most),
+        }
 
-def _write_sized(
-    joined: JoinedBlocks,
-    labels: Labels,
-    order: np.ndarray,
-    engine: Engine,
-    sizes: ClassSizes,
-    name: str,
-) -> SizedMap:
-    """Find the map at sizes and write it, block by block, if it is another one."""
-    operator, n_classes = joined.found.operator, labels.n_classes
-    walk = BlockWalk(operator, labels, engine, name=name)
-    for b, file in enumerate(walk.graph.files("values")):
-        points = order[operator.starts[b] : operator.starts[b + 1]]
-        reached = np.asarray(joined.map.codes[points])[:, None] >= 0
-        values = np.where(reached, joined.map.posteriors[points], 0).astype(np.float64)
-        operator.scratch.save(file, values)
+        def work() -> dict[str, Any]:
+            sized = self._find_sized(found, joined, sizes, name)
+            return {"weighting": sized.weighting, "class_weight": sized.class_weight.tolist()}
 
-    def work() -> SizedMap:
-        values = walk.graph.kept("values")()
-        sized = with_sizes(walk, values, equal_weights(n_classes), sizes)
-        if sized.weighting is not None:
-            walk.save_map(sized.values, sized.class_weight)
+        facts = scratch.completed(name, work, made_from=made_from, shown="")
+        if facts["weighting"] is None:
+            return found
+        weight = np.array(facts["class_weight"])
+        return replace(found, name=name, class_weight=weight, weighting=facts["weighting"])
+
+    def _find_sized(
+        self, found: BlockDiffusion, joined: BlockMap, sizes: ClassSizes, name: str
+    ) -> SizedMap:
+        """Find the map at sizes; write it, block by block, if borders have moved."""
+        operator = found.operator
+        walk = BlockWalk(operator, self.labels, self.engine, name=name)
+        for b, file in enumerate(walk.graph.files("values")):
+            points = self.on_disk.order[operator.starts[b] : operator.starts[b + 1]]
+            reached = np.asarray(joined.codes[points])[:, None] >= 0
+            values = np.where(reached, joined.posteriors[points], 0).astype(np.float64)
+            operator.scratch.save(file, values)
+
+        def work() -> SizedMap:
+            values = walk.graph.kept("values")()
+            sized = with_sizes(walk, values, equal_weights(self.labels.n_classes), sizes)
+            if sized.weighting == "moved":
+                walk.save_map(sized.values, sized.class_weight)
+            return sized
+
+        sized = walk.retry(work)
         walk.graph.drop("values")
+        operator.scratch.sweep(name)
         return sized
-
-    sized = walk.retry(work)
-    operator.scratch.sweep(name)
-    return sized
-
-
-def _write_joined(
-    found: BlockDiffusion,
-    of_walk: BlockMap,
-    points: np.ndarray,
-    opinion: FeatureOpinion,
-    name: str,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Write the joined map; return its classes and posteriors, on their files."""
-    scratch, n_classes = found.operator.scratch, of_walk.posteriors.shape[1]
-    likes = {part: getattr(of_walk, part) for part in MAP_PARTS}
-    out = {
-        part: scratch.create(f"{name}/{part}", like.shape, like.dtype)
-        for part, like in likes.items()
-    }
-    for start in in_parts("maps", range(0, len(points), ROWS)):
-        rows = slice(start, start + ROWS)
-        reached = np.asarray(of_walk.codes[rows])[:, None] >= 0
-        q = opinion.joined(np.array(of_walk.posteriors[rows]), points[rows])
-        values = np.where(reached, q, 0).astype(np.float64)
-        decision = decide(values, equal_weights(n_classes), dtype=q.dtype)
-        out["codes"][rows] = decision.codes
-        out["probability"][rows] = decision.probability
-        out["margin"][rows] = decision.margin
-        out["posteriors"][rows] = np.where(reached, q, 1 / n_classes)
-    return out["codes"], out["posteriors"]
 
 
 def _facts(found: FeatureOpinion | Calibration | HeldOutLabels) -> dict[str, Any]:

@@ -291,6 +291,16 @@ def weighed_again(
     return moved.values, moved.class_weight
 
 
+def weights_as_of(codes: np.ndarray, values: np.ndarray, mass: np.ndarray | None) -> np.ndarray:
+    """Return the weights (n_classes,) at which values (m, n_classes) have the shares of a map.
+
+    ``codes`` (m,) are its classes, ``mass`` (m,) the number of equal points at each.
+    """
+    n_classes = values.shape[1]
+    aim = class_shares(codes, n_classes, mass)
+    return matched_weights(values, aim, equal_weights(n_classes), mass)
+
+
 def _shares_of(walk: LabelWalk, values: Any, class_weight: np.ndarray) -> np.ndarray:
     codes = decide(walk.counted(values), class_weight).codes
     return class_shares(codes, walk.n_classes, walk.counted_mass)

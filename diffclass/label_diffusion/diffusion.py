@@ -171,13 +171,15 @@ class LabelDiffusion:
         """Return a diffusion whose values are these posteriors, 0 where no label has arrived."""
         reached = self.reached if reached is None else reached
         values = np.where(reached[:, None], posteriors, 0).astype(np.float64)
-        weight = equal_weights(values.shape[1])
-        decision = decide(values, weight, dtype=self.margin.dtype)
+        return replace(self, values=values).weighed(equal_weights(values.shape[1]), "equal")
+
+    def weighed(self, class_weight: np.ndarray, weighting: str) -> LabelDiffusion:
+        """Return the map of the same values with other weights (n_classes,) of the classes."""
+        decision = decide(self.values, class_weight, dtype=self.margin.dtype)
         return replace(
             self,
-            values=values,
-            class_weight=weight,
-            weighting="equal",
+            class_weight=class_weight,
+            weighting=weighting,
             codes=decision.codes,
             probability=decision.probability,
             margin=decision.margin,
@@ -348,16 +350,7 @@ def at_sizes(
         sized = with_sizes(walk, values, weight, sizes, may_move=may_move)
     if sized.weighting is None:
         return diffusion
-    found = decide(sized.values, sized.class_weight, dtype=diffusion.margin.dtype)
-    return replace(
-        diffusion,
-        values=sized.values,
-        class_weight=sized.class_weight,
-        weighting=sized.weighting,
-        codes=found.codes,
-        probability=found.probability,
-        margin=found.margin,
-    )
+    return replace(diffusion, values=sized.values).weighed(sized.class_weight, sized.weighting)
 
 
 def in_local_order(

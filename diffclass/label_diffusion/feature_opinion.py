@@ -43,8 +43,8 @@ are left out, since the map knows them by it. With one label or group per class 
 and the walk decides alone.
 
 *Sizes of the classes* are aimed at from the joined map. Weights w_i of the classes are one more
-factor of q_i; where borders move (`diffclass.label_diffusion.class_sizes`), the graph alone decides
-again.
+factor of q_i. Where borders move (`diffclass.label_diffusion.class_sizes`), the graph alone has
+drawn them, so the features join this map as they join that of the walk, and weights keep its sizes.
 
 s, the steps and the prior were chosen on the choosing half of the problems of
 `experiments.few_labels.benchmark`, which has the figures.
@@ -70,6 +70,7 @@ from threadpoolctl import threadpool_limits
 from diffclass import _compiled
 from diffclass._validation import check_kind
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, floored
+from diffclass.label_diffusion.class_sizes import SIZED, ClassSizes, weights_as_of
 from diffclass.label_diffusion.diffusion import LabelDiffusion, at_sizes, diffuse
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
@@ -193,13 +194,12 @@ class JoinedMap:
     Attributes
     ----------
     walked : LabelDiffusion
-        That of the walk.
+        That of the walk, with borders that have moved to sizes of the classes where they count.
     diffusion : LabelDiffusion
         With the joined posteriors as values; that of the walk without an opinion. Points that no
         label has reached stay so.
     opinion : FeatureOpinion or None
-        What the features say; None where no label can be held out, and where borders of the map
-        have moved to sizes of the classes.
+        What the features say; None where no label can be held out.
     calibration : Calibration or None
         Of the diffusion, where it was found on the way.
     """
@@ -256,30 +256,53 @@ def diffuse_joined(
     # sizes come last: they are wishes for the joined map
     walked = diffuse(operator, labels, replace(rules, sizes=None))
     with stage("calibration"):
-        left = hold_out_labels(operator, labels, walked)
-        calibration = calibrate_by(operator, walked, left)
-        if not len(left.points):
+        found, left = _joined(operator, X, labels, walked)
+        if found.opinion is None:
             if rules.sizes is None:
-                return JoinedMap.of_walk(walked, calibration)
+                return found
             return JoinedMap.of_walk(diffuse(operator, labels, rules))
-        mass = operator.mass
-        opinion, without = opinion_of(
-            X,
-            walked.codes,
-            labels,
-            left,
-            calibration,
-            mass=None if mass is None else mass[read_rows(*X.shape)],
-        )
-        joined = walked.with_posteriors(opinion.joined(walked.posteriors, X))
         if rules.sizes is not None:
-            joined = at_sizes(operator, labels, joined, rules.sizes, may_move=True)
-            if joined.weighting == "moved":  # the rounds have forgotten what the features said
-                return JoinedMap.of_walk(joined)
-            opinion = opinion.weighed(joined.class_weight)
-            without = posteriors_of(without, joined.class_weight)
-        calibration = calibrate_by(operator, joined, replace(left, posteriors=without))
-        return JoinedMap(walked, joined, opinion, calibration)
+            found, left = _at_sizes(operator, X, labels, found, left, rules.sizes)
+        return replace(found, calibration=calibrate_by(operator, found.diffusion, left))
+
+
+def _joined(
+    operator: MarkovOperator, X: np.ndarray, labels: Labels, walked: LabelDiffusion
+) -> tuple[JoinedMap, HeldOutLabels]:
+    """Join a map with what the features say; return it with what it says of held-out labels."""
+    left = hold_out_labels(operator, labels, walked)
+    calibration = calibrate_by(operator, walked, left)
+    if not len(left.points):
+        return JoinedMap.of_walk(walked, calibration), left
+    mass = operator.mass
+    mass = None if mass is None else mass[read_rows(*X.shape)]
+    opinion, without = opinion_of(X, walked.codes, labels, left, calibration, mass=mass)
+    joined = walked.with_posteriors(opinion.joined(walked.posteriors, X))
+    return JoinedMap(walked, joined, opinion), replace(left, posteriors=without)
+
+
+def _at_sizes(
+    operator: MarkovOperator,
+    X: np.ndarray,
+    labels: Labels,
+    found: JoinedMap,
+    left: HeldOutLabels,
+    sizes: ClassSizes,
+) -> tuple[JoinedMap, HeldOutLabels]:
+    """Bring a joined map to sizes as far as the graph agrees; return what `_joined` does."""
+    sized = at_sizes(operator, labels, found.diffusion, sizes, may_move=True)
+    if sized.weighting not in SIZED:
+        return found, left
+    weight = sized.class_weight
+    if sized.weighting == "moved":  # the rounds have forgotten what the features said
+        found, left = _joined(operator, X, labels, sized)
+        counted = slice(None, None, counted_every(len(sized.codes)))
+        mass = None if operator.mass is None else operator.mass[counted]
+        weight = weights_as_of(sized.codes[counted], found.diffusion.values[counted], mass)
+    assert found.opinion is not None  # the labels held out are the same
+    weighed = found.diffusion.weighed(weight, "matched")
+    left = replace(left, posteriors=posteriors_of(left.posteriors, weight))
+    return replace(found, diffusion=weighed, opinion=found.opinion.weighed(weight)), left
 
 
 @dataclass(frozen=True, eq=False)

@@ -402,3 +402,21 @@ def test_labels_in_one_place_say_no_more_than_others(rng, apart):
         clf = DiffusionClassifier(join_features=True).fit(X, codes)
     assert (clf.feature_opinion_ is not None) == (apart > 1e-20)  # one point has no label left out
     assert np.isfinite(clf.label_distributions_).all()
+
+
+def test_borders_that_move_to_sizes_are_joined_like_those_of_the_walk():
+    random = np.random.default_rng(2)
+    truth = np.repeat([0, 1, 2], [600, 500, 400])
+    X = random.normal(size=(1500, 5)) + 2.8 * np.eye(5)[:3][truth]
+    codes = np.full(1500, -1)
+    for c in range(3):
+        codes[random.choice(np.flatnonzero(truth == c), 5, replace=False)] = c
+    labels, operator = Labels.of(codes), markov_operator(X, n_neighbors=12)
+    rules = DiffusionRules.of(labels, class_prior=[6, 5, 4])
+    found = diffuse_joined(operator, X, labels, rules)
+    assert (found.walked.weighting, found.diffusion.weighting) == ("moved", "matched")
+    joined = found.opinion.joined(found.walked.posteriors, X)
+    np.testing.assert_allclose(joined, found.diffusion.posteriors, atol=1e-9)
+    shares = [np.bincount(one.codes) / 1500 for one in (found.walked, found.diffusion)]
+    np.testing.assert_allclose(shares, [rules.sizes.least] * 2, atol=0.01)
+    assert found.calibration.n_held_out == 15
