@@ -33,14 +33,16 @@ of them are averaged. So the result is a pool once more, with the means of a and
 
 The prior prefers the walk where its map has clusters, and so where four steps seldom end in another
 class: with the `Calibration.crossing` r, it is r^(1 - a) for b > 0 and r^(1 - 2 a) for b = 0, but r
-is at least e^-3. It lessens sharp functions of the labels by e^(-b / 10). Where labels are few, or
-tell nothing, the walk decides.
+is at least e^-3. Of the functions, u is preferred by e to the curved v, which knows the labels
+alone, and that by e to the linear one, which is far off where single points are. The prior lessens
+sharp functions of the labels by e^(-b / 10). Where labels are few, or tell nothing, the walk
+decides.
 
 *Held-out labels.* What the walk says without a label is known from calibration. What v says is in
 closed form: with H = (k(L, L) + s W^-1)^-1 and h = H (Y - 1/c) the labels of a group B that are
-left out have v = Y_B - H_BB^-1 h_B. For u, the points to which a label of the group is the nearest
-are left out, since the map knows them by it. With one label or group per class none is left out,
-and the walk decides alone.
+left out have v = Y_B - H_BB^-1 h_B. For u, those points of the group's class are left out to which
+a label of the group is the nearest one of the class, since the map knows them by it. With one label
+or group per class none is left out, and the walk decides alone.
 
 *Sizes of the classes* are aimed at from the joined map. Weights w_i of the classes are one more
 factor of q_i. Where borders move (`diffclass.label_diffusion.class_sizes`), the graph alone has
@@ -93,6 +95,7 @@ _TRUSTS = (0.0, 0.5, 1.0)  # a
 _OF_LABELS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # b of v
 _OF_MAP = (0.25, 0.5, 1.0)  # b of u
 _LESS_SHARP = 0.1  # logarithm of the prior, for each unit of b
+_PREFERRED = {"linear": -1.0, "curved": 0.0, "of the map": 1.0}  # and by which a function is
 _MOST_PREFERRED = 3.0  # -log r
 _SAME_PLACE = 1e-12  # r^2 of labels that differ by rounding
 _LEAST = 1e-30  # of a posterior, and of the share of a class without points
@@ -251,7 +254,7 @@ def diffuse_joined(
     >>> found = diffuse_joined(operator, X, labels, DiffusionRules.of(labels))
     >>> maps = found.walked, found.diffusion
     >>> [round(float((one.codes == truth).mean()), 2) for one in maps]
-    [0.83, 0.9]
+    [0.83, 0.89]
     """
     # sizes come last: they are wishes for the joined map
     walked = diffuse(operator, labels, replace(rules, sizes=None))
@@ -313,7 +316,8 @@ class _Function:
     intercept: np.ndarray  # (n_classes,)
     without: np.ndarray  # (m, n_classes)
     steps: tuple[float, ...]  # b
-    less_sharp: float = 0.0  # prior against large b
+    preferred: float  # logarithm of the prior
+    less_sharp: float = 0.0  # and what is taken from it for each unit of b
     bumps: np.ndarray | None = None  # (n_bumps, n_classes)
 
 
@@ -348,7 +352,7 @@ def opinion_of(
     read = read_rows(len(X), labelled.shape[1])
     points = _doubles(X[read])
     mean, scale = _standard_units(points)
-    nearest = nearest_of(points, labelled)
+    nearest = _nearest_of_class(points, codes[read], labelled, learnt.codes)
     points -= mean
     points /= scale
     reached = codes[read] >= 0
@@ -404,7 +408,7 @@ def _means(
         for k, one in enumerate(functions):
             for b in one.steps:
                 loss = _loss(a * walk + b * one.without, codes)
-                pools.append((a, k, b, prior - one.less_sharp * b - loss))
+                pools.append((a, k, b, prior + one.preferred - one.less_sharp * b - loss))
     trusts, numbers, steps, logarithms = map(np.array, zip(*pools, strict=True))
     probability = np.exp(logarithms - logarithms.max())
     probability /= probability.sum()
@@ -418,7 +422,8 @@ def _linear(labelled: np.ndarray, learnt: Labels, left: HeldOutLabels, spread: f
     if factor.shape[1] > len(factor):
         factor = np.asarray(np.linalg.qr(factor.T, mode="r")).T
     h, without = _process(factor, learnt, left)
-    return _Function(labelled.T @ h / spread, h.sum(axis=0), without, _OF_LABELS, _LESS_SHARP)
+    of_labels = _OF_LABELS, _PREFERRED["linear"], _LESS_SHARP
+    return _Function(labelled.T @ h / spread, h.sum(axis=0), without, *of_labels)
 
 
 def _curved(centers: np.ndarray, learnt: Labels, left: HeldOutLabels, spread: float) -> _Function:
@@ -428,7 +433,8 @@ def _curved(centers: np.ndarray, learnt: Labels, left: HeldOutLabels, spread: fl
     factor = vectors * np.sqrt(np.maximum(values, 0))  # equal points make it singular
     h, without = _process(factor, learnt, left)
     nothing = np.zeros((centers.shape[1], h.shape[1]))
-    return _Function(nothing, h.sum(axis=0), without, _OF_LABELS, _LESS_SHARP, bumps=h)
+    of_labels = _OF_LABELS, _PREFERRED["curved"], _LESS_SHARP
+    return _Function(nothing, h.sum(axis=0), without, *of_labels, bumps=h)
 
 
 def _process(
@@ -456,12 +462,12 @@ def _process(
 
 @dataclass(frozen=True, eq=False)
 class _Map:
-    """Points, the classes of the map, how many equal ones there are, and the nearest labels."""
+    """Points, the classes of the map, how many equal ones there are, and what knows them."""
 
     points: np.ndarray  # (n, d)
     codes: np.ndarray  # (n,)
     weight: np.ndarray  # (n,)
-    nearest: np.ndarray  # (n,)
+    nearest: np.ndarray  # (n,), the nearest label of the same class, -1 for none
 
     def sums(self, n_classes: int, at: np.ndarray | slice = slice(None)) -> list[np.ndarray]:
         """Return the sizes of the classes, the sums of their points, and that of the squares."""
@@ -478,8 +484,8 @@ def _of_map(on_map: _Map, labelled: np.ndarray, learnt: Labels, left: HeldOutLab
     whole = on_map.sums(n_classes := left.posteriors.shape[1])
     share = whole[0] / whole[0].sum()
     coefficients, intercept = _discriminants(whole, share)
-    # the points to which a label of each group is the nearest, one group after the other
-    group = learnt.groups[on_map.nearest]
+    # what the map knows by each group, one after the other; -1 is before them
+    group = np.where(on_map.nearest < 0, -1, learnt.groups[on_map.nearest])
     in_order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[in_order], np.arange(int(learnt.groups.max()) + 2))
     without = np.empty(left.posteriors.shape)
@@ -488,7 +494,23 @@ def _of_map(on_map: _Map, labelled: np.ndarray, learnt: Labels, left: HeldOutLab
         part = on_map.sums(n_classes, in_order[bounds[own] : bounds[own + 1]])
         W, w = _discriminants([a - b for a, b in zip(whole, part, strict=True)], share)
         without[row] = labelled[label] @ W + w
-    return _Function(axes @ coefficients, intercept, without, _OF_MAP)
+    return _Function(axes @ coefficients, intercept, without, _OF_MAP, _PREFERRED["of the map"])
+
+
+def _nearest_of_class(
+    points: np.ndarray, codes: np.ndarray, labelled: np.ndarray, codes_of_labels: np.ndarray
+) -> np.ndarray:
+    """Return the nearest label of the same class as each point on the map, -1 for none; (n,).
+
+    Labels of other classes may be nearer: where one label of a class is left out, half of what the
+    map knows by it would stay.
+    """
+    nearest = np.full(len(points), -1, dtype=np.intp)
+    for c in np.unique(codes_of_labels):
+        members, own = np.flatnonzero(codes == c), np.flatnonzero(codes_of_labels == c)
+        if len(members):
+            nearest[members] = own[nearest_of(points[members], labelled[own])]
+    return nearest
 
 
 def _discriminants(

@@ -28,6 +28,7 @@ from diffclass.label_diffusion.feature_opinion import (
     _linear,
     _Map,
     _means,
+    _nearest_of_class,
     _of_map,
     _standard_units,
 )
@@ -124,7 +125,9 @@ def test_map_speaks_as_scikit_learns_discriminants(cube):
     X, codes, _ = cube
     group = np.arange(600) // 2
     found, left, learnt, z = held_out(X, codes, groups=group)
-    nearest = ((X[:, None] - X[None, :40]) ** 2).sum(axis=-1).argmin(axis=1)
+    distances = ((X[:, None] - X[None, :40]) ** 2).sum(axis=-1)
+    nearest = np.where(found.codes[:, None] == codes[:40], distances, np.inf).argmin(axis=1)
+    np.testing.assert_array_equal(_nearest_of_class(X, found.codes, X[:40], codes[:40]), nearest)
     on_map = _Map(z, found.codes, np.ones(600), nearest)
     of_map = _of_map(on_map, z[:40], learnt, left)
     share = np.bincount(found.codes) / 600
@@ -158,8 +161,8 @@ def test_pools_are_averaged_by_how_likely_they_are():
     codes = random.integers(0, 3, 20)
     walk, first, second = (np.log(random.dirichlet([1] * 3, 20)) for _ in range(3))
     functions = [
-        _Function(np.zeros((1, 3)), np.zeros(3), first, (1.0, 4.0), 0.1),
-        _Function(np.zeros((1, 3)), np.zeros(3), second, (0.5,)),
+        _Function(np.zeros((1, 3)), np.zeros(3), first, (1.0, 4.0), -1.0, 0.1),
+        _Function(np.zeros((1, 3)), np.zeros(3), second, (0.5,), 2.0),
     ]
     trust, sharpness, alone = _means(walk, functions, codes, 3.0)
     pools = []
@@ -168,7 +171,8 @@ def test_pools_are_averaged_by_how_likely_they_are():
             q = np.exp(a * walk + b[0] * first + b[1] * second)
             q = 0.995 * q / q.sum(axis=1, keepdims=True) + 0.005 / 3
             likelihood = np.prod(q[np.arange(20), codes])
-            prior = np.exp(3 * (a - 1) - 0.1 * b[0] + 3 * a * (b == (0, 0)))
+            preferred = 3 * a if b == (0, 0) else -1 if b[0] else 2
+            prior = np.exp(3 * (a - 1) - 0.1 * b[0] + preferred)
             pools.append((likelihood * prior, a, *b))
     weight, a, b0, b1 = np.transpose(pools)
     weight /= weight.sum()
@@ -196,7 +200,7 @@ def test_counts_where_the_features_say_more(cube):
 def test_the_graph_is_preferred(rings):
     X, codes, truth = rings
     found, opinion, joined, _ = joined_of(X, codes)
-    assert opinion.weight < 0.4
+    assert opinion.weight < 0.5
     assert (joined.codes == truth).mean() >= (found.codes == truth).mean() - 0.005
 
 
