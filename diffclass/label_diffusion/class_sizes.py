@@ -283,10 +283,9 @@ def weighed_again(
     values = walk.values()
     if weighting != "moved":
         return values, class_weight
-    mass = walk.counted_mass
-    if mass is not None:
-        codes = codes[:: counted_every(len(codes))]
-    equal, aim = equal_weights(walk.n_classes), class_shares(codes, walk.n_classes, mass)
+    counted = codes[:: counted_every(len(codes))]
+    aim = class_shares(counted, walk.n_classes, walk.counted_mass)
+    equal = equal_weights(walk.n_classes)
     moved = _after_rounds(walk, values, equal, aim)
     return moved.values, moved.class_weight
 
