@@ -56,6 +56,7 @@ class PointsOnDisk:
 class JoinedBlocks:
     """The map of all points in their order, what joined it, and its calibration."""
 
+    walked: BlockMap  # before the features joined it
     map: BlockMap
     opinion: FeatureOpinion
     left: HeldOutLabels  # and what the map says of their points without them
@@ -101,24 +102,25 @@ class JoiningInBlocks:
             mass = found.operator.mass_at(places)
             weight = weights_as_of(found.codes[places], values, mass)
         left = replace(joined.left, posteriors=posteriors_of(joined.left.posteriors, weight))
-        return self._written(found, joined.opinion.weighed(weight), left, "matched")
+        opinion, name = joined.opinion.weighed(weight), sized.name.replace("diffusion", "weighed")
+        return self._written(found, joined.walked, opinion, left, name, "matched")
 
     def _joined(self, found: BlockDiffusion) -> JoinedBlocks | None:
         """Join a map with what the features say, unless an earlier run did."""
-        of_walk = found.in_order(self.on_disk.order)
-        labels = self.labels
+        walked, labels = found.in_order(self.on_disk.order), self.labels
         made_from = {
-            "map": content_hash(of_walk.codes, of_walk.posteriors),
+            "map": content_hash(walked.codes, walked.posteriors),
             "labels": content_hash(labels.points, labels.codes, labels.weight, labels.groups),
         }
-        name = found.name.replace("diffusion", "opinion")
+        name = _opinion_stage(found)
         facts = found.operator.scratch.completed(
             name, lambda: self._opinion(found), made_from=made_from, shown="calibration: features"
         )
         if not facts:
             return None
         opinion = FeatureOpinion(**_arrays(facts["opinion"]))
-        return self._written(found, opinion, HeldOutLabels(**_arrays(facts["left"])), "equal")
+        left, name = HeldOutLabels(**_arrays(facts["left"])), name.replace("opinion", "joined")
+        return self._written(found, walked, opinion, left, name, "equal")
 
     def _opinion(self, found: BlockDiffusion) -> dict[str, Any]:
         """Return what the features say, and the joined posteriors of held-out labels if any are."""
@@ -135,40 +137,45 @@ class JoiningInBlocks:
         return {"opinion": _facts(opinion), "left": _facts(replace(left, posteriors=without))}
 
     def _written(
-        self, found: BlockDiffusion, opinion: FeatureOpinion, left: HeldOutLabels, weighting: str
+        self,
+        found: BlockDiffusion,
+        walked: BlockMap,
+        opinion: FeatureOpinion,
+        left: HeldOutLabels,
+        name: str,
+        weighting: str,
     ) -> JoinedBlocks:
         """Write the joined map and calibrate it, unless an earlier run did."""
-        of_walk, scratch = found.in_order(self.on_disk.order), found.operator.scratch
-        name = found.name.replace("diffusion", f"joined-{weighting}")
+        scratch = found.operator.scratch
         made_from = {
-            "map": content_hash(of_walk.codes, of_walk.posteriors),
-            "opinion": content_hash(*vars(opinion).values()),
+            "learnt": scratch.identity_of(_opinion_stage(found)),
+            "opinion": content_hash(*vars(opinion).values()),  # with the weights of the classes
         }
 
         def work() -> dict[str, Any]:
-            codes, posteriors = self._write(of_walk, opinion, scratch, name)
+            codes, posteriors = self._write(walked, opinion, scratch, name)
             order = self.on_disk.order
             of_joined = codes[order], lambda places: posteriors[order[places]]
             return _facts(calibrate_blocks_by(found, self.labels, left, self.engine, *of_joined))
 
         facts = scratch.completed(name, work, made_from=made_from, shown="calibration: features")
         joined = BlockMap.load(scratch, name, weighting)
-        return JoinedBlocks(joined, opinion, left, Calibration(**_arrays(facts)))
+        return JoinedBlocks(walked, joined, opinion, left, Calibration(**_arrays(facts)))
 
     def _write(
-        self, of_walk: BlockMap, opinion: FeatureOpinion, scratch: Scratch, name: str
+        self, walked: BlockMap, opinion: FeatureOpinion, scratch: Scratch, name: str
     ) -> tuple[np.ndarray, np.ndarray]:
         """Write the joined map; return its classes and posteriors, on their files."""
-        points, n_classes = self.on_disk.points, of_walk.posteriors.shape[1]
-        likes = {part: getattr(of_walk, part) for part in MAP_PARTS}
+        points, n_classes = self.on_disk.points, walked.posteriors.shape[1]
+        likes = {part: getattr(walked, part) for part in MAP_PARTS}
         out = {
             part: scratch.create(f"{name}/{part}", like.shape, like.dtype)
             for part, like in likes.items()
         }
         for start in in_parts("maps", range(0, len(points), ROWS)):
             rows = slice(start, start + ROWS)
-            reached = np.asarray(of_walk.codes[rows])[:, None] >= 0
-            q = opinion.joined(np.array(of_walk.posteriors[rows]), points[rows])
+            reached = np.asarray(walked.codes[rows])[:, None] >= 0
+            q = opinion.joined(np.array(walked.posteriors[rows]), points[rows])
             values = np.where(reached, q, 0).astype(np.float64)
             decision = decide(values, equal_weights(n_classes), dtype=q.dtype)
             out["codes"][rows] = decision.codes
@@ -184,11 +191,9 @@ class JoiningInBlocks:
 
         It is as it was where the graph does not agree.
         """
-        scratch, name = found.operator.scratch, f"{found.name}-sized"
-        made_from = {
-            "map": content_hash(joined.codes, joined.posteriors),
-            "sizes": content_hash(sizes.least, sizes.most),
-        }
+        scratch, asked = found.operator.scratch, content_hash(sizes.least, sizes.most)
+        name = f"{found.name}-{asked[:12]}"  # other sizes have a stage of their own
+        made_from = {"map": content_hash(joined.codes, joined.posteriors), "sizes": asked}
 
         def work() -> dict[str, Any]:
             sized = self._find_sized(found, joined, sizes, name)
@@ -223,6 +228,10 @@ class JoiningInBlocks:
         walk.graph.drop("values")
         operator.scratch.sweep(name)
         return sized
+
+
+def _opinion_stage(found: BlockDiffusion) -> str:
+    return found.name.replace("diffusion", "opinion")
 
 
 def _facts(found: FeatureOpinion | Calibration | HeldOutLabels) -> dict[str, Any]:

@@ -100,6 +100,18 @@ def test_sizes_are_those_of_memory(overlapping, monkeypatch, tmp_path, wish, wei
         assert 0.7 < ratio < 1.4
 
 
+def test_a_folder_holds_the_maps_of_several_wishes(overlapping, tmp_path):
+    X, y, _ = overlapping
+    wishes = [wish for wish, weighting in WISHES.values() if weighting == "matched"]
+    for wish in (*wishes, None, *wishes):
+        model = BlockClassifier(random_state=0, class_prior=wish, scratch=tmp_path).fit(X, y)
+        fresh = BlockClassifier(random_state=0, class_prior=wish).fit(X, y)
+        np.testing.assert_array_equal(
+            model.raw_label_distributions_, fresh.raw_label_distributions_
+        )
+        assert model.calibration_.temperature == fresh.calibration_.temperature
+
+
 @pytest.mark.parametrize("given", [{"tau": 12}, {"tau": "margin"}, {"label_mode": "absorbing"}])
 def test_the_walk_decides_alone_where_something_is_asked_of_it(overlapping, given):
     X, y, _ = overlapping
