@@ -46,7 +46,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass._validation import check_level
-from diffclass.label_diffusion.diffusion import LabelDiffusion
+from diffclass.label_diffusion.diffusion import LabelDiffusion, local_order_of
 from diffclass.label_diffusion.held_out_labels import (
     MOST_HELD_OUT,
     HeldOutLabels,
@@ -55,7 +55,13 @@ from diffclass.label_diffusion.held_out_labels import (
 )
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.largest_walk import largest_map_scores
-from diffclass.label_diffusion.maps import dense_rows, divided_by_row, map_scores
+from diffclass.label_diffusion.maps import (
+    class_indicators,
+    dense_rows,
+    divided_by_row,
+    normalised_scores,
+)
+from diffclass.operators.local_order import inverse
 from diffclass.operators.warped import Operator
 from diffclass.system.costs import Cost, Size
 from diffclass.system.progress import stage
@@ -192,19 +198,21 @@ def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLab
     Costs four steps of one column per class.
     """
     counted = counted_points(diffusion.reached)
-    codes, n_classes = diffusion.codes, len(diffusion.classes)
-    around: Any
-    if diffusion.kept_classes is None:
-        around = map_scores(operator.unwarped, codes, n_classes, n_steps=MAP_STEPS)
+    walk, codes, places = operator.unwarped, diffusion.codes, counted
+    if (found := local_order_of(operator)) is not None:
+        order, walk = found
+        codes, places = codes[order], inverse(order)[counted]
+    n_classes, kept = len(diffusion.classes), diffusion.kept_classes
+    if kept is None:
+        columns = class_indicators(codes, n_classes, walk.dtype)
+        around = normalised_scores(walk.apply(columns, MAP_STEPS)[places])
     else:
-        around = largest_map_scores(
-            operator.unwarped, codes, n_classes,
-            kept_classes=diffusion.kept_classes, n_steps=MAP_STEPS,
-        )  # fmt: skip
+        scores = largest_map_scores(walk, codes, n_classes, kept_classes=kept, n_steps=MAP_STEPS)
+        around = dense_rows(scores, places)
     posteriors = dense_rows(diffusion.posteriors, counted)
     mass = operator.unwarped.mass
     weight = None if mass is None else mass[counted]
-    return calibrated(posteriors, dense_rows(around, counted), left, weight)
+    return calibrated(posteriors, around, left, weight)
 
 
 def calibrated(

@@ -360,12 +360,17 @@ def in_local_order(
 
     It also returns the new number of each point, or None where they keep theirs.
     """
-    found = operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
+    found = local_order_of(operator)
     if found is None:
         return operator, labels, None
     order, local = found
     places = inverse(order)
     return local, labels.moved(places), places
+
+
+def local_order_of(operator: Operator) -> tuple[np.ndarray, MarkovOperator] | None:
+    """Return `MarkovOperator.in_local_order` where a graph is large enough to gain by it."""
+    return operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
 
 
 def margin_curve(
