@@ -9,7 +9,7 @@ import numpy as np
 from diffclass.label_diffusion import long_walk
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk
-from diffclass.label_diffusion.walk import HEIGHT, Walk, counted_points, curve_times
+from diffclass.label_diffusion.walk import HEIGHT, Walk, curve_times, mass_of_nodes
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import labels_per_class
 
@@ -254,7 +254,7 @@ class CountedWalk(FreeWalk):
     """The columns A^t chi_i, scaled so that chi_i sums to 1 over the points, its L1 norm."""
 
     def _measure(self) -> np.ndarray:
-        return counted_points(self.operator)
+        return mass_of_nodes(self.operator)
 
 
 def sum_end(tau: int, n_labels: float) -> int:

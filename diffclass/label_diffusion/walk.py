@@ -258,7 +258,7 @@ def values_of(state: np.ndarray, scale: float, least: float) -> np.ndarray:
     return values
 
 
-def counted_points(operator: MarkovOperator) -> np.ndarray:
+def mass_of_nodes(operator: MarkovOperator) -> np.ndarray:
     """Return the number of equal points at each that the walk is on, as floats; (n,)."""
     mass = operator.mass
     return np.ones(len(operator)) if mass is None else mass.astype(np.float64)

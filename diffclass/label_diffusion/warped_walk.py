@@ -10,7 +10,7 @@ from diffclass.label_diffusion.label_modes import LabelMode
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.long_walk import LongWalk
 from diffclass.label_diffusion.maps import Decision, decide
-from diffclass.label_diffusion.walk import Walk, counted_points, long_steps, takes_long_walk
+from diffclass.label_diffusion.walk import Walk, long_steps, mass_of_nodes, takes_long_walk
 from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.warped import WarpedOperator
 
@@ -58,7 +58,7 @@ class WarpedWalk(Walk):
         labels, at = self.labels, (self.labels.points, self.labels.codes)
         degrees = self.warped.degrees
         if is_counted:
-            measure, total = counted_points(self.operator)[labels.points], np.ones(labels.n_classes)
+            measure, total = mass_of_nodes(self.operator)[labels.points], np.ones(labels.n_classes)
         else:
             measure, total = degrees[at], degrees.sum(axis=0, dtype=np.float64)
         mass = np.bincount(labels.codes, labels.weight * measure, labels.n_classes)
