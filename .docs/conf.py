@@ -2,71 +2,82 @@
 
     python -m sphinx -W -c .docs .docs/pages site
 
-Before Sphinx reads `pages`, `stage` puts there what is made of the repository: the guides that its
-pages list with the pictures that they show, the tutorials as notebooks, the gallery, and a page for
-each public module.
+Before Sphinx reads `pages`, the guides that these list are copied there with what they show, and
+the gallery and a page for each public module are written by `templates`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
-import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
-from threading import Thread
 from typing import Any
 from urllib.request import urlopen
 
+import nbformat
 from docutils import nodes
 from docutils.parsers.rst.states import Inliner
+from jinja2 import Environment, FileSystemLoader
 from latex2mathml.converter import convert as mathml
 from numpydoc.xref import DEFAULT_LINKS
 from PIL import Image
+from pygments.lexers import BashLexer
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
-from sphinx.util.logging import getLogger
 from sphinx.writers.html5 import HTML5Translator
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "plugins")]
-# of the notebooks' kernels
-os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "plugins")])
-os.environ["PYTHONWARNINGS"] = "error::UserWarning"
+sys.path.insert(0, str(HERE))
+os.environ["PYTHONWARNINGS"] = "error::UserWarning"  # of the notebooks' kernels
 
-from names import explanations, read_names, relations_of  # noqa: E402
-from stage import stage  # noqa: E402
+from guides import ROOT, gather, pictures, prepare  # noqa: E402
+from names import DOCUMENTED, PACKAGES, PLACES, is_code, relations  # noqa: E402
 
 import diffclass  # noqa: E402
 
-logger = getLogger(__name__)
 PAGES, CACHE = HERE / "pages", HERE / "cache"
-NAMES = read_names()
-TEXTS = stage(ROOT, PAGES, NAMES)
-_RELATIONS = relations_of(NAMES)
-_EXPLAINED = explanations(
+SECTIONS = [
+    f"{name}.md" for name in ("index", "start", "guides", "tutorials", "results", "project")
+]
+TEXTS = gather(PAGES, SECTIONS)
+TEMPLATES = Environment(loader=FileSystemLoader(HERE / "templates"), trim_blocks=True)
+FIGURES = "experiments/results/figures.md"
+RELATIONS = relations(
     {
-        path: text
-        for path, text in TEXTS.items()
-        if not path.startswith(("experiments/", "tests/", "CHANGELOG"))
-    },
-    NAMES,
+        guide: text
+        for guide, text in TEXTS.items()
+        if not guide.startswith(("experiments/", "tests/", "CHANGELOG"))
+    }
 )
 
 
-def _code_identity() -> str:
+def write(page: str, template: str, **content: Any) -> None:
+    """Write a page by a template."""
+    path = PAGES / page
+    path.write_text(TEMPLATES.get_template(template).render(content), "utf-8")
+
+
+rows = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", TEXTS[FIGURES])  # a card is a link itself
+told = dict(re.findall(r"^\|[^|]*\|[^|]*\| `(\w+\.\w+)` \| ([^|]+) \|", rows, re.MULTILINE))
+write("gallery.md", "gallery.md", pictures=pictures(TEXTS), figures=FIGURES, told=told)
+for module, members in DOCUMENTED.items():
+    elsewhere = (PLACES[f"{module}.{name}"] for name in {*sys.modules[module].__all__} - {*members})
+    code = [name for name, value in members.items() if is_code(value)]
+    content = {"module": module, "members": members, "code": code, "packages": PACKAGES}
+    write(f"reference/{module}.rst", "module.rst", elsewhere=sorted(elsewhere), **content)
+
+
+def code_identity() -> str:
     """Return what tells whether the outputs of notebooks still hold."""
-    files = sorted(ROOT.glob("diffclass/**/*.py")) + sorted(ROOT.glob("plugins/**/*.py"))
-    content = b"".join(file.read_bytes() for file in files if "node_modules" not in file.parts)
-    return hashlib.sha256(content).hexdigest()[:16]
+    files = sorted([*ROOT.glob("diffclass/**/*.py"), *ROOT.glob("plugins/diffclass_*/**/*.py")])
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 project, author = "diffclass", "The diffclass developers"
@@ -92,7 +103,7 @@ smartquotes = False
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 6
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(CACHE / _code_identity())
+nb_execution_cache_path = str(CACHE / code_identity())
 nb_execution_in_temp = True
 nb_execution_excludepatterns = os.environ.get("RUN_ELSEWHERE", "").split()
 nb_execution_raise_on_error = True
@@ -110,33 +121,18 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"
 
-_SITES = {
+SITES = {
     "python": "https://docs.python.org/3/",
     "numpy": "https://numpy.org/doc/stable/",
     "scipy": "https://docs.scipy.org/doc/scipy/",
     "sklearn": "https://scikit-learn.org/stable/",
 }
-
-
-def _reachable() -> bool:
-    """Return whether there is a network; nobody waits for it for more than three seconds."""
-    found: list[object] = []
-
-    def ask() -> None:
-        with suppress(OSError):
-            found.append(urlopen(f"{_SITES['numpy']}objects.inv", timeout=3).close())
-
-    thread = Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(3)
-    return bool(found)
-
-
-intersphinx_mapping = {name: (site, None) for name, site in _SITES.items()} if _reachable() else {}
-intersphinx_timeout = 10
-numpydoc_xref_aliases = {
-    name: place for name, place in NAMES.places.items() if name[:1].isupper() and "." not in name
-} | ({} if intersphinx_mapping else {word: word for word in DEFAULT_LINKS})
+intersphinx_mapping = {}
+with suppress(OSError):  # without a network their names are no links
+    urlopen(f"{SITES['numpy']}objects.inv", timeout=3).close()
+    intersphinx_mapping = {name: (site, None) for name, site in SITES.items()}
+numpydoc_xref_aliases = {one: PLACES[one] for one in PLACES if re.fullmatch(r"[A-Z]\w*", one)}
+numpydoc_xref_aliases |= {} if intersphinx_mapping else {word: word for word in DEFAULT_LINKS}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "diffclass"
@@ -156,33 +152,26 @@ html_theme_options = {
 }
 
 
-def _as_text(_: Any, match: re.Match[str], line: int) -> tuple[str, list[nodes.Node], str, list]:
-    end = match.end("start") if match["start"] else match.end("whole")
-    return match.string[:end], [], match.string[end:], []
-
-
-# docstrings have absolute values and names such as tau_, and neither substitutions nor targets
-Inliner.dispatch |= {"|": _as_text, "_": _as_text, "__": _as_text}
-
-
 class LinkNames(SphinxTransform):
-    """Make names in backquotes links; one of diffclass that does not exist is told."""
+    """Lead from names, in backquotes and in references, to where they are documented."""
 
     default_priority = 400
 
     def apply(self, **_: Any) -> None:
         """Go through a page."""
+        for link in self.document.findall(addnodes.pending_xref):
+            name = link["reftarget"]
+            if link["refdomain"] == "py":
+                here = f"{link.get('py:module')}.{name}"
+                link["reftarget"] = PLACES.get(here) or PLACES.get(name, name)
         for node in [*self.document.findall(nodes.literal)]:
-            name, around = node.astext().removesuffix("()"), _described(node)
-            if isinstance(node.parent, nodes.reference | addnodes.pending_xref):
-                continue
+            name, around = node.astext().removesuffix("()"), [*described(node)]
             spoken = [*(f"{one}.{name}" for one in around), name]
-            place = next((NAMES.places[one] for one in spoken if one in NAMES.places), None)
-            if place is None and re.fullmatch(r"diffclass\w*(\.[a-zA-Z]\w*)+", name):
-                logger.warning("no such name: %s", name, location=node)
-            if re.fullmatch(r"(numpy|scipy|sklearn)(\.\w+)+", name):
-                place = name
-            if place is not None and place not in around:
+            place = next((PLACES[one] for one in spoken if one in PLACES), None)
+            if re.fullmatch(r"(diffclass\w*|numpy|scipy|sklearn)(\.[a-zA-Z]\w*)+", name):
+                place = place or name  # Sphinx tells if there is no such name
+            is_link = isinstance(node.parent, nodes.reference | addnodes.pending_xref)
+            if place and place not in around and not is_link:
                 link = addnodes.pending_xref(
                     "", node.deepcopy(), refdomain="py", reftype="obj", reftarget=place,
                     refdoc=self.env.docname, refexplicit=True, refwarn=True,
@@ -190,45 +179,30 @@ class LinkNames(SphinxTransform):
                 node.replace_self(link)
 
 
-def _described(node: nodes.Node | None) -> list[str]:
-    """Return the names of the method, the class and the module that a node describes."""
-    found = []
-    while node is not None:
+def described(node: nodes.Node) -> Iterator[str]:
+    """Yield the names of the method and of the class that a node describes."""
+    while node := node.parent:
         if isinstance(node, addnodes.desc):
-            found += node[0].get("ids", [])[:1]
-        node = node.parent
-    return found
+            yield from node[0].get("ids", [])[:1]
 
 
 def add_relations(app: Sphinx, what: str, name: str, *rest: Any) -> None:
-    """Say at the end of a docstring what returns and takes a class, and what explains it."""
-    if what == "module":
-        return
+    """Say at the end of a docstring what returns, takes and explains a name."""
     lines = rest[-1]
-    rows = [
-        f":{heading}: {_few([f':py:obj:`{one} <{one}>`' for one in places])}"
-        for heading, places in _RELATIONS.get(name, {}).items()
-    ]
-    if guides := _EXPLAINED.get(name):
-        links = [f":doc:`/{path.removesuffix('.md')}`" for path in guides]
-        rows.append(f":Explained in: {_few(links)}")
-    lines += ["", *rows, ""] if rows else []
+    rows = []
+    for heading, links in RELATIONS.get(name, {}).items():
+        more = f" and {len(links) - 6} more" if len(links) > 6 else ""
+        rows.append(f":{heading}: {', '.join(links[:6])}{more}")
+    lines += ["", *rows, ""]
 
 
-def _few(links: list[str], most: int = 6) -> str:
-    more = f" and {len(links) - most} more" if len(links) > most else ""
-    return ", ".join(links[:most]) + more
+def _as_text(_: Any, match: re.Match[str], line: int) -> tuple[str, list[nodes.Node], str, list]:
+    end = match.end("start") if match["start"] else match.end("whole")
+    return match.string[:end], [], match.string[end:], []
 
 
-def find_name(
-    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.TextElement
-) -> nodes.reference | None:
-    """Lead from a name of a package to the chapter that documents it."""
-    place = NAMES.places.get(node.get("reftarget", ""))
-    if node.get("refdomain") != "py" or place in (None, node["reftarget"]):
-        return None
-    domain = env.domains.python_domain
-    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", place, node, content)
+# docstrings have absolute values and names such as tau_, and neither substitutions nor targets
+Inliner.dispatch |= {"|": _as_text, "_": _as_text, "__": _as_text}
 
 
 def write_formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
@@ -241,54 +215,38 @@ def write_formula(translator: HTML5Translator, node: nodes.math | nodes.math_blo
 def place_notebooks(app: Sphinx) -> None:
     """Have what notebooks draw kept beside their cache, and drop the caches of older code."""
     for cache in CACHE.glob("?" * 16):
-        if cache.name != _code_identity():
+        if cache.name != code_identity():
             rmtree(cache, ignore_errors=True)
     app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=str(CACHE / "notebooks"))
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:
-    """See that each page is there, and leave out what no reader needs.
-
-    A page that cannot be written in a process of its own is not told by Sphinx.
-    """
-    if error or app.builder.name != "html":
+    """See that each page is there, and leave out what no reader needs."""
+    if error:
         return
-    for name in app.env.found_docs:
+    for name in app.env.found_docs:  # Sphinx does not tell if a process that writes has failed
         if not Path(app.builder.get_output_path(name)).exists():
             raise ExtensionError(f"{name} was not written; -j 1 shows why")
     for file in [*app.outdir.rglob("*.map"), *app.outdir.rglob("webpack-macros.html")]:
         file.unlink()
-    for file in app.outdir.rglob("*.ipynb"):
-        notebook = json.loads(file.read_text("utf-8"))
-        cells = (cell for cell in notebook["cells"] if cell["cell_type"] == "code")
-        for number, cell in enumerate(cells, 1):
-            cell["execution_count"] = number  # the cache has none
-            cell["outputs"] = [one for one in cell["outputs"] if not is_picture(one)]
-        file.write_text(json.dumps(notebook, indent=1), "utf-8")
     for file in app.outdir.rglob("*.png"):
-        shrink(file)
-
-
-def is_picture(output: dict[str, Any]) -> bool:
-    """Return whether an output of a notebook is a picture, which the page shows."""
-    return "image/png" in output.get("data", {})
-
-
-def shrink(picture: Path) -> None:
-    """Write a picture with 256 colours, if it is smaller then."""
-    with Image.open(picture) as image:
-        few = image.convert("RGBA").quantize(256, Image.Quantize.FASTOCTREE, dither=0)
-    small = io.BytesIO()
-    few.save(small, format="PNG", optimize=True)
-    if len(small.getvalue()) < picture.stat().st_size:
-        picture.write_bytes(small.getvalue())
+        with Image.open(file) as image:
+            image.convert("RGBA").quantize(256).save(file, optimize=True)
+    for file in app.outdir.rglob("*.ipynb"):
+        notebook = nbformat.read(file, 4)
+        cells = [one for one in notebook.cells if one.cell_type == "code"]
+        for number, one in enumerate(cells, 1):
+            one.execution_count = number  # the cache has none
+            one.outputs = [out for out in one.outputs if "image/png" not in out.get("data", {})]
+        nbformat.write(notebook, file)
 
 
 def setup(app: Sphinx) -> None:
     """Add what no extension does."""
+    app.add_lexer("console", BashLexer)  # commands are typed without a prompt
     app.add_transform(LinkNames)
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
-    app.connect("autodoc-process-docstring", add_relations, priority=900)
-    app.connect("missing-reference", find_name)
     app.connect("builder-inited", place_notebooks, priority=900)
+    app.connect("source-read", prepare)
+    app.connect("autodoc-process-docstring", add_relations, priority=900)
     app.connect("build-finished", finish)

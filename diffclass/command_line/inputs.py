@@ -21,8 +21,6 @@ from diffclass.exceptions import DataError, ExtensionError, ParameterError, warn
 from diffclass.system.extensions import INPUTS, extension_names, load_extension, own_points
 from diffclass.system.remote_paths import RemotePath, place_of
 
-__all__ = ["Claim", "InputKind", "axes_of", "is_of_kind", "kind_of", "kinds"]
-
 _NUMPY = (".npy", ".npz")
 
 

@@ -15,8 +15,6 @@ import click
 from diffclass.command_line.inputs import InputKind, kind_of, kinds, service_at
 from diffclass.command_line.option_groups import FIRST_TITLE, Command, Option
 
-__all__ = ["Verb"]
-
 _INPUT = "input"
 
 

@@ -11,8 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffclass._validation import RandomState, check_positive, check_seed, validate_points
 
-__all__ = ["PartialWhitening"]
-
 
 class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component scores divided by a power of their standard deviation.

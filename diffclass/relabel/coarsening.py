@@ -26,8 +26,6 @@ from diffclass.kernels import Kernel
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
-__all__ = ["CoarseGraph", "aggregate_means", "coarsen", "neighbor_aggregates"]
-
 
 @dataclass(frozen=True, eq=False)
 class CoarseGraph:

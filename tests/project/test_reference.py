@@ -25,17 +25,16 @@ def reference():
     """Return the names of each chapter, the addresses of all, and what belongs with each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / ".docs")
-        found = importlib.import_module("names")
-        names = found.read_names()
-        relations = found.relations_of(names)
+        names = importlib.import_module("names")
+    relations = names.relations({})
     return SimpleNamespace(
         chapters={
             module.removeprefix("diffclass."): {
-                name: value for name, value in members.items() if found.is_code(value)
+                name: value for name, value in members.items() if names.is_code(value)
             }
-            for module, members in names.documented.items()
+            for module, members in names.DOCUMENTED.items()
         },
-        places=names.places,
+        places=names.PLACES,
         returned={place for place, headings in relations.items() if "Returned by" in headings},
     )
 

@@ -174,6 +174,16 @@ def test_tutorials_have_their_output_and_notebooks(site):
         assert source in TUTORIALS or {html.unescape(words) for words in shown} >= {*drawn}
 
 
+def test_a_picture_of_two_themes_follows_that_of_the_site(site):
+    page = read(site, "guide/which.html")
+    shown = re.findall(r'<img alt="[^"]+" class="([^"]+)" src="[^"]+/(\w+)\.svg"', page)
+    assert shown == [
+        ("only-dark narrow", "tall_dark"), ("only-light narrow", "tall_light"),
+        ("only-dark wide", "wide_dark"), ("only-light wide", "wide_light"),
+    ]  # fmt: skip
+    assert "<picture>" not in page
+
+
 def test_the_search_finds_sections_of_guides(site):
     index = read(site, "searchindex.js")
     found = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))
@@ -213,43 +223,3 @@ def test_what_is_broken_is_found(tmp_path, page, fault):
     found = broken_links(tmp_path)
     assert len(found) == bool(fault)
     assert fault in "".join(found)
-
-
-@pytest.fixture
-def stage(monkeypatch):
-    monkeypatch.syspath_prepend(TOOLS)
-    return importlib.import_module("stage")
-
-
-def test_what_a_guide_shows_is_put_beside_it(stage, tmp_path):
-    root, pages = tmp_path / "root", tmp_path / "pages"
-    (root / "a").mkdir(parents=True)
-    for file in ("a/b.svg", "c.csv", "d.md"):
-        (root / file).write_text("")
-    (root / "a" / "e.md").write_text("# E\n\n![b](b.svg) [c](../c.csv) [d](../d.md#f)\n")
-    stage.stage_guide(root, "a/e.md", pages)
-    found = {path.relative_to(pages).as_posix() for path in pages.rglob("*") if path.is_file()}
-    assert found == {"a/b.svg", "a/e.md", "c.csv"}
-
-
-def test_a_guide_that_draws_becomes_a_notebook(stage, tmp_path):
-    text = "# A\n\nb\n\n```python\nplot()\n# figure: it's a line\n```\n\n```console\nls\n```\n"
-    (tmp_path / "a.md").write_text(text)
-    assert stage.stage_guide(tmp_path, "a.md", tmp_path / "pages") == text
-    staged = read(tmp_path, "pages/a.md")
-    assert staged.startswith("---\nfile_format: mystnb\n")
-    assert "```{code-cell} python\n---\nmystnb:\n  image:\n    alt: 'it''s a line'\n" in staged
-    assert staged.endswith("plot()\n```\n\n```bash\nls\n```\n")
-
-
-def test_a_picture_of_two_themes_follows_that_of_the_site(stage, tmp_path):
-    (tmp_path / "a.md").write_text(
-        "# A\n\n<picture>\n"
-        '<source media="(max-width: 9px) and (prefers-color-scheme: dark)" srcset="b.svg">\n'
-        '<img src="c.svg" alt="a line">\n</picture>\n'
-    )
-    stage.stage_guide(tmp_path, "a.md", tmp_path / "pages")
-    staged = read(tmp_path, "pages/a.md")
-    assert "```{image} b.svg\n:alt: a line\n:class: only-dark narrow\n```" in staged
-    assert "```{image} c.svg\n:alt: a line\n:class: only-light wide\n```" in staged
-    assert "<picture>" not in staged
