@@ -321,7 +321,7 @@ class _Function:
     bumps: np.ndarray | None = None  # (n_bumps, n_classes)
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # for such matrices threads wait more than work
+@threadpool_limits.wrap(limits=1)  # BLAS and OpenMP: such threads wait more than they work
 def opinion_of(
     X: Rows,
     codes: np.ndarray,
