@@ -43,25 +43,16 @@ from names import DOCUMENTED, PACKAGES, PLACES, is_code, relations  # noqa: E402
 import diffclass  # noqa: E402
 
 PAGES, CACHE = HERE / "pages", HERE / "cache"
-SECTIONS = [
-    f"{name}.md" for name in ("index", "start", "guides", "tutorials", "results", "project")
-]
-TEXTS = gather(PAGES, SECTIONS)
-TEMPLATES = Environment(loader=FileSystemLoader(HERE / "templates"), trim_blocks=True)
+TEXTS = gather(PAGES, ("index", "start", "guides", "tutorials", "results", "project"))
 FIGURES = "experiments/results/figures.md"
-RELATIONS = relations(
-    {
-        guide: text
-        for guide, text in TEXTS.items()
-        if not guide.startswith(("experiments/", "tests/", "CHANGELOG"))
-    }
-)
+NO_GUIDES = ("experiments/", "tests/", "CHANGELOG")
+RELATIONS = relations({one: TEXTS[one] for one in TEXTS if not one.startswith(NO_GUIDES)})
+TEMPLATES = Environment(loader=FileSystemLoader(HERE / "templates"), trim_blocks=True)
 
 
 def write(page: str, template: str, **content: Any) -> None:
     """Write a page by a template."""
-    path = PAGES / page
-    path.write_text(TEMPLATES.get_template(template).render(content), "utf-8")
+    (PAGES / page).write_text(TEMPLATES.get_template(template).render(content), "utf-8")
 
 
 rows = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", TEXTS[FIGURES])  # a card is a link itself
@@ -72,12 +63,6 @@ for module, members in DOCUMENTED.items():
     code = [name for name, value in members.items() if is_code(value)]
     content = {"module": module, "members": members, "code": code, "packages": PACKAGES}
     write(f"reference/{module}.rst", "module.rst", elsewhere=sorted(elsewhere), **content)
-
-
-def code_identity() -> str:
-    """Return what tells whether the outputs of notebooks still hold."""
-    files = sorted([*ROOT.glob("diffclass/**/*.py"), *ROOT.glob("plugins/diffclass_*/**/*.py")])
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 project, author = "diffclass", "The diffclass developers"
@@ -102,8 +87,12 @@ smartquotes = False
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 6
+sources = sorted([*ROOT.glob("diffclass/**/*.py"), *ROOT.glob("plugins/diffclass_*/**/*.py")])
+EXECUTED = CACHE / hashlib.sha256(b"".join(one.read_bytes() for one in sources)).hexdigest()[:16]
+for outdated in {*CACHE.glob("?" * 16)} - {EXECUTED}:  # the outputs of notebooks by older code
+    rmtree(outdated)
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(CACHE / code_identity())
+nb_execution_cache_path = str(EXECUTED)
 nb_execution_in_temp = True
 nb_execution_excludepatterns = os.environ.get("RUN_ELSEWHERE", "").split()
 nb_execution_raise_on_error = True
@@ -213,10 +202,7 @@ def write_formula(translator: HTML5Translator, node: nodes.math | nodes.math_blo
 
 
 def place_notebooks(app: Sphinx) -> None:
-    """Have what notebooks draw kept beside their cache, and drop the caches of older code."""
-    for cache in CACHE.glob("?" * 16):
-        if cache.name != code_identity():
-            rmtree(cache, ignore_errors=True)
+    """Have what notebooks draw kept beside their cache."""
     app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=str(CACHE / "notebooks"))
 
 

@@ -21,7 +21,7 @@ _NOTEBOOK = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
 
 def gather(pages: Path, names: Iterable[str]) -> dict[str, str]:
     """Copy the guides that pages list, and what these and those show; return the guides' texts."""
-    own = "".join((pages / name).read_text("utf-8") for name in names)
+    own = "".join((pages / f"{name}.md").read_text("utf-8") for name in names)
     texts = {f"{one}.md": (ROOT / f"{one}.md").read_text("utf-8") for one in _LISTED.findall(own)}
     for guide, text in [("index.md", own), *texts.items()]:
         links = re.findall(r'(?:\]\(|src(?:set)?=")([^")#:]+)', text)

@@ -41,24 +41,21 @@ def _documented() -> dict[str, dict[str, Any]]:
     return found
 
 
-DOCUMENTED = _documented()
-EXPORTED = {package: {*importlib.import_module(package).__all__} for package in PACKAGES}
-
-
 def is_code(value: Any) -> bool:
     """Return whether something is a class or a function, and no constant."""
     return inspect.isclass(value) or inspect.isroutine(value)
 
 
-def _methods(value: Any) -> dict[str, Any]:
-    """Return what a class documents of its own: methods and properties with a docstring."""
-    members = vars(value).items() if inspect.isclass(value) else ()
-    return {
-        name: member
-        for name, member in members
-        if not name.startswith("_") and not name.endswith("_request")  # scikit-learn's
-        and (inspect.isroutine(member) or isinstance(member, property)) and inspect.getdoc(member)
-    }  # fmt: skip
+def _members() -> Iterator[tuple[str, str, Any]]:
+    """Yield module, name and value of all that is documented, of a class also its methods."""
+    for module, members in DOCUMENTED.items():
+        for name, value in members.items():
+            yield module, name, value
+            for method, member in vars(value).items() if inspect.isclass(value) else ():
+                is_call = inspect.isroutine(member) or isinstance(member, property)
+                is_own = not method.startswith("_") and not method.endswith("_request")
+                if is_call and is_own and inspect.getdoc(member):
+                    yield module, f"{name}.{method}", member
 
 
 def _places() -> dict[str, str]:
@@ -67,21 +64,21 @@ def _places() -> dict[str, str]:
     for name in _modules():  # one that is not public leads to its chapter
         places[name] = max((one for one in DOCUMENTED if f"{name}.".startswith(f"{one}.")), key=len)
     del places["diffclass"]  # the word is the project's name
-    values = (value for members in DOCUMENTED.values() for value in members.values())
-    methods = {method for value in values for method in _methods(value)}
+    methods = {name.partition(".")[2] for _, name, _ in MEMBERS}
     unclear = methods - set().union(*EXPORTED.values()) | _COMMANDS
-    for module, members in DOCUMENTED.items():
-        for name, value in members.items():
-            home = f"{module}.{name}"
-            called = {home, home.removeprefix("diffclass."), name}
-            called |= {f"{package}.{name}" for package in PACKAGES if name in EXPORTED[package]}
-            called |= {f"{value.__module__}.{value.__qualname__}"} if is_code(value) else set()
-            places = dict.fromkeys(called - unclear, home) | places  # the first one stays
-            for method in _methods(value):
-                places |= {f"{one}.{method}": f"{home}.{method}" for one in called}
+    for module, name, _ in MEMBERS:
+        home, first = f"{module}.{name}", name.partition(".")[0]
+        called = {home, home.removeprefix("diffclass."), name}
+        called |= {f"{package}.{name}" for package in PACKAGES if first in EXPORTED[package]}
+        if is_code(value := DOCUMENTED[module][first]):
+            called.add(f"{value.__module__}.{name}")
+        places = dict.fromkeys(called - unclear, home) | places  # the first one stays
     return places
 
 
+DOCUMENTED = _documented()
+EXPORTED = {package: {*importlib.import_module(package).__all__} for package in PACKAGES}
+MEMBERS = [*_members()]
 PLACES = _places()
 
 
@@ -106,19 +103,16 @@ def relations(guides: Mapping[str, str]) -> dict[str, dict[str, list[str]]]:
 
 def _calls() -> Iterator[tuple[int, str, str, str]]:
     """Yield rank, name, what is taken and what is returned; what the package exports first."""
-    for module, members in DOCUMENTED.items():
-        for name, value in members.items():
-            rank, home = int(name not in EXPORTED["diffclass"]), f"{module}.{name}"
-            if inspect.isclass(value):
-                if "\nParameters\n---" in f"\n{inspect.getdoc(value)}":  # users build it
-                    yield rank, home, _annotations(value)[0], ""
-                yield _FIELD, home, "", " ".join(map(str, inspect.get_annotations(value).values()))
-                for method, member in _methods(value).items():
-                    getter = getattr(member, "fget", None) or getattr(member, "func", None)
-                    types = _annotations(getter or getattr(value, method))
-                    yield rank + 2, f"{home}.{method}", *types
-            elif is_code(value):
-                yield rank, home, *_annotations(value)
+    for module, name, value in MEMBERS:
+        home = f"{module}.{name}"
+        rank = 2 * ("." in name) + (name.partition(".")[0] not in EXPORTED["diffclass"])
+        if inspect.isclass(value):
+            if "\nParameters\n---" in f"\n{inspect.getdoc(value)}":  # users build it
+                yield rank, home, _annotations(value)[0], ""
+            yield _FIELD, home, "", " ".join(map(str, inspect.get_annotations(value).values()))
+        elif is_code(value) or isinstance(value, property):
+            called = (getattr(value, one, None) for one in ("fget", "func", "__func__"))
+            yield rank, home, *_annotations(next(filter(None, called), value))
 
 
 def _annotations(call: Any) -> tuple[str, str]:
