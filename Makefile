@@ -37,7 +37,7 @@ layers: $(BIN)/.installed
 	$(BIN)/lint-imports
 
 doctests: $(BIN)/.installed
-	$(BIN)/python -m pytest -q --doctest-modules --ignore-glob '*/node_modules/*' --ignore plugins/diffclass_qgis diffclass plugins
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q --doctest-modules --ignore-glob '*/node_modules/*' --ignore plugins/diffclass_qgis diffclass plugins
 
 docs: $(BIN)/.installed
 	rm -rf site
