@@ -122,8 +122,11 @@ def free_labels(A, pi, codes, n_classes, t, *, weight=None):
 def summed_labels(A, pi, codes, n_classes, tau, *, weight=None):
     """Free labels summed over the times 0 to h tau, h = 6 with one label a class, else 3."""
     n_labels = [np.sum(np.asarray(codes) == c) for c in range(n_classes)]
-    times = range((6 if np.median(n_labels) == 1 else 3) * tau + 1)
-    return sum(free_labels(A, pi, codes, n_classes, t, weight=weight) for t in times)
+    N = total = free_labels(A, pi, codes, n_classes, 0, weight=weight)
+    for _ in range((6 if np.median(n_labels) == 1 else 3) * tau):
+        N = A @ N
+        total = total + N
+    return total
 
 
 def absorbing_labels(A, codes, n_classes, t, *, weight=None):

@@ -33,7 +33,7 @@ def strip(n, height, seed=0):
 
 
 @MODES
-@pytest.mark.parametrize(("n", "dtype"), [(1500, np.float32), (6000, np.float64)])
+@pytest.mark.parametrize(("n", "dtype"), [(1500, np.float32), (4000, np.float64)])
 @pytest.mark.filterwarnings("ignore:by max_time")
 def test_two_strips_with_labels_at_opposite_ends(n, label_mode, dtype):
     """Each is its own component: all its points have the class of its one label."""

@@ -17,7 +17,7 @@ from tests import naive
 ACCURACY = 1e-7
 
 
-def roll(n=600):
+def roll(n=300):
     return np.asarray(make_swiss_roll(n, random_state=0)[0], dtype=np.float64)
 
 
@@ -27,10 +27,10 @@ def affinity(name):
     if name == "roll":
         return markov_operator(roll(), n_neighbors=10).affinity.toarray()
     if name == "two rolls and a lonely point":
-        part = markov_operator(roll(250), n_neighbors=8).affinity.toarray()
-        K = np.zeros((501, 501))
-        K[:250, :250] = K[250:500, 250:500] = part
-        K[500, 500] = 1.0
+        part = markov_operator(roll(150), n_neighbors=8).affinity.toarray()
+        K = np.zeros((301, 301))
+        K[:150, :150] = K[150:300, 150:300] = part
+        K[300, 300] = 1.0
         return K
     if name == "bipartite":
         block = rng.random((20, 30)) * (rng.random((20, 30)) < 0.4) + 1e-3
@@ -166,7 +166,7 @@ def test_any_graph_at_any_time(seed, n, t):
 
 def test_same_seed_same_wavelets(rng):
     operator = markov_operator(roll(), n_neighbors=8)
-    f = rng.normal(size=600)
+    f = rng.normal(size=300)
     first, second = (diffusion_wavelets(operator, random_state=3).apply(f, 9) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
@@ -175,10 +175,10 @@ def test_few_levels_reach_no_further():
     operator = markov_operator(roll(), n_neighbors=8)
     found = diffusion_wavelets(operator, max_levels=3)
     assert [level.time for level in found.levels] == [1, 2, 4]
-    exact = operator.apply(np.eye(600)[:, 0], 7)
-    np.testing.assert_allclose(found.apply(np.eye(600)[:, 0], 7), exact, atol=1e-6)
+    exact = operator.apply(np.eye(300)[:, 0], 7)
+    np.testing.assert_allclose(found.apply(np.eye(300)[:, 0], 7), exact, atol=1e-6)
     with pytest.raises(ParameterError, match=r"below 2\^3"):
-        found.apply(np.zeros(600), 8)
+        found.apply(np.zeros(300), 8)
 
 
 def test_bad_input():
