@@ -1,6 +1,6 @@
 """Loops over Gaussians N(x, W'W + s 1): W (r, d) holds orthogonal rows, the factors; s is noise.
 
-`add_bumps` has round ones.
+`join` has round ones, bumps.
 """
 
 from __future__ import annotations
@@ -188,20 +188,34 @@ def dot(a, b):
 
 
 @parallel
-def add_bumps(part, Z, columns, rate, heights, out):
-    """out(x, c) += sum_l exp(-rate |z_x - y_l|^2) heights(l, c), for points Z (n, p).
+def join(part, Z, coefficients, intercept, columns, rate, heights, p, exponent, least, out):
+    """out(x, c) ~ max(p(x, c), least)^exponent exp(v_c(x)), rows of sum 1, for points Z (n, d).
 
-    columns (p, m) are the centres y_l, heights (m, n_classes); p is a multiple of 4. Z, columns and
-    rate are float32.
+    v_c(x) = <z_x, coefficients(., c)> + intercept(c) + sum_l exp(-rate |z_x - y_l|^2) heights(l, c)
+    in double precision; the bumps and their centres, columns (d', m) padded to a multiple of 4, are
+    float32. heights is (m, n_classes).
     """
-    rows = np.empty((4, Z.shape[1]), np.float32)
+    n_features, n_classes = coefficients.shape
+    rows = np.zeros((4, columns.shape[0]), np.float32)
     distances = np.empty((4, columns.shape[1]), np.float32)
+    says = np.empty(n_classes)
     points = share(part, Z.shape[0])
     for x in range(points.start, points.stop, 4):
-        take_rows(Z, x, points.stop, rows)
+        take_rows(Z, x, points.stop, rows[:, :n_features])
         four_distances(rows, columns, distances)
         for u in range(min(4, points.stop - x)):
+            for c in range(n_classes):
+                says[c] = intercept[c] + exponent * np.log(max(np.float64(p[x + u, c]), least))
+            for j in range(n_features):
+                for c in range(n_classes):
+                    says[c] += Z[x + u, j] * coefficients[j, c]
             for m in range(columns.shape[1]):
                 bump = np.exp(-rate * distances[u, m])
-                for c in range(heights.shape[1]):
-                    out[x + u, c] += bump * heights[m, c]
+                for c in range(n_classes):
+                    says[c] += bump * heights[m, c]
+            largest, total = says.max(), 0.0
+            for c in range(n_classes):
+                says[c] = np.exp(says[c] - largest)
+                total += says[c]
+            for c in range(n_classes):
+                out[x + u, c] = says[c] / total

@@ -148,22 +148,16 @@ class FeatureOpinion:
     def joined(self, posteriors: np.ndarray, X: np.ndarray) -> np.ndarray:
         """Return q: posteriors p (n, n_classes) joined with what the features X (n, d) say."""
         joined = np.empty_like(posteriors)
+        centers = padded(self.centers.astype(np.float32)).T.copy()
         n_rows = max(1, _MOST_VALUES // max(X.shape[1], 1))
         for start in range(0, len(X), n_rows):
             block = slice(start, start + n_rows)
             z = (_doubles(X[block]) - self.mean) / self.scale
-            # not by BLAS, whose last digits depend on how many points there are
-            says = np.einsum("nd,dc->nc", z, self.coefficients) + self.intercept
-            self._add_bumps(z, says)
-            joined[block] = softmax(says + self.exponent * _logarithms(posteriors[block]), axis=1)
+            _compiled.gaussians.join(
+                z, self.coefficients, self.intercept, centers, np.float32(self.rate), self.bumps,
+                posteriors[block], self.exponent, _LEAST, joined[block],
+            )  # fmt: skip
         return joined
-
-    def _add_bumps(self, z: np.ndarray, says: np.ndarray) -> None:
-        """Add what the curved function says of points z (n, d) to ``says`` (n, n_classes)."""
-        with np.errstate(over="ignore"):  # so far away, every bump is 0
-            Z, centers = (padded(points.astype(np.float32)) for points in (z, self.centers))
-        columns = np.ascontiguousarray(centers.T)
-        _compiled.gaussians.add_bumps(Z, columns, np.float32(self.rate), self.bumps, says)
 
     def weighed(self, class_weight: np.ndarray) -> FeatureOpinion:
         """Return the opinion with a weight (n_classes,) of each class as one more factor."""

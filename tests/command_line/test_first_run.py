@@ -19,7 +19,7 @@ def test_compiles_what_comes_after_the_search(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "DIFFCLASS_NUMBA_CACHE": "1"}
     subprocess.run([sys.executable, "-c", first_run._CODE], env=environment, check=True)
     compiled = {path.name.split(".cpython")[0] for path in tmp_path.rglob("*.nbc")}
-    walk = "columns.row_scaled_product", "graphs.merged_rows", "gaussians.add_bumps"
+    walk = "columns.row_scaled_product", "graphs.merged_rows", "gaussians.join"
     assert compiled.issuperset(walk)
     assert not [
         name for name in compiled if name.startswith(("cell_tree.enter", "cell_tree.halve"))

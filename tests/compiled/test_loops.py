@@ -185,11 +185,17 @@ def gaussian_cases(graph, X, out):
     w[:] = 1, 2, 3
     out("log det", 1)[0] = gaussians.solve(centered[:3] @ centered[:3].T + np.eye(3), w)
     four = (neighbor_points()[:, :4] / 8).astype(np.float32)
-    heights = np.arange(22.0).reshape(11, 2)
-    gaussians.add_bumps(
-        four[:13], four[13:].T.copy(), np.float32(0.5), heights, out("bumps", (13, 2), np.float32)
-    )
+    heights, slope = np.arange(22.0).reshape(11, 2) / 9, np.arange(8.0).reshape(4, 2) / 7
+    gaussians.join(
+        four[:13].astype(np.float64), slope, np.array([0.5, -1]), four[13:].T.copy(),
+        np.float32(0.5), heights, two_shares(), 0.5, 1e-30,
+        out("joined posteriors", (13, 2), np.float32),
+    )  # fmt: skip
     out("dot", 1)[0] = gaussians.dot(np.arange(7.0), np.arange(7.0))
+
+
+def two_shares():
+    return np.array([[0.25, 0.75], [1.0, 0.0]])[np.arange(13) % 2]
 
 
 def neighbor_points():
@@ -734,8 +740,11 @@ def test_kth_value_of_any_order(n_values, n_distinct):
             assert neighbor_lists.kth_value(values.copy(), k) == ascending[k]
 
 
-def test_bumps_are_numpys(cases):
+def test_joined_posteriors_are_numpys(cases):
     points = neighbor_points()[:, :4] / 8
     squares = ((points[:13, None] - points[13:]) ** 2).sum(axis=-1)
-    expected = np.exp(-squares / 2) @ np.arange(22.0).reshape(11, 2)
-    np.testing.assert_allclose(cases["bumps"], expected, rtol=1e-5)
+    says = np.exp(-squares / 2) @ (np.arange(22.0).reshape(11, 2) / 9) + [0.5, -1]
+    says += points[:13] @ (np.arange(8.0).reshape(4, 2) / 7)
+    expected = np.exp(says) * np.sqrt(np.maximum(two_shares(), 1e-30))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(cases["joined posteriors"], expected, rtol=1e-5)
