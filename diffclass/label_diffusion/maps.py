@@ -365,8 +365,8 @@ def class_indicators(
     codes: np.ndarray, n_classes: int, dtype: type | np.dtype = np.float64
 ) -> np.ndarray:
     """Return H, of shape (n, n_classes): 1 for the class of the map, equal parts without one."""
-    H = np.full((len(codes), n_classes), 1 / n_classes, dtype=dtype)
-    H[codes >= 0] = np.eye(n_classes, dtype=dtype)[codes[codes >= 0]]
+    H = np.eye(n_classes, dtype=dtype)[codes]
+    H[codes < 0] = 1 / n_classes
     return H
 
 
