@@ -419,7 +419,10 @@ class FoundNeighbors:
                 scores = None if scores is None else np.asarray(scores)[nodes.first]
             affinity, fitted = kernel.fit(self.graph, points, y=y, scores=scores)
             affinity = _checked_fit(kernel, affinity, fitted, len(points))
-            operator = MarkovOperator.from_affinity(affinity, alpha=alpha, check=False, nodes=nodes)
+            order = self.search.order if isinstance(self.search, Search) else None
+            operator = MarkovOperator.from_affinity(
+                affinity, alpha=alpha, check=False, nodes=nodes, order=order
+            )
             scales = fitted.neighbor_distances(_SCALE_NEIGHBOR)
             if scales is None:
                 scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)

@@ -103,6 +103,11 @@ class NNDescentSearch(Search):
         self.n_neighbors = n_neighbors
         self.random_state = random_state
 
+    @property
+    def order(self) -> np.ndarray | None:
+        """The indexed points by their cells, (n,); None where some stand for others."""
+        return self._cells.order if len(self._searched) == len(self._X) else None
+
     def _index(self, X: np.ndarray) -> None:
         random = check_seed(self.random_state)
         self._single = SinglePrecision(X)

@@ -121,6 +121,11 @@ class Search(TransformerMixin, BaseEstimator):
         return self._X
 
     @property
+    def order(self) -> np.ndarray | None:
+        """The indexed points, near ones together, (n,); None where no such order is known."""
+        return None
+
+    @property
     def are_joined(self) -> np.ndarray:
         """Which indexed points are joined to equal ones by a representative; (n,)."""
         return np.bincount(self._representative, minlength=len(self._X))[self._representative] > 1

@@ -1,8 +1,9 @@
 """Large graphs in an order in which the points of an edge lie near each other in memory.
 
 A step of the walk reads the values of a point for every edge, and waits for memory where neighbours
-lie far apart. The order is that of reverse Cuthill and McKee. The edges of a row keep their own
-order, so that a step gives the same bits.
+lie far apart. The order is that of the cells of the search for neighbours, or, where there were
+none, that of reverse Cuthill and McKee. The edges of a row keep their own order, so that a step
+gives the same bits.
 
 Source: A. George and J. W. Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981,
 chapter 4.

@@ -84,6 +84,8 @@ class MarkovOperator:
         What computes the steps; see `on`.
     nodes : Nodes, optional
         Which points are equal: n is then the number of nodes. None: each point is a node.
+    order : ndarray of int of shape (n,), optional
+        An order of the points in which neighbours lie together, where one is known.
 
     See Also
     --------
@@ -116,6 +118,7 @@ class MarkovOperator:
     alpha: float = 0.0
     processor: Processor = HOST
     nodes: Nodes | None = None
+    order: np.ndarray | None = None
 
     knows_labels: ClassVar[bool] = False  # as a walk that labels have warped does
 
@@ -127,6 +130,7 @@ class MarkovOperator:
         alpha: float = 0.0,
         check: bool = True,
         nodes: Nodes | None = None,
+        order: np.ndarray | None = None,
     ) -> MarkovOperator:
         """Normalise an affinity.
 
@@ -141,6 +145,8 @@ class MarkovOperator:
             Whether symmetry, sign and finiteness are checked.
         nodes : Nodes, optional
             Whose affinity it is, between any point of one and of the other.
+        order : ndarray of int of shape (n,), optional
+            An order of the points in which neighbours lie together.
 
         Raises
         ------
@@ -159,7 +165,7 @@ class MarkovOperator:
         if alpha:
             K = divided_by_density(K, q, alpha)
             degrees = row_sums(K)
-        return cls(K, degrees, q, float(alpha), nodes=nodes)
+        return cls(K, degrees, q, float(alpha), nodes=nodes, order=order)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -399,11 +405,13 @@ class MarkovOperator:
 
         Its steps are faster on large graphs; see `diffclass.operators.local_order`.
         """
-        order = local_order(self.affinity)
+        order = local_order(self.affinity) if self.order is None else self.order
         K = renumbered(self.affinity, order)
         degrees, density = self.degrees[order], self.density[order]
         nodes = None if self.nodes is None else self.nodes.renumbered(order)
-        return order, replace(self, affinity=K, degrees=degrees, density=density, nodes=nodes)
+        return order, replace(
+            self, affinity=K, degrees=degrees, density=density, nodes=nodes, order=None
+        )
 
     @property
     def stationary_distribution(self) -> np.ndarray:

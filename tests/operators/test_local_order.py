@@ -11,16 +11,17 @@ import scipy.sparse as sp
 from diffclass import MarkovOperator, diffuse_labels, markov_operator
 from diffclass.label_diffusion import Labels, diffusion
 from diffclass.label_diffusion.held_out_labels import hold_out_labels
+from diffclass.neighbors import ExactSearch, NNDescentSearch
 from diffclass.operators import warped_operator
 from diffclass.operators.local_order import inverse, local_order, renumbered
 
 N = 1200
 
 
-@pytest.fixture(scope="module")
-def operator():
+@pytest.fixture(scope="module", params=[ExactSearch, NNDescentSearch])
+def operator(request):
     X = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
-    return markov_operator(X + 6 * (np.arange(N) % 3)[:, None], n_neighbors=8)
+    return markov_operator(X + 6 * (np.arange(N) % 3)[:, None], search=request.param(8))
 
 
 @pytest.fixture
@@ -46,6 +47,13 @@ def test_a_step_gives_the_same_bits(operator, rng):
     f = rng.normal(size=(N, 4))
     assert np.array_equal((local @ f[order])[inverse(order)], operator @ f)
     assert np.array_equal(local.degrees, operator.degrees[order])
+
+
+def test_the_order_is_that_of_the_cells(operator):
+    cells = NNDescentSearch(8, random_state=0).fit(np.repeat(np.eye(3), 20, axis=0))
+    assert cells.order is None  # one point stands for its equals
+    if operator.order is not None:
+        assert operator.in_local_order[0] is operator.order
 
 
 def test_renumbered_is_a_permutation_of_rows_and_columns(rng):
@@ -93,5 +101,5 @@ def test_what_can_be_found_again_is_not_pickled(operator):
     copy = pickle.loads(pickle.dumps(operator))
     assert isinstance(copy, MarkovOperator)
     assert set(vars(copy)) == {
-        "affinity", "degrees", "density", "alpha", "processor", "nodes",
+        "affinity", "degrees", "density", "alpha", "processor", "nodes", "order",
     }  # fmt: skip
