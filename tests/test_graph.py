@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 import re
 
 import numpy as np
@@ -23,15 +22,11 @@ from diffclass import (
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.graph import Neighborhood, find_neighbors
 from diffclass.kernels import (
-    AlongField,
     Correlation,
     Directed,
     Gaussian,
-    Isotropic,
-    LocalCovariance,
     LocalDiscriminant,
     SharedNeighbors,
-    SmoothCorrelation,
     isotropic,
 )
 from diffclass.neighbors import (
@@ -43,40 +38,13 @@ from diffclass.neighbors import (
 from tests import naive
 
 
-def rational(u):
-    return 1 / (1 + u)
-
-
-def rotation(X):
-    return np.column_stack([-X[:, 1], X[:, 0], X[:, 2]])
-
-
 def first_column(X):
     return X[:, 0]
-
-
-KERNELS = [
-    Gaussian(),
-    Gaussian(bandwidth="global"),
-    Isotropic(rational),
-    Correlation(threshold=0.3, max_degree=80),
-    SmoothCorrelation(),
-    SharedNeighbors(),
-    Directed(first_column),
-    AlongField(rotation),
-    Directed(),
-    LocalCovariance(rank=2),
-    LocalDiscriminant(),
-    SharedNeighbors(LocalDiscriminant(Directed(first_column))),
-]
 
 
 def name_of(kernel):
     """The kernel's text without addresses of functions, which differ between processes."""
     return re.sub(r"<function (\w+) at \w+>", r"\1", repr(kernel))
-
-
-each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 
 
 @pytest.fixture
@@ -87,12 +55,6 @@ def points(rng):
 @pytest.fixture
 def labels(points):
     return np.where(np.arange(80) % 8 == 0, points[:, 0] > 0, -1)
-
-
-@pytest.fixture
-def scores(points):
-    share = 1 / (1 + np.exp(-points[:, 0]))
-    return np.column_stack([1 - share, share])
 
 
 # --- the graph
@@ -140,22 +102,6 @@ def test_the_fitted_points_say_who_is_within_reach(points, rng):
     np.testing.assert_allclose(novelty, ratios.min(axis=1), rtol=1e-5)
 
 
-@each_kernel
-def test_operator_and_new_points_whatever_the_kernel(points, labels, scores, kernel):
-    graph = PointGraph.from_points(points, kernel=kernel, alpha=1.0, y=labels, scores=scores)
-    walk = markov_operator(points, kernel=kernel, alpha=1.0, y=labels, scores=scores)
-    np.testing.assert_array_equal(graph.operator.affinity.data, walk.affinity.data)
-    weights = graph.step_weights(points[:5] + 0.01)
-    assert weights.shape == (5, 80)
-    assert (weights.data >= 0).all()
-    again = pickle.loads(pickle.dumps(graph)).step_weights(points[:5] + 0.01)
-    np.testing.assert_array_equal(again.toarray(), weights.toarray())
-    with pytest.raises(DataError, match=r"2 features.* fitted to 3"):
-        graph.step_weights(points[:, :2])
-    with pytest.raises(DataError, match="X_new holds NaN"):
-        graph.step_weights(np.full((2, 3), np.nan))
-
-
 def test_graphs_are_frozen(points):
     graph = PointGraph.from_points(points)
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -184,23 +130,6 @@ def test_precomputed_affinities(points):
 
 
 # --- kernels keep what they were told, and nothing else
-
-
-@each_kernel
-def test_fitting_leaves_a_kernel_alone(points, labels, scores, kernel):
-    kernel = clone(kernel)
-    before = vars(kernel).copy()
-    PointGraph.from_points(points, kernel=kernel, y=labels, scores=scores).step_weights(points[:3])
-    assert vars(kernel).keys() == before.keys() == kernel.get_params(deep=False).keys()
-    assert all(vars(kernel)[name] is value for name, value in before.items())
-
-
-@each_kernel
-def test_one_kernel_may_be_fitted_twice(points, labels, scores, kernel):
-    graph = PointGraph.from_points(points, kernel=kernel, y=labels, scores=scores)
-    expected = graph.step_weights(points[:5] + 0.01).toarray()
-    PointGraph.from_points(3 + 2 * points, kernel=kernel, y=labels, scores=scores)
-    np.testing.assert_array_equal(graph.step_weights(points[:5] + 0.01).toarray(), expected)
 
 
 class Counted(Gaussian):
