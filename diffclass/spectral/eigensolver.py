@@ -113,7 +113,7 @@ def _by_lapack(matrix: sp.csr_array, n_pairs: int, known: np.ndarray, which: str
     values, vectors = values[n_known:], vectors[:, n_known:]
     leading = leading_order(values, which)[:n_pairs]
     values, vectors = values[leading], vectors[:, leading]
-    return values, vectors, np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
+    return values, vectors, np.linalg.norm(whole @ vectors - vectors * values, axis=0)
 
 
 class _Block:
