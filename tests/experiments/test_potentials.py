@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from scipy.spatial.distance import cdist
 
 from diffclass.exceptions import DataError, ParameterError
 from experiments.coifman_2005.potentials import (
@@ -20,17 +19,6 @@ from experiments.coifman_2005.potentials import (
 
 def flat(x):
     return 0.5 * x**2
-
-
-def diffusion_map(X, epsilon, *, alpha, n_functions):
-    """Return eigenvalues and right eigenvectors of the dense operator, by the book."""
-    K = np.exp(-cdist(X, X, "sqeuclidean") / epsilon)
-    q = K.sum(axis=1) ** alpha
-    K /= np.outer(q, q)
-    root = np.sqrt(K.sum(axis=1))
-    values, vectors = np.linalg.eigh(K / np.outer(root, root))
-    vectors = vectors[:, ::-1][:, :n_functions] / root[:, None]
-    return values[::-1][:n_functions], vectors / np.sqrt((vectors**2).mean(axis=0))
 
 
 @pytest.mark.parametrize("barrier", [0.5, 3.0, 20.0])
@@ -107,16 +95,6 @@ def test_crossing_rate_of_a_high_barrier_is_that_of_kramers():
     assert eigenpairs.eigenvalues[1] == pytest.approx(2 * rate, rel=0.15)
     # nearly constant on each well
     assert eigenpairs.at([-1.0, 1.0])[:, 1] == pytest.approx([-1, 1], abs=0.01)
-
-
-def test_a_diffusion_map_of_the_sample_finds_the_spectrum():
-    """alpha = 1/2: (A - I) / epsilon with exp(-d^2 / (4 epsilon)) tends to f'' - U' f'."""
-    X, x = sample_double_well(3000, random_state=0)
-    epsilon = 0.004
-    values, functions = diffusion_map(X, 4 * epsilon, alpha=0.5, n_functions=2)
-    eigenpairs = fokker_planck_spectrum(double_well, (-2.3, 2.3), n_pairs=2)
-    assert -np.log(values[1]) / epsilon == pytest.approx(eigenpairs.eigenvalues[1], rel=0.2)
-    assert abs(np.corrcoef(functions[:, 1], eigenpairs.at(x)[:, 1])[0, 1]) > 0.995
 
 
 @pytest.mark.parametrize(

@@ -337,9 +337,11 @@ def cut(folder, tissue, *, on_one_grid):
     return [folder / f"{name}.tif" for name in CUTS]
 
 
-@pytest.mark.parametrize("features", ["spectral", "spatial"])
-@pytest.mark.parametrize("tau", [None, 12])
-@pytest.mark.parametrize("on_one_grid", [True, False])
+@pytest.mark.parametrize(
+    ("on_one_grid", "tau", "features"),  # each two of them meet
+    [(True, None, "spatial"), (True, 12, "spectral"), (False, None, "spectral"),
+     (False, 12, "spatial")],
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
 def test_several_scenes_have_one_map(tmp_path, tissue, rng, on_one_grid, tau, features):
     """Page, replay and classify agree on every scene, and labels of one of them come back."""
@@ -392,8 +394,9 @@ def test_several_scenes_have_one_map(tmp_path, tissue, rng, on_one_grid, tau, fe
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("tau", [16, "margin"])
-@pytest.mark.parametrize("label_mode", MODES)
+@pytest.mark.parametrize(
+    ("label_mode", "tau"), [("summed", "margin"), ("free", 16), ("absorbing", "margin")]
+)
 def test_a_real_scene_has_one_map(data_folder, rng, label_mode, tau):
     """Salinas-A, spatial features, eighteen strokes of the true classes."""
     folder = data_folder / "salinas_a"
