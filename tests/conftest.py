@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,6 +18,9 @@ import numpy as np
 import pytest
 
 from diffclass._compiled import loops
+
+# programs that a shell starts in the background ignore Ctrl-C, and so would all that tests start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW_AS_MANY = 20  # tests of the usual length take as long as one that is marked slow
 
