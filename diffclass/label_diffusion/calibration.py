@@ -205,11 +205,7 @@ def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLab
     n_classes, kept = len(diffusion.classes), diffusion.kept_classes
     if kept is None:
         columns = class_indicators(codes, n_classes, walk.dtype)
-        following = np.empty_like(columns)
-        for _ in range(MAP_STEPS):
-            walk.backward(columns, following)
-            columns, following = following, columns
-        around = normalised_scores(columns[places])
+        around = normalised_scores(walk.apply(columns, MAP_STEPS)[places])
     else:
         scores = largest_map_scores(walk, codes, n_classes, kept_classes=kept, n_steps=MAP_STEPS)
         around = dense_rows(scores, places)
