@@ -42,7 +42,11 @@ ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
 
 @parametrize_with_checks(
-    [DiffusionClassifier(), DiffusionClassifier(join_features=True)],
+    [
+        DiffusionClassifier(),
+        DiffusionClassifier(label_mode="free"),
+        DiffusionClassifier(join_features=True),
+    ],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
         "from this check by name: -1 means unlabelled here"
