@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 3
+WORKERS ?= 4
+# tests start hundreds of programs, each of which would compile the package again
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick check style types layers doctests docs bench qgis-plugin qgis-test release-check clean
 
@@ -41,7 +43,7 @@ doctests: $(BIN)/.installed
 
 docs: $(BIN)/.installed
 	rm -rf site
-	$(BIN)/python -m sphinx -q -E -W -j 2 -c .docs -d .docs/cache/doctrees .docs/pages site
+	$(BIN)/python -m sphinx -q -E -W -c .docs -d .docs/cache/doctrees .docs/pages site
 
 bench: $(BIN)/.installed
 	$(BIN)/diffclass bench

@@ -56,7 +56,9 @@ def fails(tree: Path, files: list[str]) -> bool:
         return False
     data = os.environ.get("DIFFCLASS_DATA", str(ROOT.parent / "shared" / "data"))
     paths = os.pathsep.join([str(tree), str(tree / "plugins")])
-    environment = os.environ | {"PYTHONPATH": paths, "DIFFCLASS_DATA": data}
+    # a mutant of the same length, written within the same second, would be read from the cache
+    once = {"PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | once | {"PYTHONPATH": paths, "DIFFCLASS_DATA": data}
     words = [
         sys.executable,
         "-m",

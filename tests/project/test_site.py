@@ -28,7 +28,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
     elsewhere = {"RUN_ELSEWHERE": " ".join(str(path.relative_to(ROOT)) for path in TUTORIALS)}
     command = [
-        sys.executable, "-m", "sphinx", "-q", "-E", "-W", "-j", "2", "-c", TOOLS,
+        sys.executable, "-m", "sphinx", "-q", "-E", "-W", "-c", TOOLS,
         "-D", "suppress_warnings=myst-nb.lexer",
         "-d", folder / "doctrees", TOOLS / "pages", folder / "site",
     ]  # fmt: skip
@@ -53,7 +53,7 @@ def test_every_link_and_picture_is_there_and_nothing_is_loaded_from_the_network(
 
 def test_the_makefile_builds_the_site_in_the_same_way():
     recipe = (ROOT / "Makefile").read_text("utf-8").split("\ndocs:")[1].split("\n\n")[0]
-    assert "-m sphinx -q -E -W -j 2 -c .docs -d .docs/cache/doctrees .docs/pages site" in recipe
+    assert "-m sphinx -q -E -W -c .docs -d .docs/cache/doctrees .docs/pages site" in recipe
 
 
 def test_every_guide_is_a_page_with_the_anchors_of_the_repository(site):
