@@ -23,14 +23,21 @@ def overlapping():
     return X, y, truth
 
 
+@pytest.fixture(scope="module")
+def fresh(overlapping):
+    """The model of those points and labels, without a folder."""
+    X, y, _ = overlapping
+    return BlockClassifier(random_state=0).fit(X, y)
+
+
 @pytest.mark.parametrize("doubled", [False, True])
-def test_the_map_is_that_of_memory(overlapping, doubled):
+def test_the_map_is_that_of_memory(overlapping, fresh, doubled):
     X, y, truth = overlapping
     if doubled:  # equal points are one node
         X, y, truth = (np.concatenate([part, part[:2000]]) for part in (X, y, truth))
         y[5000:] = -1
     whole = DiffusionClassifier(random_state=0).fit(X, y)
-    blocks = BlockClassifier(random_state=0).fit(X, y)
+    blocks = BlockClassifier(random_state=0).fit(X, y) if doubled else fresh
     assert blocks.feature_opinion_.weight == pytest.approx(whole.feature_opinion_.weight, abs=0.1)
     assert (blocks.transduction_ == whole.transduction_).mean() > 0.995
     difference = np.abs(blocks.raw_label_distributions_ - whole.raw_label_distributions_)
@@ -44,9 +51,8 @@ def test_the_map_is_that_of_memory(overlapping, doubled):
     assert alone.feature_opinion_ is None
 
 
-def test_rows_of_the_map_are_one_result(overlapping):
-    X, y, _ = overlapping
-    found = BlockClassifier(random_state=0).fit(X, y).diffusion_
+def test_rows_of_the_map_are_one_result(fresh):
+    found = fresh.diffusion_
     np.testing.assert_allclose(found.posteriors.sum(axis=1), 1, atol=1e-5)
     np.testing.assert_array_equal(found.codes, found.posteriors.argmax(axis=1))
     np.testing.assert_allclose(found.probability, found.posteriors.max(axis=1), atol=1e-6)
@@ -54,17 +60,18 @@ def test_rows_of_the_map_are_one_result(overlapping):
     np.testing.assert_allclose(found.margin, two[:, 1] - two[:, 0], atol=1e-6)
 
 
-def test_a_folder_is_taken_over(overlapping, tmp_path):
+def test_a_folder_is_taken_over(overlapping, fresh, tmp_path):
     """The same labels give the same map, others theirs."""
     X, y, _ = overlapping
-    maps = []
-    for labels in (y, np.where(np.arange(len(y)) % 2, y, -1), y):
+    half = np.where(np.arange(len(y)) % 2, y, -1)
+    expected = [
+        np.array(model.raw_label_distributions_)
+        for model in (fresh, BlockClassifier(random_state=0).fit(X, half), fresh)
+    ]
+    assert not np.array_equal(*expected[:2])
+    for labels, known in zip((y, half, y), expected, strict=True):
         model = BlockClassifier(random_state=0, scratch=tmp_path).fit(X, labels)
-        maps.append(np.array(model.raw_label_distributions_))
-        fresh = BlockClassifier(random_state=0).fit(X, labels)
-        np.testing.assert_array_equal(maps[-1], fresh.raw_label_distributions_)
-    np.testing.assert_array_equal(maps[0], maps[2])
-    assert not np.array_equal(maps[0], maps[1])
+        np.testing.assert_array_equal(model.raw_label_distributions_, known)
 
 
 WISHES = {
@@ -76,9 +83,17 @@ WISHES = {
 }
 
 
+@pytest.fixture(scope="module")
+def shared_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.mark.parametrize(("wish", "weighting"), WISHES.values(), ids=WISHES)
-def test_sizes_are_those_of_memory(overlapping, monkeypatch, tmp_path, wish, weighting):
-    """The joined map is brought to sizes, on several blocks, and taken over from their folder."""
+def test_sizes_are_those_of_memory(overlapping, monkeypatch, shared_folder, wish, weighting):
+    """The joined map is brought to sizes, on several blocks, and taken over from their folder.
+
+    The folder is that of all sizes: the graph is built once.
+    """
     X, y, _ = overlapping
     whole = DiffusionClassifier(random_state=0, class_prior=wish).fit(X, y)
     assert whole.diffusion_.weighting == weighting
@@ -86,7 +101,7 @@ def test_sizes_are_those_of_memory(overlapping, monkeypatch, tmp_path, wish, wei
     monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 1000)
     monkeypatch.setattr(BlockOperator, "joined", lambda operator, n_blocks: operator)
     for _ in range(2):
-        blocks = BlockClassifier(random_state=0, class_prior=wish, scratch=tmp_path).fit(X, y)
+        blocks = BlockClassifier(random_state=0, class_prior=wish, scratch=shared_folder).fit(X, y)
         assert blocks.facts_["n_blocks"] > 2
         assert blocks.diffusion_.weighting == weighting
         assert blocks.feature_opinion_.weight == pytest.approx(
@@ -100,16 +115,16 @@ def test_sizes_are_those_of_memory(overlapping, monkeypatch, tmp_path, wish, wei
         assert 0.7 < ratio < 1.4
 
 
-def test_a_folder_holds_the_maps_of_several_wishes(overlapping, tmp_path):
+def test_a_folder_holds_the_maps_of_several_wishes(overlapping, fresh, tmp_path):
     X, y, _ = overlapping
-    wishes = [WISHES[name][0] for name in ("matched", "of one class")] + [None]
+    wishes = [WISHES[name][0] for name in ("matched", "of one class")]
     alone = [BlockClassifier(random_state=0, class_prior=wish).fit(X, y) for wish in wishes]
-    for wish, fresh in [*zip(wishes, alone, strict=True)] * 2:
+    for wish, known in [*zip([*wishes, None], [*alone, fresh], strict=True)] * 2:
         model = BlockClassifier(random_state=0, class_prior=wish, scratch=tmp_path).fit(X, y)
         np.testing.assert_array_equal(
-            model.raw_label_distributions_, fresh.raw_label_distributions_
+            model.raw_label_distributions_, known.raw_label_distributions_
         )
-        assert model.calibration_.temperature == fresh.calibration_.temperature
+        assert model.calibration_.temperature == known.calibration_.temperature
 
 
 @pytest.mark.parametrize("given", [{"tau": 12}, {"tau": "margin"}, {"label_mode": "absorbing"}])
