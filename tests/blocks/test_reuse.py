@@ -39,6 +39,9 @@ def blobs():
     return X.astype(np.float32), y, truth
 
 
+QUICK = {"tau": 4, "join_features": True}  # no time is searched for, but all is read
+
+
 def fitted(X, y, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few edges between so small blocks
@@ -76,14 +79,14 @@ def test_another_graph_is_refused_and_the_first_stays(blobs, tmp_path, given, ch
         path = tmp_path / "points.npy"
         return path if given == "file" else np.load(path, mmap_mode="r")
 
-    known = fitted(as_given(X), y, scratch=folder).transduction_
+    known = fitted(as_given(X), y, scratch=folder, **QUICK).transduction_
     for change in changes.values():
         other = change(X)
         points = as_given(other.pop("X"))
         with pytest.raises(ScratchError, match="holds a run with other") as said:
-            fitted(points, y, scratch=folder, **other)
+            fitted(points, y, scratch=folder, **QUICK, **other)
         assert str(folder) in str(said.value)
-    assert np.array_equal(fitted(as_given(X), y, scratch=folder).transduction_, known)
+    assert np.array_equal(fitted(as_given(X), y, scratch=folder, **QUICK).transduction_, known)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +105,13 @@ def test_an_array_changed_in_place_and_a_rewritten_file_are_others(blobs, tmp_pa
     X, y, _ = blobs
     points, path = X.copy(), tmp_path / "points.npy"
     np.save(path, X)
-    fitted(points, y, scratch=tmp_path / "array")
-    fitted(path, y, scratch=tmp_path / "file")
+    fitted(points, y, scratch=tmp_path / "array", **QUICK)
+    fitted(path, y, scratch=tmp_path / "file", **QUICK)
     points[5] = 0
     np.save(path, points)
     for given, folder in ((points, "array"), (path, "file")):
         with pytest.raises(ScratchError, match="points"):
-            fitted(given, y, scratch=tmp_path / folder)
+            fitted(given, y, scratch=tmp_path / folder, **QUICK)
 
 
 VIEWS = {
@@ -130,8 +133,8 @@ def test_a_view_of_a_file_is_what_its_values_are(blobs, tmp_path, view, order):
     np.save(tmp_path / "points.npy", np.asarray(blobs[0][:600], order=order))
     points = VIEWS[view](np.load(tmp_path / "points.npy", mmap_mode="r"))
     labels = np.where(np.arange(len(points)) % 20, -1, np.arange(len(points)) % 3)
-    same = fitted(np.array(points), labels).transduction_
-    assert np.array_equal(fitted(points, labels).transduction_, same)
+    same = fitted(np.array(points), labels, **QUICK).transduction_
+    assert np.array_equal(fitted(points, labels, **QUICK).transduction_, same)
 
 
 @pytest.mark.parametrize("mode", ["r", "c", "r+"])
@@ -146,8 +149,8 @@ def test_a_changed_map_and_a_replaced_file_are_what_the_map_holds(blobs, tmp_pat
         new.replace(path)
     else:
         points[:] = X
-    same = fitted(np.array(points), y).transduction_
-    assert np.array_equal(fitted(points, y).transduction_, same)
+    same = fitted(np.array(points), y, **QUICK).transduction_
+    assert np.array_equal(fitted(points, y, **QUICK).transduction_, same)
 
 
 def damaged(path: Path, random: np.random.Generator) -> str:
@@ -201,12 +204,12 @@ def test_damaged_files_are_refused_by_name_or_made_again(blobs, tmp_path, monkey
 def test_a_stage_of_another_folder_is_refused(blobs, tmp_path):
     X, y, _ = blobs
     for name, points in (("one", X), ("two", X[::-1])):
-        fitted(points, y, scratch=tmp_path / name)
+        fitted(points, y, scratch=tmp_path / name, **QUICK)
     for part in ("operator", "operator.json"):
         (tmp_path / "one" / part).rename(tmp_path / f"{part} aside")
         (tmp_path / "two" / part).rename(tmp_path / "one" / part)
     with pytest.raises(ScratchError, match="operator: affinities"):
-        fitted(X, y, scratch=tmp_path / "one")
+        fitted(X, y, scratch=tmp_path / "one", **QUICK)
 
 
 @pytest.mark.parametrize("kind", ["file", "dangling"])
