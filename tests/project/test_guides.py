@@ -17,6 +17,7 @@ import shlex
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 from markdown_it import MarkdownIt
 
@@ -34,6 +35,8 @@ GUIDES = [path for path in TEXTS if path.parent.name != "tutorials"]
 TUTORIALS = [
     path for path in TEXTS if path not in GUIDES and "\ndiffclass " in path.read_text("utf-8")
 ]
+MEMORY = ROOT / "guide" / "tutorials" / "beyond_memory.md"
+IN_THIS_PROCESS = [path for path in GUIDES + TUTORIALS if path != MEMORY]
 SHELLS = {"", "console", "sh", "shell", "bash"}
 # 4: the map is there, but the labels did not cover the graph; 130: a server is ended by Ctrl-C
 DONE = {0, 4}
@@ -46,22 +49,23 @@ def named(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guide", GUIDES, ids=named)
+@pytest.mark.parametrize("guide", IN_THIS_PROCESS, ids=named)
 def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONWARNINGS", "error::UserWarning")  # as in notebooks
     mpl.use("agg")
     follow(guide)
+    plt.close("all")
     capsys.readouterr()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guide", TUTORIALS, ids=named)
-def test_the_code_of_a_tutorial_runs_and_so_do_its_commands(guide, tmp_path, monkeypatch):
+def test_the_code_about_memory_runs(tmp_path, monkeypatch):
     """In a process of its own, whose memory counts."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("PYTHONWARNINGS", "error::UserWarning")  # as in notebooks
-    process = multiprocessing.get_context("spawn").Process(target=follow, args=(guide,))
+    process = multiprocessing.get_context("spawn").Process(target=follow, args=(MEMORY,))
     process.start()
     process.join()
     assert process.exitcode == 0
