@@ -299,7 +299,8 @@ def test_windows_without_data_are_left_out(classify, monkeypatch, rng):
     cube[70:110] = np.nan
     np.save("scene.npy", cube)
     np.save("labels.npy", np.tile(np.load("labels.npy"), (4, 1)))
-    known = classify("--features", "spatial")
+    asked = "--features", "spatial", "--tau", "16"  # no time is searched for
+    known = classify(*asked)
     inside = np.load("map.npy")
     windows, smooth = [], GridDiffusion.smooth
 
@@ -312,7 +313,7 @@ def test_windows_without_data_are_left_out(classify, monkeypatch, rng):
     row_bytes = 40 * (30 * 20 + 150)
     share = (16 + 2 * GridDiffusion().reach) * row_bytes / BYTES.convert(BUDGET, None, None)
     monkeypatch.setattr(block_runs, "_WINDOW_SHARE", share * 1.001)
-    within = classify("--memory", BUDGET, "--features", "spatial", "--overwrite")
+    within = classify("--memory", BUDGET, *asked, "--overwrite")
     found, missing = np.load("map.npy"), np.isnan(cube[..., 0])
     assert len(windows) == 192 // 16 - 1
     assert within["n_without_data"] == known["n_without_data"] == missing.sum()
