@@ -61,7 +61,7 @@ def spectral_gap(eigenvalues: np.ndarray) -> tuple[int, str]:
 def significant_coordinates(eigenvalues: np.ndarray, time: float) -> tuple[int, str]:
     """Return how many coordinates count at a time, at least 1, and the reason in words."""
     moduli = np.abs(eigenvalues[1:])
-    relative = np.divide(moduli, moduli[0], out=np.ones_like(moduli), where=moduli[0] > 0) ** time
+    relative = np.divide(moduli, moduli[0], out=np.zeros_like(moduli), where=moduli[0] > 0) ** time
     m = max(int(np.count_nonzero(relative > _LEFT)), 1)
     if m == len(moduli):
         return m, f"numerical rank: all {m} coordinates looked at count at t = {time:g}"

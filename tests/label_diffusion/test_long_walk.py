@@ -96,6 +96,16 @@ def test_small_values_stay_accurate(weight, monkeypatch):
         np.testing.assert_allclose(series.values, plain.values, rtol=1e-5)
 
 
+def test_a_far_end_keeps_its_digits_where_a_series_would_round_them_away():
+    """Of a chain whose far end has 1e-66 of the near one after all steps."""
+    A, hops = chain(1000), np.arange(1000)[:, None]
+    expected = start = (hops == 0).astype(float)
+    for _ in range(5000):
+        expected = A.apply(expected, tolerance=0)
+    found = LongWalk(A.backward, hops).free(start, 5000)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("is_sum", [False, True])
 @DTYPES
 def test_a_far_column_does_not_depend_on_those_beside_it(dtype, is_sum):
