@@ -645,8 +645,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 "mark unlabelled points with -1"
             )
         labels = Labels.of(y, label_weight, groups)
-        if labels.classes.dtype.kind == "f":
-            _refuse_continuous(labels.classes)
         labels.check_number(n_points, of="X")
         return labels, hints
 
@@ -786,10 +784,3 @@ def _refuse(others: dict[str, Any]) -> None:
     for name in others:
         hint = "; label_weight says how much labels count" if name == "sample_weight" else ""
         raise TypeError(f"DiffusionClassifier.fit() got an unexpected argument {name!r}{hint}")
-
-
-def _refuse_continuous(classes: np.ndarray) -> None:
-    if not np.isfinite(classes).all():
-        raise DataError("Input y contains infinity; labels are classes, not measurements")
-    if (classes != np.rint(classes)).any():
-        raise DataError("Unknown label type: continuous; labels are classes, not measurements")

@@ -81,7 +81,8 @@ class Labels:
         Raises
         ------
         DataError
-            If there is no label, they cannot be sorted, or groups has another length.
+            If there is no label, they cannot be sorted or are measurements, or groups has another
+            length.
         ParameterError
             If a weight is out of range, weights have another length, or are 0 for a whole class.
 
@@ -96,6 +97,8 @@ class Labels:
         of_labels = codes[points]
         if not len(points):
             raise DataError("y holds no label; mark at least one point")
+        if classes.dtype.kind == "f":
+            _refuse_continuous(classes)
         if len(points) == len(codes):
             _warn_of_zeros(classes, np.bincount(of_labels))
         weights = np.ones(len(points)) if weight is None else _checked(weight, codes.shape)[points]
@@ -183,6 +186,13 @@ class Labels:
         return Labels(
             len(nodes), self.classes, points, codes, weight, self.groups[first], hints
         ).only(order)
+
+
+def _refuse_continuous(classes: np.ndarray) -> None:
+    if not np.isfinite(classes).all():
+        raise DataError("Input y contains infinity; labels are classes, not measurements")
+    if (classes != np.rint(classes)).any():
+        raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
 
 def _warn_of_zeros(classes: np.ndarray, counts: np.ndarray) -> None:

@@ -44,6 +44,9 @@ def test_some_labels_leave_the_classes_as_they_are():
 def test_bad_labels_get_one_clear_error():
     with pytest.raises(DataError, match="no label"):
         Labels.of([-1, -1])
+    for y, says in (([0.5, -1], "continuous"), ([np.inf, -1], "infinity")):
+        with pytest.raises(DataError, match=says):  # of every classifier, also in blocks
+            Labels.of(y)
     with pytest.raises(DataError, match="groups has 1 entries"):
         Labels.of(Y, groups=[1])
     with pytest.raises(ParameterError, match=r"label_weight has shape \(1,\)"):
