@@ -5,8 +5,9 @@ lines: cells are separated by what gives all lines the same number of them; in `
 ``.data`` that may be blanks, if a column of numbers results. The first line holds
 names where words stand over numbers, where an empty cell stands over a full column (the index of
 pandas), or where its numbers are no row: 0, 1, 2, ... or an ascending list such as wavelengths. It
-is a row of data where a word of it stands in its column again. What was assumed against the usual
-is said; what cannot be told is refused.
+is a row of data where a word of it stands in its column again. A line "sep=;" above it, as
+spreadsheets write, is obeyed. What was assumed against the usual is said; what cannot be told is
+refused.
 """
 
 from __future__ import annotations
@@ -23,13 +24,24 @@ from pathlib import Path
 
 from diffclass.exceptions import DataError, warn_user
 
-__all__ = ["BLANKS", "ENDINGS", "TextDialect", "cells_of", "dialect_of", "read_text", "table_in"]
+__all__ = [
+    "BLANKS",
+    "DELIMITERS",
+    "ENDINGS",
+    "TextDialect",
+    "cells_of",
+    "dialect_of",
+    "is_number",
+    "read_text",
+    "table_in",
+]
 
 _USUAL = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (*_USUAL, ".txt", ".data")
 BLANKS = " "  # any number of blanks and tabs
 _WORDS = re.compile(r'"[^"]*"|\S+')
-_CANDIDATES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_STATED = re.compile(r'"?sep=(.)"?\s*')
 _SAMPLE = 2**20  # letters
 _MOST_LINES = 1000
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
@@ -56,7 +68,7 @@ class TextDialect:
     delimiter, decimal_point : str
         `BLANKS` for any number of them.
     n_skipped : int
-        Lines before the table that are empty or begin with "#".
+        Lines before the table that are empty, begin with "#", or state the delimiter.
     names : tuple of str or None
         As they stand in the first line, without blanks around them; None where it is data.
     n_columns : int
@@ -102,10 +114,13 @@ def _detected(path: Path, _: int, __: int) -> TextDialect:
     body, before = table_in(read_text(path, most=_SAMPLE))
     if not body:
         raise DataError(f"{path}: holds no row of numbers")
-    delimiter, rows = _cells(path, body)
-    _say_remarks(path, [line for line in before if line.strip()], delimiter, len(rows[0]))
-    if delimiter != _USUAL.get(path.suffix.lower(), delimiter):
-        warn_user(f"{path}: columns are separated by {_CANDIDATES[delimiter]}")
+    stated = next((found[1] for found in map(_STATED.fullmatch, before) if found), None)
+    delimiter, rows = (
+        _cells(path, body) if stated is None else (stated, _parsed(path, body, stated))
+    )
+    _say_remarks(path, [line for line in before if line.startswith("#")], delimiter, len(rows[0]))
+    if stated is None and delimiter != _USUAL.get(path.suffix.lower(), delimiter):
+        warn_user(f"{path}: columns are separated by {DELIMITERS[delimiter]}")
     pads = len(rows[0]) > 1 and all(cell[:1] == " " for row in rows for cell in row[1:])
     rows = [[cell.strip() for cell in row] for row in rows]
     point = _decimal_point(path, rows)
@@ -116,7 +131,9 @@ def _detected(path: Path, _: int, __: int) -> TextDialect:
 
 
 def table_in(text: str) -> tuple[str, list[str]]:
-    r"""Return a text without the lines at its top that are empty or begin with "#", and these.
+    r"""Return a text without the lines above its table, and these.
+
+    They are empty, begin with "#", or state the delimiter, as "sep=;".
 
     Examples
     --------
@@ -124,8 +141,12 @@ def table_in(text: str) -> tuple[str, list[str]]:
     ('a,b\n1,2\n', ['# made by hand\n', '\n'])
     """
     lines = text.splitlines(keepends=True)
-    before = list(takewhile(lambda line: not line.strip() or line.startswith("#"), lines))
+    before = list(takewhile(_is_above, lines))
     return "".join(lines[len(before) :]), before
+
+
+def _is_above(line: str) -> bool:
+    return not line.strip() or line.startswith("#") or _STATED.fullmatch(line) is not None
 
 
 def cells_of(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -198,7 +219,7 @@ def read_text(path: Path, *, most: int | None = None, errors: str = "strict") ->
 def _cells(path: Path, text: str) -> tuple[str, list[list[str]]]:
     """Return the delimiter, and the cells of the first rows."""
     usual = _USUAL.get(path.suffix.lower())
-    tables = {mark: _parsed(path, text, mark) for mark in _CANDIDATES}
+    tables = {mark: _parsed(path, text, mark) for mark in DELIMITERS}
     even = [mark for mark, rows in tables.items() if _width(rows) > 1]
     if usual is None:
         tables[BLANKS] = list(islice(cells_of(text, BLANKS), _MOST_LINES))
@@ -207,7 +228,7 @@ def _cells(path: Path, text: str) -> tuple[str, list[list[str]]]:
         even.sort(key=lambda mark: (-_share_of_numbers(tables[mark]), mark != usual))
     usual = usual or ","
     if not even and min(map(len, tables[usual])) == 1:
-        even = [mark for mark in _CANDIDATES if min(map(len, tables[mark])) > 1]
+        even = [mark for mark in DELIMITERS if min(map(len, tables[mark])) > 1]
     if not even:
         _refuse_blanks(path, tables[usual])
     chosen = even[0] if even else usual
@@ -236,7 +257,7 @@ def _has_numbers(rows: list[list[str]]) -> bool:
     if _width(rows) < 2 or len(rows) < 2:
         return False
     return any(
-        all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in column)
+        all(is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in column)
         for column in zip(*rows[1:], strict=True)
     )
 
@@ -244,19 +265,23 @@ def _has_numbers(rows: list[list[str]]) -> bool:
 def _share_of_numbers(rows: list[list[str]]) -> float:
     """Return the share of letters that stand in cells of numbers."""
     cells = [cell.strip() for row in rows for cell in row]
-    counted = sum(len(cell) for cell in cells if _is_number(cell) or _DECIMAL_COMMA.fullmatch(cell))
+    counted = sum(len(cell) for cell in cells if is_number(cell) or _DECIMAL_COMMA.fullmatch(cell))
     return counted / max(sum(map(len, cells)), 1)
 
 
 def _refuse_blanks(path: Path, rows: list[list[str]]) -> None:
     """Refuse columns that blanks stand between, which would be one column of words."""
     parts = [" ".join(row).split() for row in rows]
-    cells = [cell for row in parts for cell in row]
-    if _width(parts) > 1 and 2 * sum(map(_is_number, cells)) >= len(cells):
-        raise DataError(
-            f"{path}: begins with {rows[0][0][:40]!r}; write commas between columns, or tabs in "
-            ".tsv, or call the file .txt"
-        )
+    cells = [cell.strip('"') for row in parts for cell in row]
+    if min(map(len, parts)) < 2 or 2 * sum(map(is_number, cells)) < len(cells):
+        return
+    if _width(parts):
+        mend = "write commas between columns, or tabs in .tsv, or call the file .txt"
+    elif _width(rows) == 1:
+        mend = "give every line, also that of names, as many cells, and write commas between them"
+    else:
+        return  # the row that has more or fewer cells will be named
+    raise DataError(f"{path}: begins with {rows[0][0][:40]!r}; {mend}")
 
 
 def _decimal_point(path: Path, rows: list[list[str]]) -> str:
@@ -267,7 +292,7 @@ def _decimal_point(path: Path, rows: list[list[str]]) -> str:
     with_comma = next((cell for cell in cells if _DECIMAL_COMMA.fullmatch(cell)), None)
     if with_comma is None:
         return "."
-    with_point = next((cell for cell in cells if "." in cell and _is_number(cell)), None)
+    with_point = next((cell for cell in cells if "." in cell and is_number(cell)), None)
     columns = [column for column in zip(*rows[1:] or rows, strict=False) if any(column)]
     if not any(all(_is_comma_number(cell) for cell in column) for column in columns):
         return "."
@@ -281,7 +306,7 @@ def _decimal_point(path: Path, rows: list[list[str]]) -> str:
 
 
 def _is_comma_number(cell: str) -> bool:
-    return cell in _MISSING or _is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) is not None
+    return cell in _MISSING or is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def _first_line_is_names(path: Path, rows: list[list[str]], point: str) -> bool:
@@ -370,16 +395,17 @@ def _shown(cells: Sequence[str]) -> str:
 
 def _is_value(cell: str, point: str) -> bool:
     """Tell whether a cell is a number or a missing one."""
-    return cell in _MISSING or _is_number(cell.replace(point, ".") if point == "," else cell)
+    return cell in _MISSING or is_number(cell.replace(point, ".") if point == "," else cell)
 
 
 def _number(cell: str, point: str) -> float:
     return float("nan") if cell in _MISSING else float(cell.replace(point, "."))
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Tell whether a cell is a number as tables write them: of ASCII digits, and no "1_000"."""
     try:
         float(cell)
     except ValueError:
         return False
-    return "_" not in cell
+    return cell.isascii() and "_" not in cell

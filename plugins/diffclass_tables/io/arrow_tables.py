@@ -20,7 +20,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.names import WHOLE_NUMBER, read_names
 from diffclass.system.attributes import Attributes, say_unused
 from diffclass.system.libraries import require
-from diffclass.system.text_dialects import BLANKS, TextDialect, dialect_of
+from diffclass.system.text_dialects import BLANKS, TextDialect, dialect_of, is_number
 from diffclass.system.text_dialects import ENDINGS as TEXTS
 from diffclass_tables.io.tables import (
     INDEX,
@@ -56,9 +56,6 @@ def read(
     """Open a table of columns; those that are ``apart`` are features only where they are named."""
     stored = read_columns(path)
     names = stored.column_names
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"{path}: two columns are called {twice!r}; rename one")
     if stored.num_rows == 0:
         raise DataError(f"{path}: holds no row of numbers")
     if id_column is not None:
@@ -105,6 +102,9 @@ def read_columns(path: Path, *, as_text: Sequence[str] = ()) -> Any:
     else:
         stored = _read_text(path, as_text)
     names = stored.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{path}: two columns are called {twice!r}; rename one")
     unnamed = "" if ending in TEXTS else _UNNAMED
     if INDEX in names or unnamed not in (names[:1] if ending in TEXTS else names):
         return stored
@@ -323,7 +323,7 @@ def _vectors(path: Path, name: str, column: Any) -> np.ndarray:
 def _refuse_mistyped(path: Path, name: str, column: Any) -> None:
     """Refuse a column of numbers that a word among them has made one of words."""
     cells = [cell for cell in column.to_pylist() if isinstance(cell, str) and cell.strip()]
-    numeric = [_is_number(cell) for cell in cells]
+    numeric = [is_number(cell) for cell in cells]
     if not cells or not _MISTYPED <= np.mean(numeric) < 1:
         return
     wrong = next(cell for cell, is_one in zip(cells, numeric, strict=True) if not is_one)
@@ -332,11 +332,3 @@ def _refuse_mistyped(path: Path, name: str, column: Any) -> None:
         f"{path}: {wrong!r} in row {row} is no number as the others of column {name!r} are; mend "
         "it, or name the features with --columns"
     )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell or "nan")
-    except ValueError:
-        return False
-    return True

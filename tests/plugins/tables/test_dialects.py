@@ -14,6 +14,7 @@ from diffclass_tables.io.results import write_suggestions
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 CLASSES = np.array(["setosa", "virginica"])[np.arange(60) % 2]
+LINES = list(zip(X, CLASSES, strict=True))
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(kind=CLASSES)
 
 
@@ -40,6 +41,7 @@ def test_names_over_numbers_need_no_word(folder):
     [
         ({"sep": ";"}, ["separated by semicolons"]),
         ({"sep": "\t"}, ["separated by tabs"]),
+        ({"sep": "|"}, ["separated by bars"]),
         ({"sep": ";", "decimal": ","}, ["separated by semicolons", "decimal commas"]),
         ({"decimal": ","}, ["decimal commas"]),
         ({"header": False}, ["taken as a row of data"]),
@@ -82,6 +84,9 @@ def test_numbers_as_names(columns, index, folder):
         ("a;b\n1.234,5;2\n", "marks of thousands"),
         ("a;b\n1,5;0.5\n2,5;1.5\n", "write all with a point"),
         ("a;b\n1;2;3\n", "cannot be read as a table"),
+        ("a b c\n1 2 3\n4 5\n", "give every line, also that of names, as many cells"),
+        ("a,b\n1,1\n2,1_000\n", "'1_000' in row 1 is no number"),
+        ("a,b\n1,1\n2,\u00a01\n", "in row 1 is no number"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*separated by")
@@ -89,6 +94,22 @@ def test_what_cannot_be_told_is_refused(text, says, folder):
     (folder / "t.csv").write_text(text)
     with pytest.raises(DataError, match=says):
         open_table("t.csv")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("sep", [";", ",", "\t", ":"])
+def test_a_line_that_states_the_delimiter_is_obeyed(sep, encoding, end, folder):
+    text = f"sep={sep}\n" + FRAME.to_csv(index=False, sep=sep)
+    (folder / "t.csv").write_bytes(text.replace("\n", end).encode(encoding))
+    assert_read("t.csv")
+
+
+def test_row_names_of_r_are_not_taken_for_a_column_of_words(folder):
+    rows = "".join(f'"{i}" {" ".join(map(str, row))} "{c}"\n' for i, (row, c) in enumerate(LINES))
+    (folder / "t.txt").write_text('"a" "b" "c" "d" "kind"\n' + rows)
+    with pytest.raises(DataError, match="give every line, also that of names, as many cells"):
+        open_table("t.txt")
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 8])
@@ -136,7 +157,6 @@ def test_lists_are_no_classes(folder):
         read_row_labels("l.parquet", open_table("t.npy"))
 
 
-LINES = zip(X, CLASSES, strict=True)
 IRIS = "".join(",".join(f"{value:.2f}" for value in row) + f",{kind}\n" for row, kind in LINES)
 HOUSING = "".join("  " + "   ".join(f"{value:.2f}" for value in row) + "\n" for row in X)
 SEEDS = "".join(

@@ -185,7 +185,7 @@ def test_a_folder_called_as_a_column(folder):
         ("row,class\n0,cat\n-1,dog\n", "-1 is none"),
         ("class\ncat\ndog\n", r"shape \(2,\) for 6 rows"),
         ("name,class\nu,cat\nv,dog\n", r"shape \(2,\) for 6 rows.*called as in the table"),
-        ("id,class,class\nr0,cat,dog\n", "2 times"),
+        ("id,class,class\nr0,cat,dog\n", "two columns are called 'class'"),
         ("", "empty"),
         ("\n", "no row"),
         ("id,class\nr0,1\nr2,NA\n", "column 'class': 'NA' stands among whole numbers"),

@@ -18,14 +18,20 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.system.libraries import reading
-from diffclass.system.text_dialects import BLANKS, ENDINGS, cells_of, read_text, table_in
+from diffclass.system.text_dialects import (
+    BLANKS,
+    DELIMITERS,
+    ENDINGS,
+    cells_of,
+    read_text,
+    table_in,
+)
 from diffclass_hyperspectral.io.labels.class_fields import classes_of_fields
 from diffclass_hyperspectral.io.labels.class_table import ClassTable
 from diffclass_hyperspectral.io.labels.label_images import LabelImage
 from diffclass_hyperspectral.io.labels.placing import Grid
 
 _PLACES = ("row", "column")
-_DELIMITERS = (",", ";", "\t", BLANKS)
 _SAMPLE = 2**16  # letters
 _WHOLE = re.compile(r"(\d+)(\.0+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"(-?\d+),(0+)", re.ASCII)
@@ -69,7 +75,7 @@ def read_pixel_list(
 
 def _delimiter(text: str) -> str | None:
     """Return what divides a line of names in which row and column are, or None."""
-    for delimiter in _DELIMITERS:
+    for delimiter in (*DELIMITERS, BLANKS):
         names = next(cells_of(text.partition("\n")[0], delimiter), [])
         if set(_PLACES) <= {name.strip().lower() for name in names}:
             return delimiter

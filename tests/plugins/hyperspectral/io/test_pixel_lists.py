@@ -35,6 +35,7 @@ def test_numbers_and_names(tmp_path):
         "row,column,class\n0,2,7\n3,0,12\n",
         "id,row,column,class\n4,0.0,2.0,7.0\n5,3.0,0.0,12.0\n6,1.0,1.0,\n",
         "\ufeffRow;Column;Class\r\n0;2;7\r\n3;0;12\r\n",
+        "sep=|\nrow|column|class\n0|2|7\n3|0|12\n",
         "row;column;class\n0;2;7,0\n3;0;12,0\n1;1;\n",
         "ROW\t COLUMN \tCLASS\n0\t2\t7\n\n3\t0\t12\n",
     ],
