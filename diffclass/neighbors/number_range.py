@@ -88,7 +88,8 @@ def in_single_precision(X: np.ndarray) -> np.ndarray:
     Where they would lose them they are first centred, or scaled by a power of two.
     """
     size = X.max(axis=0) / 2 - X.min(axis=0) / 2
-    is_near = (np.abs(X).max(axis=0) / _MOST_OFFSET <= size) | (size == 0)
+    far = np.abs(X).max(axis=0)
+    is_near = np.where(size > 0, far / _MOST_OFFSET <= size, far <= np.finfo(np.float32).max)
     if fits(X, np.float32) and (X.dtype == np.float32 or is_near.all()):
         return X.astype(np.float32, copy=False)
     return Centred(X)(X).astype(np.float32)

@@ -18,7 +18,7 @@ from diffclass.blocks import BlockClassifier
 from diffclass.exceptions import DataError
 from diffclass.kernels import Gaussian, LocalCovariance
 from diffclass.neighbors import RadiusSearch
-from diffclass.neighbors.number_range import Centred, NumberRange, fits
+from diffclass.neighbors.number_range import Centred, NumberRange, fits, in_single_precision
 
 RANDOM = np.random.default_rng(0)
 # three clusters, of numbers that 1e9 can be added to without rounding
@@ -137,3 +137,13 @@ def test_blocks_take_single_precision_at_any_scale(tmp_path, exponent, given):
         np.ldexp(POINTS.astype(np.float32), exponent), LABELS
     )
     np.testing.assert_array_equal(found.transduction_, known.transduction_)
+
+
+@pytest.mark.parametrize("fill", [1e30, 1e39, -1.7976931348623157e308])
+def test_a_feature_that_is_constant_costs_no_digits_in_single_precision(fill):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    found = in_single_precision(np.c_[X, np.full(50, fill)]).astype(np.float64)
+    assert np.isfinite(found).all()
+    assert np.ptp(found[:, 2]) == 0
+    differences = (found - found[0])[1:, :2] / (X - X[0])[1:]  # all by one power of two
+    np.testing.assert_allclose(differences, differences[0, 0], rtol=1e-3)
