@@ -6,8 +6,8 @@ lines: cells are separated by what gives all lines the same number of them; in `
 names where words stand over numbers, where an empty cell stands over a full column (the index of
 pandas), or where its numbers are no row: 0, 1, 2, ... or an ascending list such as wavelengths. It
 is a row of data where a word of it stands in its column again. A line "sep=;" above it, as
-spreadsheets write, is obeyed. What was assumed against the usual is said; what cannot be told is
-refused.
+spreadsheets write, is obeyed if all lines have it. What was assumed against the usual is said; what
+cannot be told is refused.
 """
 
 from __future__ import annotations
@@ -115,11 +115,9 @@ def _detected(path: Path, _: int, __: int) -> TextDialect:
     if not body:
         raise DataError(f"{path}: holds no row of numbers")
     stated = next((found[1] for found in map(_STATED.fullmatch, before) if found), None)
-    delimiter, rows = (
-        _cells(path, body) if stated is None else (stated, _parsed(path, body, stated))
-    )
+    delimiter, rows = _cells(path, body, stated)
     _say_remarks(path, [line for line in before if line.startswith("#")], delimiter, len(rows[0]))
-    if stated is None and delimiter != _USUAL.get(path.suffix.lower(), delimiter):
+    if delimiter not in (stated, _USUAL.get(path.suffix.lower(), delimiter)):
         warn_user(f"{path}: columns are separated by {DELIMITERS[delimiter]}")
     pads = len(rows[0]) > 1 and all(cell[:1] == " " for row in rows for cell in row[1:])
     rows = [[cell.strip() for cell in row] for row in rows]
@@ -216,8 +214,10 @@ def read_text(path: Path, *, most: int | None = None, errors: str = "strict") ->
     return text
 
 
-def _cells(path: Path, text: str) -> tuple[str, list[list[str]]]:
-    """Return the delimiter, and the cells of the first rows."""
+def _cells(path: Path, text: str, stated: str | None) -> tuple[str, list[list[str]]]:
+    """Return the delimiter, that stated if all lines have it, and the cells of the first rows."""
+    if stated and min(map(len, rows := _parsed(path, text, stated))) > 1:
+        return stated, rows
     usual = _USUAL.get(path.suffix.lower())
     tables = {mark: _parsed(path, text, mark) for mark in DELIMITERS}
     even = [mark for mark, rows in tables.items() if _width(rows) > 1]

@@ -105,6 +105,14 @@ def test_a_line_that_states_the_delimiter_is_obeyed(sep, encoding, end, folder):
     assert_read("t.csv")
 
 
+@pytest.mark.parametrize("sep", [",", "x", " ", "|"])
+def test_a_line_that_states_another_delimiter_costs_no_column(sep, folder):
+    text = f"sep={sep}\n" + FRAME.to_csv(index=False, sep=";")
+    (folder / "t.csv").write_text(text)
+    with pytest.warns(UserWarning, match="separated by semicolons"):
+        assert_read("t.csv")
+
+
 def test_row_names_of_r_are_not_taken_for_a_column_of_words(folder):
     rows = "".join(f'"{i}" {" ".join(map(str, row))} "{c}"\n' for i, (row, c) in enumerate(LINES))
     (folder / "t.txt").write_text('"a" "b" "c" "d" "kind"\n' + rows)
