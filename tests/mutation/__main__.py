@@ -56,9 +56,12 @@ def fails(tree: Path, files: list[str]) -> bool:
         return False
     data = os.environ.get("DIFFCLASS_DATA", str(ROOT.parent / "shared" / "data"))
     paths = os.pathsep.join([str(tree), str(tree / "plugins")])
-    # a mutant of the same length, written within the same second, would be read from the cache
-    once = {"PYTHONDONTWRITEBYTECODE": "1"}
-    environment = os.environ | once | {"PYTHONPATH": paths, "DIFFCLASS_DATA": data}
+    environment = os.environ | {
+        "PYTHONPATH": paths,
+        "DIFFCLASS_DATA": data,
+        # else a mutant of the same length, written within the same second, is read from the cache
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     words = [
         sys.executable,
         "-m",
