@@ -74,11 +74,24 @@ def read_only(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(package.parent), "HOME": str(tmp_path / "home")}
 
 
-def test_the_second_start_compiles_nothing(tmp_path):
-    first, second = (run(NUMBA_CACHE_DIR=str(tmp_path))[0].split() for _ in range(2))
-    assert int(first[0]) == 3
-    assert int(second[0]) == 0
-    assert first[1] == second[1]
+@pytest.fixture(scope="module")
+def first_start(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A folder with the loops of one start, and what that start printed."""
+    folder = tmp_path_factory.mktemp("kept")
+    return folder, run(NUMBA_CACHE_DIR=str(folder))[0].split()
+
+
+@pytest.fixture
+def kept(first_start: tuple[Path, list[str]], tmp_path: Path) -> list[Path]:
+    """The files of that start, in the folder of a test."""
+    shutil.copytree(first_start[0], tmp_path, dirs_exist_ok=True)
+    return sorted(tmp_path.rglob("*.nbc"))
+
+
+def test_the_second_start_compiles_nothing(first_start, kept, tmp_path):
+    n_compiled, total = first_start[1]
+    assert int(n_compiled) == 3
+    assert run(NUMBA_CACHE_DIR=str(tmp_path))[0].split() == ["0", total]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the user's cache is not under HOME")
@@ -104,23 +117,19 @@ def test_four_processes_may_start_at_once(tmp_path):
     assert all(path.suffix == ".nbc" for path in tmp_path.rglob("*.*") if path.is_file())
 
 
-def test_damaged_files_are_compiled_again(tmp_path):
-    total = run(NUMBA_CACHE_DIR=str(tmp_path))[0].split()[1]
-    kept = sorted(tmp_path.rglob("*.nbc"))
+def test_damaged_files_are_compiled_again(first_start, kept, tmp_path):
     for i, path in enumerate(kept):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 255
         path.write_bytes([b"", content[: len(content) // 2], content][i % 3])
     again = run(NUMBA_CACHE_DIR=str(tmp_path))[0].split()
     assert int(again[0]) >= 2
-    assert again[1] == total
+    assert again[1] == first_start[1][1]
     assert run(NUMBA_CACHE_DIR=str(tmp_path))[0].split()[0] == "0"
     assert sorted(tmp_path.rglob("*.nbc")) == kept
 
 
-def test_loops_of_other_sources_are_removed(tmp_path):
-    run(NUMBA_CACHE_DIR=str(tmp_path))
-    kept = sorted(tmp_path.rglob("*.nbc"))
+def test_loops_of_other_sources_are_removed(kept, tmp_path):
     for path in kept:
         loop, tag, _, signature, suffix = path.name.rsplit(".", 4)
         path.rename(path.with_name(f"{loop}.{tag}.0123456789abcdef.{signature}.{suffix}"))

@@ -4,8 +4,8 @@ Every guide has a folder and a namespace of its own, and its commands run as the
 that end by themselves in this process, those that serve a page in one of their own. A comment
 ``<!-- not run: why -->`` before a block leaves it out; the options of its commands have to exist
 all the same, as those of commands within a line have to. Of ``make`` the target has to exist,
-of ``python -m`` the module; any other program is left out by such a comment. Tutorials without a
-command are run as notebooks, for the site.
+of ``python -m`` the module; any other program is left out by such a comment. One tutorial is run as
+a notebook, by `test_site`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ TEXTS = [*ROOT.glob("*.md")] + [
     path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.md"))
     if "node_modules" not in path.parts
 ]  # fmt: skip
-GUIDES = [path for path in TEXTS if path.parent.name != "tutorials"]
-TUTORIALS = [
-    path for path in TEXTS if path not in GUIDES and "\ndiffclass " in path.read_text("utf-8")
-]
-MEMORY = ROOT / "guide" / "tutorials" / "beyond_memory.md"
-IN_THIS_PROCESS = [path for path in GUIDES + TUTORIALS if path != MEMORY]
+TUTORIALS = sorted((ROOT / "guide" / "tutorials").glob("*.md"))
+NOTEBOOK, MEMORY = (
+    ROOT / "guide" / "tutorials" / f"{one}.md" for one in ("digits", "beyond_memory")
+)
+IN_THIS_PROCESS = [path for path in TEXTS if path not in (NOTEBOOK, MEMORY)]
 SHELLS = {"", "console", "sh", "shell", "bash"}
 # 4: the map is there, but the labels did not cover the graph; 130: a server is ended by Ctrl-C
 DONE = {0, 4}

@@ -11,11 +11,15 @@ PREPARED = 300_000  # ms until a scene is prepared, loops compiled
 OPEN = "window.diffclass?.connection === 'open' && diffclass.state"
 
 
+# the shell is Chromium without windows of its own, and tests take half the processor time with it
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
+
+
 def chromium(playwright):
     """Launch Debian's Chromium; raises FileNotFoundError without it."""
-    executable = shutil.which("chromium") or shutil.which("chromium-browser")
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
-        raise FileNotFoundError("no chromium; apt-get install chromium")
+        raise FileNotFoundError("no chromium; apt-get install chromium-headless-shell")
     return playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
 
 

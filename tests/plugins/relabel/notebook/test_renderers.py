@@ -1,8 +1,8 @@
 """The widget in frames such as VS Code and Colab show outputs in, as far as they document them.
 
 VS Code's are sandboxed, replace `window.parent`, and may have a content security policy
-(``notebook.experimental.enableCsp``). Colab's are of another site than the notebook, to which this
-browser refuses storage.
+(``notebook.experimental.enableCsp``). Colab's are of another site than the notebook, to which
+browsers refuse storage; the smallest of them does not, so that a script does it here.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ RENDERERS = {
     "VS Code with its policy": ("https://code.test", "https://code.test", SANDBOX, POLICY),
     "Colab": ("https://colab.test", "https://output.test", "", ""),
 }
+NO_STORAGE = """if (origin !== "https://colab.test")
+  Object.defineProperty(window, "localStorage", {
+    get() { throw new DOMException("refused", "SecurityError"); },
+  });"""
 
 # What is used of a model, as anywidget gives it; the kernel's end is the test.
 OUTPUT = """<!doctype html><html><head>{head}</head><body><div id="output"></div>
@@ -64,7 +68,8 @@ class Rendered(FramedTab):
         self.kernel = SessionThread(lambda preparation: editor, self._post, scene="scene")
         self._posted = queue.SimpleQueue()
         self._renderer = RENDERERS[renderer]
-        super().__init__(browser, self._renderer[0], tour=True)
+        script = NO_STORAGE if renderer == "Colab" else ""
+        super().__init__(browser, self._renderer[0], tour=True, script=script)
 
     def open(self, url):
         outer, output, sandbox, head = self._renderer
