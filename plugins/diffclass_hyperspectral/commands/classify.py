@@ -438,12 +438,14 @@ def _by_labels(
     """Yield the run, and keep what its maps lie in until they are written."""
     from diffclass.jobs import Holdout
     from diffclass_hyperspectral import classify_scene, read_tile_labels
+    from diffclass_hyperspectral.io.maps import check_ids
     from diffclass_hyperspectral.jobs.library_labels import read_scene_labels
 
     cube, given, held = tiles.scene, fitting.labels, fitting.held
     assert given.labels is not None
     features = fitting.diffusion.features_of(cube, fitting.diffusion.components)
     labels = read_scene_labels(tiles, given.labels, variable=given.label_variable)
+    check_ids(files.output, labels.table.ids)
     classifier = fitting.diffusion.classifier(fitting.random_state, labels, cube)
     with opened_blocks(
         fitting.blocks, cube, features, classifier, files.output,

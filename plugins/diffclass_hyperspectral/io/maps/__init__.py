@@ -1,6 +1,7 @@
 """Writers of maps: ENVI, GeoTIFF, PNG, NumPy and polygons, each file whole or not at all."""
 
 from diffclass_hyperspectral.io.maps.map_files import (
+    check_ids,
     check_outputs,
     check_places,
     holds_polygons,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from diffclass.system.libraries import require
 from diffclass.system.mapped_files import create_mapped
 from diffclass.system.output import check_apart, replacing, require_writable
 from diffclass_hyperspectral.io.georeference import LookupTable
-from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster
+from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster, largest_id
 from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps, polygon_writer
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scenes import Scene
@@ -98,6 +98,15 @@ def check_outputs(
         _require_library(path)
     files += [require_writable(path, overwrite=overwrite) for path in others]
     check_apart(files, [file for path in inputs for file in _files_of(path)])
+
+
+def check_ids(path: str | os.PathLike[str], ids: Iterable[int]) -> None:
+    """Raise `ParameterError` where a class map of this ending cannot hold some ids."""
+    suffix = Path(path).suffix.lower()
+    if suffix in geotiff_writer.ENDINGS:
+        largest_id(ids, "a GeoTIFF")
+    elif suffix in envi_writer.ENDINGS:
+        largest_id(ids, "an ENVI")
 
 
 def holds_polygons(path: str | os.PathLike[str]) -> bool:

@@ -194,7 +194,7 @@ def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any =
     require("rioxarray", extra="xarray")
     rows, columns = _dimensions(like)
     largest = max(result.table.ids, default=0)
-    dtype = np.uint8 if largest <= np.iinfo(np.uint8).max else np.uint16
+    dtype = np.min_scalar_type(largest)
     kept = [entry for entry in result.table if entry.id in set(result.class_ids.tolist())]
     names = [result.names[int(i)] for i in result.class_ids]
     class_map = (

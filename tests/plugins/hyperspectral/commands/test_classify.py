@@ -382,6 +382,16 @@ def test_wrong_outputs(fails, files):
         fails("classify", *words.split(), code=2, says=says)
 
 
+@pytest.mark.parametrize(("output", "largest"), [("map.tif", 65535), ("map.img", 65534)])
+def test_ids_beyond_the_format_are_refused_before_the_work(
+    fails, files, tissue, output, largest, monkeypatch
+):
+    monkeypatch.setattr("diffclass_hyperspectral.classify_scene", None)
+    np.save("ids.npy", np.where(tissue.labels == 3, largest + 1, tissue.labels.astype(int)))
+    words = ["classify", "scene.hdr", "--labels", "ids.npy", "-o", output]
+    fails(*words, code=2, says=[str(largest + 1), f"({largest})", "write .npy"])
+
+
 def test_models_that_do_not_fit(fails, files, model, tissue):
     words = ["-o", "map.img", "--model"]
     other = ["--kernel", "gaussian", "--neighbors", "9"]

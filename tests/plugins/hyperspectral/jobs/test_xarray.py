@@ -442,6 +442,13 @@ def test_a_file_as_a_dataset(tmp_path):
     assert "x" not in bare.coords
 
 
+@pytest.mark.parametrize("largest", [200, 60_000, 70_000])
+def test_ids_of_any_size_stay_as_they_are(largest):
+    labels = np.where(TISSUE.labels == 3, largest, TISSUE.labels.astype(int))
+    found = make_cube().diffclass.classify(labels, **QUICK).class_map
+    assert np.unique(found).tolist() == [1, 2, largest]
+
+
 @pytest.mark.parametrize("engine", [None, "scipy", "h5netcdf"])  # NetCDF-4, NetCDF-3, NetCDF-4
 def test_maps_through_netcdf_keep_their_classes(tmp_path, engine):
     found = make_cube().diffclass.classify(made_labels(), **QUICK)
