@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from diffclass.exceptions import DataError, warn_user
 from diffclass.names import marks
@@ -40,6 +39,8 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     values = _as_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
         warn_user(
             "A column-vector y was passed when a 1d array was expected; its column is used",
             DataConversionWarning,

@@ -29,11 +29,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import (
-    pairwise_distances,
-    pairwise_distances_argmin,
-    pairwise_distances_argmin_min,
-)
 
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_seed
@@ -106,6 +101,8 @@ def medoids(
     >>> medoids(X, 1, labelled=[2])[0].tolist()
     [6]
     """
+    from sklearn.metrics import pairwise_distances, pairwise_distances_argmin_min
+
     random = check_seed(random_state)
     doubt = np.ones(len(features)) if doubt is None or not doubt.any() else doubt
     summed, weight = _drawn(doubt, N_SUMMED, random)
@@ -190,6 +187,8 @@ class _Covered:
 
     def around(self, chosen: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the candidates around each chosen one, and each's cost of standing in for it."""
+        from sklearn.metrics import pairwise_distances_argmin
+
         own = pairwise_distances_argmin(self.features, self.features[chosen])
         own[chosen] = np.arange(len(chosen))  # not another's, if two are duplicates
         stands = self.distances[chosen].argmin(axis=0)

@@ -8,6 +8,9 @@ def main() -> None:
     """Run the command line; a Ctrl-C while it is still loading ends it as any later one does."""
     try:
         _hold_standard_streams()
+        from diffclass.system import lean_imports
+
+        lean_imports.install()
         from diffclass.command_line.main import main as run_and_exit
 
         run_and_exit()

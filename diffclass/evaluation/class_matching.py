@@ -30,7 +30,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from diffclass.exceptions import DataError
 
@@ -256,6 +255,8 @@ def _places(ids: np.ndarray, known: Iterable[int]) -> np.ndarray:
 
 
 def _by_overlap(counts: np.ndarray, given: list[int], own: list[int]) -> Pairs:
+    from scipy.optimize import linear_sum_assignment
+
     is_same = np.array(given)[:, None] == np.array(own)[None, :]
     weights = counts * (min(counts.shape) + 1.0) + is_same  # ids decide among equal overlaps alone
     pairs = zip(*linear_sum_assignment(weights, maximize=True), strict=True)

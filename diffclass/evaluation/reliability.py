@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from diffclass._validation import check_positive
 from diffclass.evaluation.intervals import or_none, pair_or_none, same_points, wilson_interval
@@ -126,7 +125,8 @@ def reliability_curve(
     check_positive(n_bins, "n_bins", integer=True)
     right, certainty = _checked(right, certainty)
     # equal values share the middle of their places
-    places = rankdata(certainty) - 0.5
+    _, value, n_equal = np.unique(certainty, return_inverse=True, return_counts=True)
+    places = (n_equal.cumsum() - n_equal / 2)[value]
     _, bins = np.unique((places * n_bins / len(places)).astype(np.intp), return_inverse=True)
     counts = np.bincount(bins)
     n_right = np.bincount(bins, weights=right)

@@ -39,7 +39,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from diffclass.evaluation.intervals import (
     mean_interval,
@@ -324,6 +323,7 @@ def cluster_scores(truth: ArrayLike, clusters: ArrayLike) -> ClusterScores:
     >>> found.assignment, round(found.scores.overall_accuracy, 3)
     ({4: 2, 7: 1}, 0.833)
     """
+    from scipy.optimize import linear_sum_assignment
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
     from sklearn.metrics.cluster import contingency_matrix
 

@@ -114,12 +114,19 @@ class Centred:
         return np.ldexp(self._range(X).astype(np.float64) - self._center, -self._exponent)
 
 
+_ROWS = 4096  # of points whose distances are computed at once
+
+
 def nearest_of(X: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return which of some points (n, d) is the nearest to each of X (m, d), the first of equals.
 
     Whatever their numbers are; by a product with every point, so that they should be few.
     """
-    from sklearn.metrics import pairwise_distances_argmin
+    from scipy.cluster.vq import vq
 
-    centred = Centred(points)
-    return pairwise_distances_argmin(centred(X), centred(points))
+    centred, found = Centred(points), np.empty(len(X), dtype=np.intp)
+    points = centred(points)
+    for start in range(0, len(X), _ROWS):
+        rows = slice(start, start + _ROWS)
+        found[rows] = vq(centred(X[rows]), points, check_finite=False)[0]
+    return found

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.ndimage import label
 
 from diffclass.exceptions import DataError
 from diffclass.names import marks
@@ -257,6 +256,8 @@ def label_regions(ids: np.ndarray) -> np.ndarray:
     array([[ 0, -1,  2, -1],
            [-1,  0,  2,  1]])
     """
+    from scipy.ndimage import label
+
     regions = np.full(ids.shape, -1)
     n_regions = 0
     for value in np.unique(ids[ids > 0]):
