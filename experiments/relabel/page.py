@@ -17,7 +17,7 @@ from typing import Any
 
 from experiments.relabel.driver.browser import Tab, chromium
 
-MAIN = "from diffclass.command_line.main import main; main()"
+MAIN = "from diffclass.command_line.start import main; main()"
 FIRST_SIZE = 3  # of the brush, in pixels, when the page opens
 
 

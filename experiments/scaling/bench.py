@@ -20,7 +20,7 @@ from typing import Any
 from experiments.markdown import write_rows
 
 SHAPES = ((145, 145), (512, 217))
-MAIN = "from diffclass.command_line.main import main; main()"
+MAIN = "from diffclass.command_line.start import main; main()"
 OUTPUT = Path(__file__).with_name("bench.csv")
 
 

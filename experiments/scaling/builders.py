@@ -38,7 +38,7 @@ RUNS = {
     "one process": ("--memory=865763KB",),  # enough for blocks of 90,000 pixels, and no more
     "two workers of a scheduler": ("--memory=1.2GB",),  # each, 60 % of its limit
 }
-CLASSIFY = "from diffclass.command_line.main import main; main()"
+CLASSIFY = "from diffclass.command_line.start import main; main()"
 
 
 class Watch:

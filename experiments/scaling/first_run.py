@@ -26,7 +26,7 @@ from experiments.problems import DATA
 
 REPEATS = 3
 CASES = {"all labels": (), "5 labels per class": ("--labels-per-class", "5")}
-COMMAND = "from diffclass.command_line.main import main; main()"
+COMMAND = "from diffclass.command_line.start import main; main()"
 
 
 def run(options: Sequence[str], loops: Path, checkout: Path) -> tuple[float, float]:

@@ -46,7 +46,7 @@ def run(place: Path, side: int) -> dict[str, Any]:
             f"--memory={memory_of(side)}MB", "--report", report.name, "-q",
             "--probability=probability.npy",
         ]  # fmt: skip
-        program = "from diffclass.command_line.main import main; main()"
+        program = "from diffclass.command_line.start import main; main()"
         subprocess.run([sys.executable, "-c", program, *words], cwd=place, check=True)
     return json.loads(report.read_text())
 

@@ -46,7 +46,7 @@ from experiments.scaling.make_large_scene import LargeScene, write_scene
 from experiments.scaling.searches import points_of
 from experiments.scaling.workers import N_FEATURES, labels_of
 
-COMMAND = "from diffclass.command_line.main import main; main()"
+COMMAND = "from diffclass.command_line.start import main; main()"
 WORDS = [
     "classify", "scene.hdr", "--labels", "labels.npy", "-o", "map.img",
     "--probability", "probability.img", "--memory", "580MB", "--quiet",

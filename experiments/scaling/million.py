@@ -66,7 +66,8 @@ def run(side: int, folder: Path, features: str, device: str) -> dict[str, Any]:
         f"--labels-per-class={LABELS_PER_CLASS}", f"--features={features}", "--json", "-q",
         f"--device={device}",
     ]  # fmt: skip
-    command = [sys.executable, "-c", "from diffclass.command_line.main import main; main()", *words]
+    program = "from diffclass.command_line.start import main; main()"
+    command = [sys.executable, "-c", program, *words]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 

@@ -61,7 +61,7 @@ def run(folder: Path, n: int, n_classes: int, memory: str | None) -> dict[str, A
     np.save(given, labels)
     words = [str(path), "--labels", str(given), "-o", str(found), "--report", str(report)]
     words += ["--overwrite", "-q", *([] if memory is None else ["--memory", memory])]
-    start = "from diffclass.command_line.main import main; main()"
+    start = "from diffclass.command_line.start import main; main()"
     subprocess.run([sys.executable, "-c", start, "classify", *words], check=True)
     facts = json.loads(report.read_text())
     classes = pyarrow.parquet.read_table(found).column("class").to_numpy()

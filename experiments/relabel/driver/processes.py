@@ -10,7 +10,7 @@ import tempfile
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
-MAIN = "from diffclass.command_line.main import main; main()"
+MAIN = "from diffclass.command_line.start import main; main()"
 
 
 class Relabel:

@@ -52,7 +52,7 @@ def listing():
 
 
 def in_a_process(*arguments, folder):
-    code = "from diffclass.command_line.main import main; main()"
+    code = "from diffclass.command_line.start import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
     )

@@ -175,7 +175,7 @@ def test_a_command_reads_and_writes_nothing_there(server, tmp_path, monkeypatch,
     assert run([*words, "-o", f"{server.address}/map.tif"]) == 2
     assert "only read" in capsys.readouterr().err
     server.fault = "early"  # in a process that has read nothing there yet
-    main = "from diffclass.command_line.main import main; main()"
+    main = "from diffclass.command_line.start import main; main()"
     broken = subprocess.run(
         [sys.executable, "-c", main, *words, "-o", "other.tif"],
         cwd=tmp_path, capture_output=True, text=True, check=False,

@@ -305,7 +305,7 @@ def test_nothing_is_compiled_after_the_preparation(scene_folder, tmp_path, proce
 
 @pytest.mark.slow
 def test_the_address_comes_before_anything_is_loaded(scene_folder, tmp_path, process_environment):
-    code = "from diffclass.command_line.main import main; main()"
+    code = "from diffclass.command_line.start import main; main()"
     scene, session = str(scene_folder / "scene.hdr"), str(tmp_path / "s.jsonl")
     command = [sys.executable, "-X", "importtime", "-c", code, "relabel", scene, "--json"]
     with (tmp_path / "said.txt").open("w") as said:
