@@ -46,6 +46,33 @@ def test_what_is_there_already_stays():
     assert said(code) == ["True True True"]
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "from scipy.stats import norm",
+        "norm = scipy.stats.norm",
+        "stats = sys.modules['scipy.stats']; stats.mode; norm = stats.norm",
+    ],
+)
+def test_a_version_that_uses_statistics_at_once_finds_them(tmp_path, use):
+    for package in ("sklearn", "sklearn/utils"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+    (tmp_path / "sklearn" / "utils" / "fixes.py").write_text(
+        f"import sys\nimport scipy.stats\n{use}"
+    )
+    code = (
+        "import sys\n"
+        "from diffclass.system import lean_imports\n"
+        "lean_imports.install()\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from sklearn.utils.fixes import norm, scipy\n"
+        "import scipy.stats as real\n"
+        "print(norm.cdf(0), scipy.stats is real, real.norm is norm, real.__file__.count('stats'))"
+    )
+    assert said(code) == ["0.5 True True 1"]
+
+
 def test_a_table_is_classified_without_them(tmp_path):
     X = np.random.default_rng(0).normal(size=(6000, 4))  # so many are not searched exactly
     np.save(tmp_path / "X.npy", X)
