@@ -224,7 +224,7 @@ def _cells(path: Path, text: str, stated: str | None) -> tuple[str, list[list[st
     if usual is None:
         tables[BLANKS] = list(islice(cells_of(text, BLANKS), _MOST_LINES))
         even += [BLANKS] if _has_numbers(tables[BLANKS]) else []
-    if (usual is None or usual in even) and len(even) > 1:
+    if len(even) > 1:
         even.sort(key=lambda mark: (-_share_of_numbers(tables[mark]), mark != usual))
     usual = usual or ","
     if not even and min(map(len, tables[usual])) == 1:
