@@ -111,6 +111,20 @@ def test_clusters_agree_with_classes(rows, works):
     assert scores["overall_accuracy"] == 1
 
 
+def test_clusters_are_called_as_the_classes_that_some_rows_have(rows, capsys):
+    X, truth = rows
+    write_csv("some.csv", {"row": range(120), "class": [*truth[:90], *[""] * 30]})
+    words = ("cluster", "points.npy", "-o", "k.csv", "--truth=some.csv", "-k", "3")
+    said = text_of(capsys, *words)
+    assert "over 90 rows of known class" in said
+    (given,) = (line for line in said.splitlines() if line.startswith("clusters as classes"))
+    called = dict(one.split(" ") for one in given.split(": ")[1].split(", "))
+    found = read_csv("k.csv")["cluster"]
+    names, counts = np.unique(truth[[one == found[0] for one in found]], return_counts=True)
+    assert called[str(found[0])] == names[counts.argmax()]
+    assert sorted(called.values()) == sorted(set(truth))
+
+
 def test_typical_rows(odd, works):
     report = works("cluster", "odd.csv", "-o", "k.csv", "--method=modes", "-k", "3")
     assert all(one["mode"]["id"].endswith(" Ω") for one in report["clusters"])
