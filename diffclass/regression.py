@@ -1,8 +1,8 @@
 """Regression on the leading eigenfunctions of a diffusion.
 
 A function known at some points, f(x_i) = y_i, is fitted by sum_{l<=m} c_l psi_l, with the number m
-of least leave-one-out error over the known points. New points get their psi_l by Nystrom's
-extension.
+of least leave-one-out error over the known points; equal points are left out together. New points
+get their psi_l by Nystrom's extension.
 
 Source: Coifman et al. 2005, sections 1 and 4 (without the choice of m).
 """
@@ -34,7 +34,8 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         Its components are the eigenfunctions available; its time and kind do not matter. By default
         of 64 components, or one less than points.
     n_components : int, optional
-        m, without the constant. By default chosen, from at most half the number of known points.
+        m, without the constant. By default chosen, from at most half the number of distinct known
+        points.
 
     Attributes
     ----------
@@ -43,7 +44,8 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     n_components_ : int
         m in use.
     leave_one_out_ : ndarray
-        Mean squared leave-one-out error with the constant and 0, 1, ... eigenfunctions.
+        Mean squared error of the known points, each left out with those equal to it, with the
+        constant and 0, 1, ... eigenfunctions.
     fitted_ : ndarray of shape (n,) or (n, n_outputs)
         The fitted function at all points of `fit`.
     embedding_ : DiffusionMap
@@ -93,8 +95,9 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         basis = functions[known]
         if self.n_components is not None:
             check_positive(self.n_components, "n_components", integer=True, zero=True)
-        self.leave_one_out_ = _leave_one_out_errors(basis, y[known])
-        self.n_components_ = self._chosen(len(basis))
+        known_nodes = None if nodes is None else Nodes.of(X[known])
+        self.leave_one_out_ = _leave_one_out_errors(basis, y[known], known_nodes)
+        self.n_components_ = self._chosen(len(basis if known_nodes is None else known_nodes))
         kept = self.n_components_ + 1
         self.coef_ = np.linalg.lstsq(basis[:, :kept], y[known], rcond=None)[0]
         self.fitted_ = functions[:, :kept] @ self.coef_
@@ -125,8 +128,8 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
             return int(np.argmin(self.leave_one_out_))
         if self.n_components > at_hand:
             warn_user(
-                f"n_components = {self.n_components}; {n_known} known values and the embedding "
-                f"allow {at_hand}, which are used",
+                f"n_components = {self.n_components}; {n_known} distinct points of known value and "
+                f"the embedding allow {at_hand}, which are used",
                 UserWarning,
             )
         return min(self.n_components, at_hand)
@@ -148,18 +151,26 @@ def _checked_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return values, known
 
 
-def _leave_one_out_errors(basis: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return mean squared leave-one-out errors of fits by the first 1, 2, ... columns."""
+def _leave_one_out_errors(basis: np.ndarray, y: np.ndarray, nodes: Nodes | None) -> np.ndarray:
+    """Return mean squared errors of points left out of fits by the first 1, 2, ... columns.
+
+    A point is left out with those equal to it: from these its value could be read.
+    """
+    y = y.reshape(len(y), -1)
+    n_values, apart = y.size, 0.0
+    if nodes is not None:  # a node counts as its points do, whose spread no fit explains
+        means, root = nodes.means(y), np.sqrt(nodes.mass)[:, None]
+        apart = float(((y - means[nodes.of_points]) ** 2).sum())
+        basis, y = root * basis[nodes.first], root * means
     n_columns = min(basis.shape[1], max(len(y) // 2, 1))
     # the first m columns of Q span those of the basis, so that one Q serves all fits
     Q = np.linalg.qr(basis[:, :n_columns])[0]
-    y = y.reshape(len(y), -1)
     errors = np.empty(n_columns)
     residual, leverage = y.copy(), np.zeros(len(y))
     for m, q in enumerate(Q.T):
         residual -= np.outer(q, q @ y)
         leverage += q * q
-        # without a point its residual is r / (1 - h), where h is its leverage
+        # without a node its residual is r / (1 - h), where h is its leverage
         left_out = residual / np.maximum(1 - leverage, 1e-12)[:, None]
-        errors[m] = np.mean(left_out**2)
+        errors[m] = (np.sum(left_out**2) + apart) / n_values
     return errors
