@@ -16,6 +16,7 @@ from diffclass.jobs.classification.places import MEMORY
 from diffclass.jobs.classification.report import feature_lines, features_weight, met_sizes
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import HIDDEN, IF_KNOWN, MERGED, Facts, PointsReport, size_lines
+from diffclass.neighbors import Nodes
 from diffclass.operators import MarkovOperator
 from diffclass.options import COUNT, SEED, Number, OneOf, check_options
 from diffclass.system.costs import Cost, Forecast
@@ -270,14 +271,15 @@ def _first(
 
 
 def _nearness(points: PointSet, min_distance: float) -> Callable[[int], np.ndarray]:
-    """Return what tells which points are too near to one, or are itself."""
-    places = points.places
-    if places is None:
-        return lambda point: np.arange(len(points.points)) == point
+    """Return what tells which points are too near to one, or equal to it."""
+    places, nodes = points.places, Nodes.of(points.points)
+    node = np.arange(len(points.points)) if nodes is None else nodes.of_points
 
     def near(point: int) -> np.ndarray:
-        away = np.linalg.norm(places - places[point], axis=1)
-        return (away < min_distance) | (away == 0)
+        is_equal = node == node[point]
+        if places is None:
+            return is_equal
+        return is_equal | (np.linalg.norm(places - places[point], axis=1) < min_distance)
 
     return near
 

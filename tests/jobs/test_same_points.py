@@ -208,6 +208,19 @@ def test_suggestions(points, rule):
             suggest_points(points, np.arange(N).reshape(points.valid.shape) % 2, 4)
 
 
+@pytest.mark.parametrize("y", [None, np.where(np.arange(N) == 40, 1, -1)])
+def test_of_equal_points_one_is_suggested(y):
+    class Copies(Readings):
+        def make(self):
+            points = np.random.default_rng(0).normal(size=(N // 8, BANDS)).repeat(8, axis=0)
+            return MadePoints(points, np.ones(N, dtype=bool), super().make().facts)
+
+    found = suggest_points(Copies(), y, N).suggestions
+    places = {one.point["id"] // 8 for one in found}
+    assert places == set(range(N // 8)) - (set() if y is None else {5})
+    assert len(found) == len(places)
+
+
 def test_distances_need_a_grid(points, form):
     if form != "table":
         found = suggest_points(points, n_points=4, min_distance=3).suggestions

@@ -134,7 +134,7 @@ def suggest(
     if len(report.suggestions) < n:
         which = "" if given.labels is None else "unlabelled "
         apart = f"{given.min_distance:g} pixels apart"
-        console.say(f"only {len(report.suggestions)} {which}pixels lie {apart}")
+        console.say(f"only {len(report.suggestions)} {which}pixels differ and lie {apart}")
     give_report(console, report, report.suggestions)
     return 0 if report.is_covered else BOUND_MISSED
 

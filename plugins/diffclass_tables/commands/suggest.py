@@ -101,5 +101,8 @@ def suggest(
         with stage("writing"):
             found, again = report.suggestions, running.overwrite
             write_suggestions(given.output, rows.table, found, overwrite=again)
+    if len(found) < given.number:
+        whose = "these" if y is None else "these or to labelled ones"
+        console.say(f"only {len(found)} rows are suggested: all others are equal to {whose}")
     give_report(console, report, found)
     return 0 if report.is_covered else BOUND_MISSED

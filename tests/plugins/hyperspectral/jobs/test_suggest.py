@@ -275,5 +275,5 @@ def test_first_pixels_are_said_to_be_fewer(files, capsys):
     words = ["suggest", "scene.npy", "-o", "few.csv", *FAST]
     assert run([*words, "-n", "5", "--min-distance", "40"]) == 0
     said = capsys.readouterr()
-    assert "pixels lie 40 pixels apart" in said.out + said.err
+    assert "pixels differ and lie 40 pixels apart" in said.out + said.err
     assert "-  row" in said.out
