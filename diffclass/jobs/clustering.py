@@ -14,6 +14,7 @@ from diffclass.embedding import DiffusionMap
 from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.graph import BYTES_OF_A_POINT, graph_costs
+from diffclass.jobs.parameters import check_company
 from diffclass.jobs.point_set import PointSet
 from diffclass.jobs.reports import IF_KNOWN, MERGED, Facts, PointsReport, RunCosts
 from diffclass.kernels import DensityWeighted, SharedNeighbors
@@ -141,6 +142,7 @@ def forecast_clustering(points: PointSet, model: DiffusionClustering) -> Forecas
 
 def check_clustering(model: DiffusionClustering, n_points: int, noun: str) -> None:
     """Raise `ParameterError` for a number of clusters refused when fitted to that many points."""
+    check_company(n_points)
     if isinstance(model.n_clusters, str):
         return  # checked with the points
     COUNT.check(model.n_clusters, "n_clusters")

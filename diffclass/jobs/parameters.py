@@ -8,7 +8,7 @@ from typing import Any
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.embedding import DiffusionMap
-from diffclass.exceptions import ParameterError, warn_user
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.options import COUNT
 
 _MOST_ALPHA = 4
@@ -21,13 +21,20 @@ def check_classifier(classifier: DiffusionClassifier | BlockClassifier, n_points
     classifier.check_parameters()
 
 
+def check_company(n_points: int) -> None:
+    """Raise `DataError` where no point has another to be compared to."""
+    if n_points < 2:
+        raise DataError("fewer than two points have data; there is nothing to compare")
+
+
 def check_neighbors(n_neighbors: Any, n_points: int, *, usual: int) -> None:
     """Raise `ParameterError` where more neighbours were asked for than there are other points.
 
     Nobody has asked for the ``usual`` number.
     """
     COUNT.check(n_neighbors, "n_neighbors")
-    if n_neighbors >= n_points and (n_neighbors != usual or n_points < 2):
+    check_company(n_points)
+    if n_neighbors >= n_points and n_neighbors != usual:
         raise ParameterError(
             f"a graph of {n_neighbors} neighbors needs more points than the {n_points} that have "
             f"data; take at most {n_points - 1} neighbors (--neighbors)"
@@ -67,12 +74,13 @@ def _usual(model: Any) -> int:
 
 def check_map(model: DiffusionMap, n_points: int) -> None:
     """Raise `ParameterError` for what an embedding would refuse when fitted to that many points."""
+    check_company(n_points)
     if not isinstance(model.n_components, str):
         COUNT.check(model.n_components, "n_components")
         if model.n_components >= n_points:
             raise ParameterError(
                 f"n_components = {model.n_components}; {n_points} points have at most "
-                f"{n_points - 1} coordinates"
+                f"{n_points - 1} coordinates (--components)"
             )
     COUNT.check(model.n_neighbors, "n_neighbors")
     for name in ("alpha", "time", "bandwidth"):
