@@ -72,6 +72,30 @@ def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
         raise DataError(f"{name} is not a table of real numbers ({error})") from None
 
 
+def check_values(y: Any, n_points: int, *, to: Any) -> np.ndarray:
+    """Return values of functions at n points, (n,) or (n, m), as float64; NaN where there is none.
+
+    There is none where y is NaN, None, masked or missing in pandas.
+    """
+    if y is None:
+        name = type(to).__name__
+        raise DataError(f"{name} requires y to be passed, but the target y is None")
+    try:
+        if hasattr(y, "isna"):  # of pandas, whose NA is no float
+            y = y.to_numpy(dtype=np.float64, na_value=np.nan)
+        given = np.ma.asarray(y)
+        if given.dtype.kind not in "biufOSU":
+            raise TypeError(str(given.dtype))
+        values: np.ndarray = np.ma.filled(given.astype(np.float64), np.nan)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"y does not hold real numbers ({error})") from None
+    if values.ndim not in (1, 2) or len(values) != n_points:
+        raise DataError(f"y has shape {values.shape}; X has {n_points} points")
+    if np.isinf(values).any():
+        raise DataError("y holds infinity; leave those points out")
+    return values
+
+
 def check_seed(random_state: RandomState) -> np.random.RandomState:
     """Return what scikit-learn's ``check_random_state`` does, or raise `ParameterError`."""
     try:

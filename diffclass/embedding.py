@@ -44,9 +44,10 @@ from diffclass._validation import (
     check_positive,
     check_seed,
     check_unmasked,
+    check_values,
     validate_points,
 )
-from diffclass.exceptions import ParameterError, warn_user
+from diffclass.exceptions import DataError, ParameterError, warn_user
 from diffclass.graph import PointGraph
 from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
@@ -478,7 +479,13 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             If all points are equal, or a parameter is out of range.
         """
         check_unmasked(y, name="y")
-        X, y = validate_points(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
+        X = validate_points(self, X, dtype=np.float64)
+        y = check_values(y, len(X), to=self)
+        if np.isnan(y).any():
+            raise DataError(
+                "y holds NaN or no value at some points; leave those out, or take "
+                "EigenfunctionRegressor"
+            )
         check_positive(self.max_components, "max_components", integer=True)
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         if check_positive(self.condition, "condition") <= 1:

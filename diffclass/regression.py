@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from diffclass._validation import check_positive, validate_points
+from diffclass._validation import check_positive, check_values, validate_points
 from diffclass.embedding import DiffusionMap, check_embedding
 from diffclass.exceptions import DataError, warn_user
 from diffclass.neighbors import Nodes
@@ -88,7 +88,10 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
             As `DiffusionMap`.
         """
         X = validate_points(self, X, dtype=[np.float64, np.float32])
-        y, known = _checked_values(y, len(X))
+        y = check_values(y, len(X), to=self)
+        known = np.logical_not(np.isnan(y.reshape(len(X), -1)).any(axis=1))
+        if not known.any():
+            raise DataError("y holds no known value; all are NaN")
         nodes = Nodes.of(X)
         self.embedding_ = self._embedding(len(X) if nodes is None else len(nodes)).fit(X)
         functions = self.embedding_.operator_.at_points(self.embedding_.eigenpairs_.right)
@@ -133,22 +136,6 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
                 UserWarning,
             )
         return min(self.n_components, at_hand)
-
-
-def _checked_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    if y is None:
-        raise DataError("EigenfunctionRegressor requires y to be passed, but the target y is None")
-    if hasattr(y, "isna"):  # of pandas, whose NA is no float
-        y = y.to_numpy(dtype=np.float64, na_value=np.nan)
-    values: np.ndarray = np.ma.filled(np.ma.asarray(y, dtype=np.float64), np.nan)
-    if values.ndim not in (1, 2) or len(values) != n:
-        raise DataError(f"y has shape {values.shape}; X has {n} points")
-    if np.isinf(values).any():
-        raise DataError("y holds infinity; unknown values are NaN")
-    known = np.logical_not(np.isnan(values.reshape(n, -1)).any(axis=1))
-    if not known.any():
-        raise DataError("y holds no known value; all are NaN")
-    return values, known
 
 
 def _leave_one_out_errors(basis: np.ndarray, y: np.ndarray, nodes: Nodes | None) -> np.ndarray:

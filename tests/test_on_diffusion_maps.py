@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -287,6 +288,28 @@ def test_regression_refuses(rng):
 
 
 # --- geometric harmonics
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f2", "u1", "i2", "i8", ">f8", object, "U8"])
+@pytest.mark.parametrize("made", [EigenfunctionRegressor(), GeometricHarmonics(bandwidth=0.3)])
+def test_the_type_of_values_does_not_matter(made, dtype):
+    X, s = make_interval(200, length=6.0, regular=True)
+    y = np.round(100 + 100 * np.sin(s))  # squares exceed half precision and small integers
+    expected, found = (clone(made).fit(X, values) for values in (y, y.astype(dtype)))
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    name = "unexplained_" if isinstance(made, GeometricHarmonics) else "leave_one_out_"
+    np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("made", [EigenfunctionRegressor(), GeometricHarmonics()])
+def test_values_that_are_no_numbers_are_refused(made, rng):
+    X = rng.normal(size=(30, 2))
+    for bad in (1j, "red", np.datetime64("2024-01-01"), np.inf):
+        with pytest.raises(DataError, match="y "):
+            made.fit(X, np.full(30, bad))
+    if isinstance(made, GeometricHarmonics):
+        with pytest.raises(DataError, match="NaN or no value"):
+            made.fit(X, [None, *range(29)])
 
 
 def test_harmonics_reproduce_smooth_functions_and_extend_them(rng):
