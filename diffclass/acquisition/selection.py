@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import RandomState, check_choice, check_kind, check_positive, check_seed
+from diffclass._validation import (
+    RandomState,
+    check_choice,
+    check_kind,
+    check_points,
+    check_positive,
+    check_seed,
+)
 from diffclass.acquisition.coverage import medoids
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
@@ -147,7 +154,7 @@ def suggest(
     labels = _numbers(labelled, n)
     free = _free(candidates, labels, n)
     places = None if coordinates is None else _rows(coordinates, "coordinates", n)
-    X = None if features is None else _features(features, n)
+    X = None if features is None else _rows(features, "features", n)
     doubt = None if diffusion is None else closeness(diffusion)
     operator = operator.merged()
     shown, mass = np.arange(n), operator.mass
@@ -317,17 +324,10 @@ def _free(candidates: ArrayLike | None, labels: np.ndarray, n: int) -> np.ndarra
 
 
 def _rows(values: ArrayLike, name: str, n: int) -> np.ndarray:
-    rows = np.asarray(values)
-    if rows.ndim != 2 or len(rows) != n:
+    rows = check_points(values, name=name)
+    if len(rows) != n:
         raise ParameterError(f"{name} has shape {rows.shape}; it needs {n} rows")
     return rows
-
-
-def _features(values: ArrayLike, n: int) -> np.ndarray:
-    features = _rows(values, "features", n)
-    if not np.isfinite(features).all():
-        raise DataError("features hold NaN or infinite values")
-    return features
 
 
 def _near(

@@ -350,8 +350,19 @@ def test_wrong_parameters(options, says, operator, diffusion):
 def test_wrong_data(operator, points):
     with pytest.raises(DataError, match="label at least one point"):
         suggest(operator, rule="margin")
-    with pytest.raises(DataError, match="NaN"):
-        suggest(operator, features=np.where(points > 1, np.nan, points))
+    for name in ("features", "coordinates"):
+        with pytest.raises(DataError, match=f"{name} holds NaN"):
+            suggest(operator, **{name: np.where(points > 1, np.nan, points)})
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u8", "i2", "f2", ">f4"])
+def test_the_type_of_places_does_not_matter(dtype, operator):
+    places = np.random.default_rng(0).integers(0, 255, (N, 2))
+    expected, found = (
+        suggest(operator, n_points=9, features=of, coordinates=of, min_distance=60)
+        for of in (places.astype(float), places.astype(dtype))
+    )
+    np.testing.assert_array_equal(found.points, expected.points)
 
 
 @pytest.mark.parametrize("rule", RULES)
