@@ -46,12 +46,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.evaluation.intervals import normal_quantile, or_none, pair_or_none, same_points
+from diffclass.evaluation.scores import common_codes
 from diffclass.exceptions import DataError
 
 
@@ -160,7 +162,8 @@ def stratified_areas(
     Parameters
     ----------
     truth, predicted : array-like of shape (n,)
-        True and mapped class of the sampled points.
+        True and mapped class of the sampled points; classes are alike as in
+        `classification_scores`.
     sizes : mapping of stratum to float
         Size of each stratum, such as the number of pixels mapped as each class.
     strata : array-like of shape (n,), optional
@@ -169,8 +172,8 @@ def stratified_areas(
     Raises
     ------
     DataError
-        If the arrays differ in length or are empty, a stratum has no size, or its size is below
-        that of its sample.
+        If the arrays differ in length or are empty, a true class is not known, a stratum has no
+        size, or its size is below that of its sample.
 
     See Also
     --------
@@ -188,34 +191,40 @@ def stratified_areas(
     truth, predicted, strata = same_points(
         truth=truth, predicted=predicted, strata=predicted if strata is None else strata
     )
-    sample = _Sample.of(strata, sizes)
-    right = truth == predicted
-    classes = np.union1d(truth, predicted).tolist()
-    everywhere = np.ones(len(truth))
+    sample, n_points = _Sample.of(strata, sizes), len(truth)
+    values, (truth, predicted) = common_codes(truth, predicted)
+    if len(truth) < n_points:
+        raise DataError(
+            f"the true class of {n_points - len(truth)} of {n_points} points is not known; label "
+            "the whole sample"
+        )
+    right, everywhere = truth == predicted, np.ones(n_points)
     sampled = set(np.unique(strata).tolist())
+    classes = values.tolist()
     return AreaEstimates(
         classes=classes,
         total=float(sample.sizes.sum()),
-        n_points=len(truth),
+        n_points=n_points,
         overall_accuracy=sample.ratio(right, everywhere, right, ~right),
         area_share={
-            c: sample.ratio(truth == c, everywhere, truth == c, truth != c) for c in classes
+            value: sample.ratio(truth == c, everywhere, truth == c, truth != c)
+            for c, value in enumerate(classes)
         },
         users_accuracy={
             # with the map's classes as strata, only stratum c holds what is mapped as c
-            c: sample.ratio(
+            value: sample.ratio(
                 right & (predicted == c),
                 predicted == c,
                 right & (predicted == c),
                 ~right & (predicted == c),
                 alone=by_map,
             )
-            for c in classes
+            for c, value in enumerate(classes)
         },
         producers_accuracy={
             # what is mapped as others may be of the class and missed
-            c: sample.ratio(right & (truth == c), truth == c, predicted != c, predicted == c)
-            for c in classes
+            value: sample.ratio(right & (truth == c), truth == c, predicted != c, predicted == c)
+            for c, value in enumerate(classes)
         },
         not_sampled={h: float(size) for h, size in sizes.items() if h not in sampled and size},
     )
@@ -231,6 +240,11 @@ class _Sample:
 
     @classmethod
     def of(cls, strata: np.ndarray, sizes: Mapping[Any, float]) -> _Sample:
+        for value, size in sizes.items():
+            if not (isinstance(size, Real) and 0 <= size < np.inf):
+                raise DataError(
+                    f"stratum {value!r} has size {size!r}; sizes are numbers, at least 0"
+                )
         values, stratum, counts = np.unique(strata, return_inverse=True, return_counts=True)
         for value, count in zip(values.tolist(), counts.tolist(), strict=True):
             if value not in sizes:

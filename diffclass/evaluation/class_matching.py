@@ -31,6 +31,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass._validation import check_choice
 from diffclass.exceptions import DataError
 
 MatchRule = Literal["names", "ids", "overlap"]
@@ -202,7 +203,8 @@ def match_classes(
     Raises
     ------
     DataError
-        For ``by="names"`` where no name is in common.
+        For ``by="names"`` where no name is in common, and where the sides differ in length or a
+        class has no entry among the names.
 
     See Also
     --------
@@ -216,6 +218,17 @@ def match_classes(
     ('overlap', {10: 2, 11: 3}, 0.0)
     """
     given, own = (np.ma.filled(np.ma.asarray(ids), 0) for ids in (given, own))
+    if by is not None:
+        check_choice(by, "by", MATCH_RULES)
+    if given.shape != own.shape:
+        raise DataError(f"given has shape {given.shape}, own {own.shape}; give the same points")
+    chosen = np.array([*(pairs or {}).items()], dtype=np.int64).reshape(-1, 2)
+    for ids, names, side in (
+        (given, given_names, "given"),
+        (chosen[:, 0], given_names, "given"),
+        (chosen[:, 1], own_names, "own"),
+    ):
+        _check_named(ids, names, side)
     counts, n_given, n_own = _counted(given, own, list(given_names), list(own_names))
     rules: dict[str, Pairs] = {
         "names": _by_names(given_names, own_names),
@@ -228,6 +241,14 @@ def match_classes(
         raise DataError(f"{sides} have no class name in common; match by ids or overlap")
     by = by or next((rule for rule in ("names", "ids") if rules[rule]), "overlap")
     return ClassMatch(by, rules, dict(given_names), dict(own_names), counts, n_given, n_own)
+
+
+def _check_named(ids: np.ndarray, names: Names, side: str) -> None:
+    if ids.dtype.kind not in "iu":
+        raise DataError(f"{side} holds {ids.dtype} values; classes are whole numbers")
+    missing = ids[(ids > 0) & ~np.isin(ids, np.array([*names], dtype=np.int64))]
+    if len(missing):
+        raise DataError(f"class {missing[0]} is not among {side}_names, which have all classes")
 
 
 def far_more(n_more: int, n_points: int) -> bool:

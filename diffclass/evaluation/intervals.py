@@ -150,7 +150,7 @@ def clustered_interval(
     """
     z = normal_quantile(level)
     right, clusters = same_points(right=right, clusters=clusters)
-    right = right.astype(float)
+    right = flags(right, "right").astype(float)
     _, numbers, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
     n_right, n_clusters = np.bincount(numbers, weights=right), len(sizes)
     if n_clusters < 2:
@@ -191,6 +191,16 @@ def same_points(**given: ArrayLike) -> list[np.ndarray]:
         said = ", ".join(f"{name} has shape {array.shape}" for name, array in arrays.items())
         raise DataError(f"{said}; give one value of each for the same points, at least one")
     return [*arrays.values()]
+
+
+def flags(values: np.ndarray, name: str) -> np.ndarray:
+    """Return an array as bool if it holds nothing but true and false, 1 and 0.
+
+    Others would be true: the text "False", NaN, classes, shares.
+    """
+    if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
+        raise DataError(f"{name} has to hold true and false, or 1 and 0, alone")
+    return values.astype(bool)
 
 
 def or_none(value: float) -> float | None:

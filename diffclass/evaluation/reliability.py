@@ -23,8 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._validation import check_positive
-from diffclass.evaluation.intervals import or_none, pair_or_none, same_points, wilson_interval
+from diffclass._validation import check_positive, check_unmasked
+from diffclass.evaluation.intervals import (
+    flags,
+    or_none,
+    pair_or_none,
+    same_points,
+    wilson_interval,
+)
 from diffclass.exceptions import DataError
 
 # Shares of the points that keep their class at the default thresholds of a table.
@@ -169,6 +175,7 @@ def default_thresholds(population: ArrayLike) -> np.ndarray:
     >>> default_thresholds([0.2, 0.9, 0.4, 0.7])
     array([0. , 0.2, 0.4, 0.7, 0.9])
     """
+    check_unmasked(population, name="population")
     values = np.asarray(population, dtype=float)
     classed = np.sort(values[np.isfinite(values)])
     if not len(classed):
@@ -265,10 +272,14 @@ def threshold_table(
     (array([1.  , 0.75, 0.25]), array([0.5 , 0.67, 1.  ]))
     """
     right, certainty = _checked(right, certainty, finite=False)
+    if population is not None:
+        check_unmasked(population, name="population")
     everyone = np.sort(certainty if population is None else np.asarray(population, dtype=float))
-    if not len(everyone) or np.isnan(everyone[-1]):
-        raise DataError("population is empty or holds NaN; give the certainty of every point")
+    if everyone.ndim != 1 or not len(everyone) or np.isnan(everyone[-1]):
+        raise DataError("population is no list, or holds NaN; give the certainty of every point")
     limits = default_thresholds(everyone) if thresholds is None else np.unique(thresholds)
+    if np.isnan(limits).any():
+        raise DataError("thresholds hold NaN")
     order = np.argsort(certainty)
     first = np.searchsorted(certainty[order], limits)
     n_kept = len(right) - first
@@ -307,4 +318,4 @@ def _checked(
     certainty = certainty.astype(float)
     if np.isnan(certainty).any() or (finite and not np.isfinite(certainty).all()):
         raise DataError("certainty holds NaN or infinity; leave out points without one")
-    return right.astype(bool), certainty
+    return flags(right, "right"), certainty

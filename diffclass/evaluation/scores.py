@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.evaluation.intervals import (
+    flags,
     mean_interval,
     normal_quantile,
     or_none,
@@ -201,7 +202,7 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     """
     from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-    classes, codes = _common_codes(truth, predicted)
+    classes, codes = common_codes(truth, predicted)
     labels = np.arange(len(classes))
     if len(classes) > 1:
         confusion = confusion_matrix(*codes, labels=labels)
@@ -219,7 +220,7 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     )
 
 
-def _common_codes(
+def common_codes(
     truth: ArrayLike, predicted: ArrayLike
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Return the classes of both, and the class numbers of the points whose true one is known."""
@@ -404,7 +405,7 @@ def detection_curve(is_anomaly: ArrayLike, scores: ArrayLike) -> DetectionCurve:
     from sklearn.metrics import auc, roc_curve
 
     truth, values = same_points(is_anomaly=is_anomaly, scores=scores)
-    truth, values = truth.astype(bool), values.astype(np.float64)
+    truth, values = flags(truth, "is_anomaly"), values.astype(np.float64)
     if not np.isfinite(values).all():
         raise DataError("scores have to be finite; leave points without a score out")
     m = int(truth.sum())

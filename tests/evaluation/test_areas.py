@@ -154,8 +154,27 @@ def test_limits_hold_however_errors_are_distributed(rates):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "says"), [({1: 10}, "stratum 2 has no size"), ({1: 10, 2: 0}, "2 points are drawn")]
+    ("sizes", "says"),
+    [
+        ({1: 10}, "stratum 2 has no size"),
+        ({1: 10, 2: 0}, "2 points are drawn"),
+        ({1: 10, 2: 10, 3: -1}, "stratum 3 has size -1"),
+        ({1: np.inf, 2: 10}, "stratum 1 has size inf"),
+        ({1: "10", 2: 10}, "stratum 1 has size '10'"),
+    ],
 )
 def test_wrong_sizes(sizes, says):
     with pytest.raises(DataError, match=says):
         stratified_areas([1, 2, 2], [1, 2, 2], sizes)
+
+
+@pytest.mark.parametrize("dtype", [str, "S1", float, np.uint8, object])
+def test_classes_are_alike_whatever_their_type(dtype):
+    truth, found = np.array([1, 1, 2, 2, 1, 2]), np.array([1, 1, 1, 2, 2, 2])
+    expected = stratified_areas(truth, found, {1: 300, 2: 700})
+    again = stratified_areas(truth.astype(dtype), found, {1: 300, 2: 700})
+    assert again.overall_accuracy == expected.overall_accuracy
+    assert list(again.area_share.values()) == list(expected.area_share.values())
+    for unknown in (-1, np.nan, None):
+        with pytest.raises(DataError, match="true class of 1 of 6 points is not known"):
+            stratified_areas([unknown, *truth[1:]], found, {1: 300, 2: 700})

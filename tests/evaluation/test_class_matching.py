@@ -166,3 +166,22 @@ def test_names(names, own_names, expected):
 def test_names_that_are_asked_for_have_to_be_there():
     with pytest.raises(DataError, match="no class name in common"):
         matched(np.ones(1, int), [1], np.ones(1, int), [1], by="names")
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"given": [1, 2, 3]}, "class 3 is not among given_names"),
+        ({"given": [1, 2]}, "shape"),
+        ({"given": [1.0, 2.0, 2.0]}, "whole numbers"),
+        ({"given_names": {}}, "class 1 is not among given_names"),
+        ({"pairs": {1: 7}}, "class 7 is not among own_names"),
+        ({"pairs": {7: 1}}, "class 7 is not among given_names"),
+        ({"by": "luck"}, "by = 'luck'"),
+    ],
+)
+def test_what_has_no_entry_is_refused(changed, says):
+    names = {1: None, 2: None}
+    sides = {"given": [1, 2, 2], "own": [1, 1, 2], "given_names": names, "own_names": names}
+    with pytest.raises(ValueError, match=says):
+        match_classes(**sides | changed)

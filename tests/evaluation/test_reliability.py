@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from diffclass.evaluation import reliability_curve, threshold_table
+from diffclass.evaluation import (
+    clustered_interval,
+    detection_curve,
+    reliability_curve,
+    threshold_table,
+)
 from diffclass.exceptions import DataError, ParameterError
 
 
@@ -102,3 +107,30 @@ def test_what_cannot_be_ordered(call):
         reliability_curve([True], [0.1], n_bins=0)
     with pytest.raises(DataError, match="population"):
         threshold_table([True], [0.1], population=[np.nan])
+    for thresholds, population in (
+        (None, [[0.1]]),
+        (None, np.ma.masked_less([0, 1], 1)),
+        (np.nan, None),
+    ):
+        with pytest.raises(DataError):
+            threshold_table([True], [0.1], thresholds=thresholds, population=population)
+
+
+@pytest.mark.parametrize(
+    "call", [reliability_curve, threshold_table, detection_curve, clustered_interval]
+)
+def test_only_true_and_false_say_what_is_right(call):
+    values, right = [0.1, 0.4, 0.6, 0.9], np.array([False, True, False, True])
+    expected = vars(call(right, values))
+    for same in (right.tolist(), right.astype(int), right.astype("f4")):
+        for name, value in vars(call(same, values)).items():
+            np.testing.assert_array_equal(value, expected[name])
+    for other in (
+        right.astype(str),
+        2 * right,
+        np.where(right, 1, -1),
+        [0, 1, np.nan, 1],
+        [0, 1, 0, None],
+    ):
+        with pytest.raises(DataError, match="true and false"):
+            call(other, values)
