@@ -4,10 +4,17 @@ GDAL reads category names from an ``.aux.xml`` beside the TIFF. They are written
 raster attribute table, and into a tag of the band, so that the TIFF alone keeps every letter.
 
 A raster with more than 2,048 rows or columns becomes a cloud-optimised GeoTIFF.
+
+GDAL writes the last blocks when it closes a file, and tells nobody where the disk is full then. So
+each file is read again and compared with the sums of what was written.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +32,7 @@ from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json, xml_text
 
 ENDINGS = (".tif", ".tiff")
+_CHUNK = 2**20  # bytes
 LARGEST_PLAIN = 2048  # rows or columns; viewers draw such a raster whole
 
 
@@ -46,11 +54,11 @@ def write_classification(
     dtype = np.uint8 if is_small else np.uint16
     names = {entry.id: entry.name for entry in table.entries}
     with replacing_pair(*pair(path), overwrite=overwrite) as (temporary, beside):
-        with _created(temporary, cast(ids, dtype, with_bands=True), map_info) as raster:
+        values = cast(ids, dtype, with_bands=True)
+        with _written(temporary, values, map_info, overviews="mode") as raster:
             raster.nodata = 0  # unclassified: shown as nothing, and no class in statistics
             raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
             raster.update_tags(1, **{NAMES_KEY: names_as_json(names)})
-        _optimise(temporary, ids.shape, overviews="mode")
         _write_categories(beside, table)
 
 
@@ -64,17 +72,62 @@ def write_standard(
     map_info: Sequence[str] | None,
 ) -> None:
     """Write a float32 raster (rows, columns, bands) with coordinates; NaN is "no data"."""
-    with replacing_pair(*pair(path), overwrite=overwrite) as (temporary, _):
-        with _created(temporary, raster, map_info) as written:
-            written.descriptions = tuple(band_names)
-            for band, centre in enumerate(wavelengths or (), start=1):
-                written.update_tags(band, wavelength=centre, wavelength_units="Nanometers")
-        _optimise(temporary, raster.shape, overviews="average")
+    with (
+        replacing_pair(*pair(path), overwrite=overwrite) as (temporary, _),
+        _written(temporary, raster, map_info, overviews="average") as written,
+    ):
+        written.descriptions = tuple(band_names)
+        for band, centre in enumerate(wavelengths or (), start=1):
+            written.update_tags(band, wavelength=centre, wavelength_units="Nanometers")
 
 
 @contextmanager
-def _created(path: Path, values: Raster, map_info: Sequence[str] | None) -> Iterator[Any]:
-    """Yield rasterio's dataset of a new TIFF that holds ``values`` (rows, columns, bands)."""
+def _written(
+    path: Path, values: Raster, map_info: Sequence[str] | None, *, overviews: str
+) -> Iterator[Any]:
+    """Yield the dataset of a new TIFF that holds ``values``, and is whole when the block ends."""
+    errors = require("rasterio.errors", extra="maps")
+    of_gdal = require("rasterio._err", extra="maps").CPLE_BaseError
+    sums: dict[tuple[int, int], int] = {}
+    try:
+        with _created(path, values, map_info, sums) as raster:
+            yield raster
+        _optimise(path, values.shape, overviews=overviews)
+        _check_whole(path, values.shape[1], sums)
+    except (errors.RasterioError, of_gdal) as error:
+        n_values = int(np.prod(values.shape, dtype=np.int64))
+        _check_room(path.parent, n_values * values.dtype.itemsize + _CHUNK)
+        raise OSError(errno.EIO, f"GDAL did not write it whole ({error})", str(path)) from error
+
+
+def _check_whole(path: Path, columns: int, sums: dict[tuple[int, int], int]) -> None:
+    rasterio = require("rasterio", extra="maps")
+    with quiet(), rasterio.open(path) as raster:
+        for rows, expected in sums.items():
+            if zlib.crc32(raster.read(window=(rows, (0, columns)))) != expected:
+                raise rasterio.errors.RasterioIOError(f"rows {rows[0]} to {rows[1] - 1} differ")
+
+
+def _check_room(folder: Path, n_bytes: int) -> None:
+    """Raise the system's own error where there is no room for so many bytes."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for start in range(0, n_bytes, _CHUNK):
+            file.write(bytes(min(_CHUNK, n_bytes - start)))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _created(
+    path: Path,
+    values: Raster,
+    map_info: Sequence[str] | None,
+    sums: dict[tuple[int, int], int],
+) -> Iterator[Any]:
+    """Yield rasterio's dataset of a new TIFF that holds ``values`` (rows, columns, bands).
+
+    ``sums`` takes the sum of each block of rows.
+    """
     rasterio = require("rasterio", extra="maps")
     rows, columns, bands = values.shape
     with (
@@ -86,8 +139,9 @@ def _created(path: Path, values: Raster, map_info: Sequence[str] | None) -> Iter
     ):  # fmt: skip
         # whole strips: one that is compressed twice leaves a hole in the file
         for part, block in blocks_of(values, step=raster.block_shapes[0][0]):
-            place = ((part.start, part.stop), (0, columns))
-            raster.write(np.ascontiguousarray(block.transpose(2, 0, 1)), window=place)
+            lines, layers = (part.start, part.stop), np.ascontiguousarray(block.transpose(2, 0, 1))
+            raster.write(layers, window=(lines, (0, columns)))
+            sums[lines] = zlib.crc32(layers.data)
             if block.dtype.kind == "f" and raster.nodata is None and np.isnan(block).any():
                 raster.nodata = float("nan")
         yield raster

@@ -15,7 +15,7 @@ from spectral.io import envi
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels, write_class_map
 from diffclass_hyperspectral.io.gdal_messages import quiet
-from diffclass_hyperspectral.io.maps import mapped_file, png_maps, write_raster
+from diffclass_hyperspectral.io.maps import geotiff_writer, mapped_file, png_maps, write_raster
 from diffclass_hyperspectral.io.maps.map_files import output_files
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture
 
@@ -134,6 +134,29 @@ def test_large_strips_of_a_geotiff_are_written_once(tmp_path, rng):
         np.testing.assert_array_equal(found.read(1), values)
         assert found.nodata is None
     assert (tmp_path / "m.tif").stat().st_size < values.nbytes * 1.05
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("limit", [1, 1_000, 8_000, 16_000, 1_000_000])
+def test_a_geotiff_is_whole_or_not_there(tmp_path, rng, monkeypatch, limit, is_large):
+    """GDAL says nothing of blocks that it cannot write when it closes the file."""
+    resource = pytest.importorskip("resource")
+    if is_large:
+        monkeypatch.setattr(geotiff_writer, "LARGEST_PLAIN", 20)
+    values = rng.random((60, 60, 2)).astype(np.float32)
+    before, said = resource.getrlimit(resource.RLIMIT_FSIZE), ""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        write_raster(tmp_path / "m.tif", values)
+    except DataError as error:
+        said = str(error)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert ("m.tif: no room left on its disk" in said) == (limit < values.nbytes)
+    assert os.listdir(tmp_path) == ([] if said else ["m.tif"])
+    if not said:
+        with quiet(), rasterio.open(tmp_path / "m.tif") as found:
+            np.testing.assert_array_equal(found.read().transpose(1, 2, 0), values)
 
 
 # Points in a file
