@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,8 +20,8 @@ from diffclass.exceptions import ParameterError
 from diffclass.options import check_options
 from diffclass.system.libraries import require
 from diffclass.system.output import replacing
-from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import check_on_earth, parsed_crs
+from diffclass_hyperspectral.io.maps.vector_layers import write_layer
 from diffclass_hyperspectral.options import OPTIONS
 
 ENDINGS = (".geojson", ".json", ".gpkg", ".csv")
@@ -118,7 +117,6 @@ def _write_table(path: Path, facts: Facts) -> None:
 
 
 def _write_layer(path: Path, name: str, facts: Facts, crs: str | None) -> None:
-    raw = require("pyogrio.raw", extra="maps")
     shapely = require("shapely", extra="maps")
     points = shapely.points([(one["x"], one["y"]) for one in facts]) if facts else np.empty(0)
     columns = {"class": np.array([None] * len(facts), dtype=object)}
@@ -126,13 +124,10 @@ def _write_layer(path: Path, name: str, facts: Facts, crs: str | None) -> None:
         values = [one[key] for one in facts]
         kind = object if any(isinstance(v, str) or v is None for v in values) else None
         columns[key] = np.array(values, dtype=kind)
-    with quiet(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="'crs' was not provided")
-        raw.write(
-            path, shapely.to_wkb(points), [*columns.values()], [*columns], driver="GPKG",
-            layer=name, geometry_type="Point",
-            crs=None if crs is None else parsed_crs(crs).to_wkt(),
-        )  # fmt: skip
+    write_layer(
+        path, points, columns, driver="GPKG", layer=name, geometry_type="Point",
+        crs=None if crs is None else parsed_crs(crs).to_wkt(),
+    )  # fmt: skip
 
 
 def _collection(facts: Facts, points: list[tuple[float, float]]) -> dict[str, Any]:

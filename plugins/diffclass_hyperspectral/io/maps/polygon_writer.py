@@ -7,7 +7,6 @@ simplified by Visvalingam and Whyatt's method on the coverage as a whole
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from scipy.sparse.csgraph import connected_components
 from diffclass.exceptions import ParameterError
 from diffclass.system.libraries import require
 from diffclass.system.output import replacing
-from diffclass_hyperspectral.io.gdal_messages import quiet
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     check_on_earth,
@@ -27,6 +25,7 @@ from diffclass_hyperspectral.io.georeference import (
     writable_crs,
 )
 from diffclass_hyperspectral.io.labels import ClassTable
+from diffclass_hyperspectral.io.maps.vector_layers import write_layer
 
 _DRIVERS = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
 ENDINGS = tuple(_DRIVERS)
@@ -68,7 +67,6 @@ def write_classification(
     it is given). GeoJSON is in degrees of WGS 84 (RFC 7946). ``simplify`` is in pixels.
     """
     place = require_place(path, map_info)
-    raw = require("pyogrio.raw", extra="maps")
     shapely = require("shapely", extra="maps")
     segments = segments_of(ids)
     polygons, numbers = _polygons(segments, ids > 0)
@@ -84,10 +82,9 @@ def write_classification(
         fields["probability"] = sums[numbers] / pixels
     driver = _DRIVERS[path.suffix.lower()]
     crs = writable_crs(place)
-    with replacing(path, overwrite=overwrite) as temporary, quiet(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="'crs' was not provided")
-        raw.write(
-            temporary, shapely.to_wkb(outlines), [*fields.values()], [*fields], driver=driver,
+    with replacing(path, overwrite=overwrite) as temporary:
+        write_layer(
+            temporary, outlines, fields, driver=driver,
             layer=path.stem, geometry_type="Polygon", crs=None if crs is None else crs.to_wkt(),
             **(_GEOJSON if driver == "GeoJSON" else {}),
         )  # fmt: skip

@@ -15,6 +15,7 @@ from spectral.io import envi
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels, write_class_map
 from diffclass_hyperspectral.io.gdal_messages import quiet
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.maps import geotiff_writer, mapped_file, png_maps, write_raster
 from diffclass_hyperspectral.io.maps.map_files import output_files
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture
@@ -136,27 +137,46 @@ def test_large_strips_of_a_geotiff_are_written_once(tmp_path, rng):
     assert (tmp_path / "m.tif").stat().st_size < values.nbytes * 1.05
 
 
+def said_of(limit, write, path, *arguments, **options):
+    """What is said where no file may have more bytes than the limit."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        write(path, *arguments, **options)
+    except DataError as error:
+        return str(error)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    return ""
+
+
 @pytest.mark.parametrize("is_large", [False, True])
 @pytest.mark.parametrize("limit", [1, 1_000, 8_000, 16_000, 1_000_000])
 def test_a_geotiff_is_whole_or_not_there(tmp_path, rng, monkeypatch, limit, is_large):
     """GDAL says nothing of blocks that it cannot write when it closes the file."""
-    resource = pytest.importorskip("resource")
     if is_large:
         monkeypatch.setattr(geotiff_writer, "LARGEST_PLAIN", 20)
     values = rng.random((60, 60, 2)).astype(np.float32)
-    before, said = resource.getrlimit(resource.RLIMIT_FSIZE), ""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        write_raster(tmp_path / "m.tif", values)
-    except DataError as error:
-        said = str(error)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    said = said_of(limit, write_raster, tmp_path / "m.tif", values)
     assert ("m.tif: no room left on its disk" in said) == (limit < values.nbytes)
     assert os.listdir(tmp_path) == ([] if said else ["m.tif"])
     if not said:
         with quiet(), rasterio.open(tmp_path / "m.tif") as found:
             np.testing.assert_array_equal(found.read().transpose(1, 2, 0), values)
+
+
+@pytest.mark.parametrize("name", ["m.gpkg", "m.geojson"])
+def test_polygons_are_whole_or_not_there(tmp_path, rng, name):
+    ids, table = rng.integers(1, 3, (20, 20)).astype(np.uint8), ClassTable.from_ids([1, 2])
+    place = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
+    write_class_map(tmp_path / name, ids, table, map_info=place)
+    size = (tmp_path / name).stat().st_size
+    (tmp_path / name).unlink()
+    for limit in (1, size // 2, size - 1, size):
+        said = said_of(limit, write_class_map, tmp_path / name, ids, table, map_info=place)
+        assert (f"{name}: no room left on its disk" in said) == (limit < size)
+        assert os.listdir(tmp_path) == ([] if said else [name])
 
 
 # Points in a file
