@@ -204,8 +204,12 @@ class Search(TransformerMixin, BaseEstimator):
         return lengths
 
 
+_TREE_FEATURES = 15  # with more of them, all distances are computed faster
+_FARTHEST = 1e150  # in double precision its square is finite
+
+
 class ExactSearch(Search):
-    """Exact nearest neighbours, by scikit-learn's trees or blockwise brute force.
+    """Exact nearest neighbours, by a tree, or with many features by all distances, in blocks.
 
     Parameters
     ----------
@@ -239,16 +243,25 @@ class ExactSearch(Search):
         self.n_neighbors = n_neighbors
 
     def _index(self, X: np.ndarray) -> None:
-        from sklearn.neighbors import NearestNeighbors
+        self._center = exact_center(X)  # all distances are |x|^2 - 2 <x, y> + |y|^2
+        self._searcher: Any
+        if X.shape[1] <= _TREE_FEATURES:
+            from scipy.spatial import KDTree
 
-        # brute force computes |x|^2 - 2 <x, y> + |y|^2
-        self._center = exact_center(X)
-        self._searcher = NearestNeighbors().fit(X - self._center)
+            self._searcher = KDTree(X - self._center)
+        else:
+            from sklearn.neighbors import NearestNeighbors
+
+            self._searcher = NearestNeighbors(algorithm="brute").fit(X - self._center)
         self.recall_ = 1.0
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
+        X = X - self._center
+        if X.shape[1] <= _TREE_FEATURES:  # which takes points at an infinite distance for none
+            near = np.clip(X.astype(np.float64), -_FARTHEST, _FARTHEST)
+            return self._searcher.query(near, np.arange(1, k + 1))[1]
         with _compiled.loops.openmp_for(X.size * self._searcher.n_samples_fit_):
-            return self._searcher.kneighbors(X - self._center, n_neighbors=k, return_distance=False)
+            return self._searcher.kneighbors(X, n_neighbors=k, return_distance=False)
 
 
 def _of_type(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
