@@ -7,6 +7,7 @@ import json
 import pytest
 
 from diffclass.command_line.main import run
+from diffclass.exceptions import DataError
 
 
 @pytest.fixture
@@ -51,3 +52,22 @@ def fails(folder, capsys):
 
 def _refuse(constant):
     raise AssertionError(f"{constant} in a report")
+
+
+@pytest.fixture
+def said_of():
+    """Return a function that says what a writer says where no file may exceed a limit."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def said(limit, write, path, *arguments, **options):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+        try:
+            write(path, *arguments, **options)
+        except DataError as error:
+            return str(error)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        return ""
+
+    return said

@@ -6,6 +6,8 @@ or X; ``obsp`` has graphs. Files of versions before 0.7 are read as a whole.
 
 from __future__ import annotations
 
+import os
+import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -90,6 +92,16 @@ def read_graph(path: Path, name: str) -> Any:
 
 def write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.ndarray]) -> None:
     """Write columns into ``obs`` and matrices into ``obsm`` of a file that exists."""
+    try:
+        _write_columns(path, columns, matrices)
+    except RuntimeError as error:  # of HDF5, which names the system's error in its text
+        number = re.search(r"errno = (\d+)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+
+
+def _write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.ndarray]) -> None:
     h5py = require("h5py", extra=EXTRA)
     elements = require("anndata.io", extra=EXTRA)
     with h5py.File(path, "r") as file:

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,10 @@ def write_rows(
         ids = _id_name(table)
         if ending == ".npy":
             first = next(iter(columns.values())) if matrix is None else matrix
-            np.save(temporary, _flat(first), allow_pickle=False)
+            with temporary.open("wb") as file:
+                # into a file as such NumPy writes around Python, which would tell of a full disk
+                only_write: Any = SimpleNamespace(write=file.write)
+                np.lib.format.write_array(only_write, _flat(first), allow_pickle=False)
         elif ending == ".npz":
             arrays = {name: _flat(values) for name, values in columns.items()}
             made: dict[str, Any] = {ids: _flat(table.ids, check=check_text), **arrays}

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass_tables import evaluate_rows
+from diffclass_tables import evaluate_rows, write_rows
 from diffclass_tables.io import open_table, read_row_labels
 
 from .writers import read_csv, write_csv, write_table
@@ -217,3 +217,21 @@ def test_classes_that_are_called_otherwise_are_no_map_without_a_right_row():
     truth[3] = "oak"  # one name is common: all that is wrong may be wrong
     assert evaluate_rows(found, truth).scores.overall_accuracy == 0.25
     assert evaluate_rows(np.full(4, None), truth).scores.overall_accuracy == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of HDF5
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".csv", ".parquet", ".feather", ".h5ad"])
+def test_results_are_whole_or_not_there(ending, rows, tmp_path, said_of):
+    name = "cells.h5ad" if ending == ".h5ad" else "points.npy"
+    write_table(name, rows[0])
+    table = open_table(name)
+    folder = tmp_path / "results"
+    folder.mkdir()
+    path, found = folder / f"out{ending}", {"score": np.arange(120.0)}
+    write_rows(path, table, found)
+    size = path.stat().st_size
+    path.unlink()
+    for limit in (1, size // 2, size - 100, size - 1, size):
+        said = said_of(limit, write_rows, path, table, found)
+        assert (f"out{ending}: no room left on its disk" in said) == (limit < size)
+        assert list(folder.iterdir()) == ([] if said else [path])

@@ -137,23 +137,9 @@ def test_large_strips_of_a_geotiff_are_written_once(tmp_path, rng):
     assert (tmp_path / "m.tif").stat().st_size < values.nbytes * 1.05
 
 
-def said_of(limit, write, path, *arguments, **options):
-    """What is said where no file may have more bytes than the limit."""
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        write(path, *arguments, **options)
-    except DataError as error:
-        return str(error)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    return ""
-
-
 @pytest.mark.parametrize("is_large", [False, True])
 @pytest.mark.parametrize("limit", [1, 1_000, 8_000, 16_000, 1_000_000])
-def test_a_geotiff_is_whole_or_not_there(tmp_path, rng, monkeypatch, limit, is_large):
+def test_a_geotiff_is_whole_or_not_there(tmp_path, rng, monkeypatch, said_of, limit, is_large):
     """GDAL says nothing of blocks that it cannot write when it closes the file."""
     if is_large:
         monkeypatch.setattr(geotiff_writer, "LARGEST_PLAIN", 20)
@@ -167,7 +153,7 @@ def test_a_geotiff_is_whole_or_not_there(tmp_path, rng, monkeypatch, limit, is_l
 
 
 @pytest.mark.parametrize("name", ["m.gpkg", "m.geojson"])
-def test_polygons_are_whole_or_not_there(tmp_path, rng, name):
+def test_polygons_are_whole_or_not_there(tmp_path, rng, said_of, name):
     ids, table = rng.integers(1, 3, (20, 20)).astype(np.uint8), ClassTable.from_ids([1, 2])
     place = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
     write_class_map(tmp_path / name, ids, table, map_info=place)
