@@ -169,8 +169,10 @@ def test_points_that_underflow_are_filled(tau, tmp_path):
     assert_same(found, expected)
 
 
-@pytest.mark.parametrize("name", ["moons", "digits"])
-def test_labels_held_out_by_folds_say_what_they_say_in_memory(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "prior"), [("moons", None), ("digits", None), ("blobs", ([0.36, 0, 0], [0.4, 1, 1]))]
+)
+def test_labels_held_out_by_folds_say_what_they_say_in_memory(name, prior, tmp_path, monkeypatch):
     """In memory, too many labels for a column each are held out by folds too."""
     monkeypatch.setattr(held_out_labels, "_MOST_COLUMNS", 0)
     operator, y = GRAPHS[name]()
@@ -179,8 +181,9 @@ def test_labels_held_out_by_folds_say_what_they_say_in_memory(name, tmp_path, mo
     groups = np.full(len(y), -1)
     groups[labels.points[np.argsort(labels.codes, kind="stable")]] = pairs
     labels = Labels.of(y, groups=groups)
-    rules = DiffusionRules.of(labels, label_mode="absorbing", tau=32)
+    rules = DiffusionRules.of(labels, label_mode="absorbing", tau=32, class_prior=prior)
     found = diffuse_in_blocks(cut_into(operator, 3, tmp_path), labels, rules)
+    assert (np.ptp(found.class_weight) > 0) == (prior is not None)
     calibration = calibrate_in_blocks(found, labels, SerialEngine())
     expected = calibrate(operator, labels, diffuse(operator, labels, rules))
     assert calibration.n_held_out == expected.n_held_out
