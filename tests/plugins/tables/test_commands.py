@@ -112,7 +112,7 @@ def test_clusters_agree_with_classes(rows, works):
 
 
 def test_clusters_are_called_as_the_classes_that_some_rows_have(rows, capsys):
-    X, truth = rows
+    truth = rows[1]
     write_csv("some.csv", {"row": range(120), "class": [*truth[:90], *[""] * 30]})
     words = ("cluster", "points.npy", "-o", "k.csv", "--truth=some.csv", "-k", "3")
     said = text_of(capsys, *words)
