@@ -173,7 +173,7 @@ def check_positive(value: Any, name: str, *, integer: bool = False, zero: bool =
     kind = Integral if integer else Real
     bound = "at least 0" if zero else "above 0"
     good = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
-    if not (good and np.isfinite(value) and (value > 0 or (zero and value == 0))):
+    if not (good and value < np.inf and (value > 0 or (zero and value == 0))):
         what = "a whole number" if integer else "a number"
         raise ParameterError(f"{name} = {value!r}; it has to be {what} {bound}")
     return value

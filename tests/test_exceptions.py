@@ -25,6 +25,7 @@ from diffclass import (
     markov_operator,
 )
 from diffclass.blocks import BlockClassifier
+from diffclass.exceptions import ParameterError
 from diffclass.kernels import Directed, LocalDiscriminant, SharedNeighbors
 from diffclass.spectral import leading_eigenpairs, nystrom
 
@@ -94,3 +95,9 @@ def test_a_filter_turns_a_warning_into_an_error():
         warnings.simplefilter("error", UnreachedWarning)
         with pytest.raises(UnreachedWarning, match="no label reaches"):
             DiffusionClassifier().fit(X, FAR)
+
+
+@pytest.mark.parametrize("value", [2**70, 10**400, -(2**70), float("inf"), float("nan")])
+def test_numbers_without_measure_are_refused_or_bounded(value):
+    with pytest.raises(ParameterError, match="n_components"):
+        DiffusionMap(value).fit(X)

@@ -47,7 +47,7 @@ def diffusion_wavelets(
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        Of n distinct points; equal ones have one value.
     accuracy : float, default=1e-6
         1e-12 to 0.1: functions of a cell that a power shrinks to less, of norm 1 in the weights pi,
         are left out. The error of A^t f is of this order.
@@ -277,7 +277,8 @@ class DiffusionWavelets:
         columns = np.asarray(f, dtype=np.float64)
         if columns.ndim not in (1, 2) or len(columns) != len(self):
             raise ParameterError(
-                f"the functions have shape {columns.shape}; there are {len(self)} points"
+                f"the functions have shape {columns.shape}; there are {len(self)} distinct points "
+                "(operator.nodes.means leads to their values, operator.at_points back)"
             )
         return columns.reshape(len(self), -1)
 

@@ -189,7 +189,7 @@ def test_bad_input():
             diffusion_wavelets(operator, accuracy=accuracy)
     with pytest.raises(ParameterError, match="loosen accuracy"):
         diffusion_wavelets(operator, max_entries=1000)
-    with pytest.raises(ParameterError, match="60 points"):
+    with pytest.raises(ParameterError, match="60 distinct points"):
         found.apply(np.zeros(61))
     with pytest.raises(ParameterError, match="n_steps"):
         found.apply(np.zeros(60), -1)
