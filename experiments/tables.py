@@ -81,6 +81,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "accuracy-with-sizes": lambda: paired_table.sized_table(_all_runs()),
     "joined-features": lambda: paired_table.joined_table(_all_runs()),
     "leads": lambda: paired_table.leads(_all_runs()),
+    "shortfalls": lambda: paired_table.shortfalls(_all_runs()),
     "accuracy-best-and-worst": lambda: paired_table.best_and_worst(_runs(), 4),
     "goals": lambda: paired_table.goals(_runs()),
     "kernels": lambda: kernels_ablation.table(read_rows("coifman_2005/kernels_ablation.csv")),

@@ -48,7 +48,7 @@ from experiments.few_labels.methods import (
     OURS_SIZED,
     Setting,
 )
-from experiments.few_labels.paired_table import leads, sized_table, table
+from experiments.few_labels.paired_table import leads, shortfalls, sized_table, table
 from experiments.few_labels.runs import Key, Results
 from experiments.problems import PROBLEMS, REAL, Problem, problem_of
 
@@ -303,7 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 results = Results(folder / file)
                 run(names, methods, results, peer=peer, quick=options.quick)
                 runs |= results.runs
-    for lines in (table(runs), sized_table(runs), leads(runs)):
+    for lines in (table(runs), sized_table(runs), leads(runs), shortfalls(runs)):
         print("\n".join(lines), end="\n\n")
 
 

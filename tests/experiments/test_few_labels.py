@@ -28,7 +28,14 @@ from experiments.few_labels.draws import WAYS, drawn, proportional_shares, renam
 from experiments.few_labels.families import FAMILIES, Family
 from experiments.few_labels.graph_peers import METHODS as PEERS
 from experiments.few_labels.methods import METHODS, OF_POINTS, Setting, support_vectors
-from experiments.few_labels.paired_table import joined_table, leads, paired, sized_table, table
+from experiments.few_labels.paired_table import (
+    joined_table,
+    leads,
+    paired,
+    shortfalls,
+    sized_table,
+    table,
+)
 from experiments.problems import (
     CHOOSING,
     DATA,
@@ -256,6 +263,26 @@ def test_leads_count_rows_by_half_and_way_of_drawing():
         ["choosing", "families", "equal", "1", "0", "0", "1", "moons, 1 per class: -20.0"],
         ["choosing", "real", "equal", "2", "1", "1", "0", "-"],
         ["reporting", "real", "equal", "1", "0", "1", "0", "-"],
+    ]
+
+
+def test_shortfalls_are_those_of_each_method_behind_the_best_of_the_others():
+    rows = {}
+    for problem, budget, means in (
+        ("digits", 5, {"default": 0.9, "SVM": 0.8, "1-NN": 0.895}),
+        ("moons", 10, {"default": 0.7, "SVM": 0.8}),
+        ("moons", 3, {"default": 0.2, "SVM": 0.8}),  # too few labels
+        ("Cora", 5, {"default": 0.5, "GL Poisson, own graph": 0.9}),  # a graph alone
+    ):
+        for seed, by in enumerate((-0.1, 0.1)):
+            rows |= {
+                (problem, "equal", budget, seed, name): one + by for name, one in means.items()
+            }
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shortfalls(rows)[2:]]
+    assert lines == [
+        ["default", "2", "1", "5.0", "10.0"],
+        ["SVM", "2", "1", "5.0", "10.0"],
+        ["1-NN", "1", "0", "0.5", "0.5"],
     ]
 
 
