@@ -200,21 +200,16 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     >>> scores.overall_accuracy, round(scores.average_accuracy, 3), scores.kappa
     (0.75, 0.833, 0.5)
     """
-    from sklearn.metrics import cohen_kappa_score, confusion_matrix
-
-    classes, codes = common_codes(truth, predicted)
-    labels = np.arange(len(classes))
-    if len(classes) > 1:
-        confusion = confusion_matrix(*codes, labels=labels)
-        kappa = cohen_kappa_score(*codes, labels=labels)
-    else:  # chance alone gives full agreement; scikit-learn warns of a single class
-        confusion, kappa = np.array([[len(codes[0])]]), np.nan
+    classes, (true, found) = common_codes(truth, predicted)
+    k, n = len(classes), len(true)
+    confusion = np.bincount(true * k + found, minlength=k * k).reshape(k, k)
     n_true = confusion.sum(axis=1)
-    occurs = n_true > 0
+    occurs, agreed = n_true > 0, float(confusion.trace() / n)
+    by_chance = float(n_true @ confusion.sum(axis=0)) / n**2
     return Scores(
-        overall_accuracy=float(confusion.trace() / len(codes[0])),
+        overall_accuracy=agreed,
         average_accuracy=float((confusion.diagonal()[occurs] / n_true[occurs]).mean()),
-        kappa=float(kappa),
+        kappa=(agreed - by_chance) / (1 - by_chance) if by_chance < 1 else np.nan,
         classes=classes,
         confusion=confusion,
     )
