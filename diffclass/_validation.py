@@ -155,7 +155,7 @@ def check_graph(graph: Graph, *, name: str) -> sp.csr_array:
 
 
 def check_affinity(affinity: Graph) -> sp.csr_array:
-    """Return a symmetric, non-negative CSR affinity."""
+    """Return a symmetric, non-negative CSR affinity, whose squares its type can hold."""
     matrix = check_graph(affinity, name="affinity")
     difference = abs(matrix - matrix.T)
     largest = matrix.data.max(initial=0)
@@ -164,6 +164,12 @@ def check_affinity(affinity: Graph) -> sp.csr_array:
         raise DataError(
             f"affinity is not symmetric (|K - K^T| up to {difference.data.max():.3g}); "
             "use (K + K.T) / 2 or K.maximum(K.T)"
+        )
+    limits = np.finfo(matrix.dtype)
+    if largest and not limits.tiny**0.5 <= largest <= limits.max**0.5:
+        raise DataError(
+            f"affinity has values up to {largest:.3g}, whose squares {matrix.dtype} cannot hold; "
+            "divide it by its largest value: the unit of affinities does not matter"
         )
     return matrix
 

@@ -224,10 +224,10 @@ def test_a_profile_that_ends_cuts_the_graph():
 
 
 def test_weights_too_small_to_invert():
-    K = np.array([[0, 1e-41], [1e-41, 0]], dtype=np.float32)
-    A = MarkovOperator.from_affinity(sp.csr_array(K))
-    assert np.isfinite(A.apply([1, 2], 3)).all()
-    np.testing.assert_allclose(A @ [1, 1], 1)
+    K = sp.block_diag([[[0, weight], [weight, 0]] for weight in (1e-41, 1)], format="csr")
+    A = MarkovOperator.from_affinity(K.astype(np.float32))
+    assert np.isfinite(A.apply([1, 2, 3, 4], 3)).all()
+    np.testing.assert_allclose(A @ np.ones(4), 1)
 
 
 # --- arrays of every kind
@@ -444,3 +444,17 @@ def test_markov_operator_is_neighbors_kernel_and_normalisation(rng):
     K = naive.gaussian(distances, mask, 0.8)
     A = markov_operator(X, n_neighbors=6, kernel=Gaussian(bandwidth=0.8), alpha=1)
     np.testing.assert_allclose(A @ np.eye(50), naive.markov_matrix(K, 1), atol=1e-13)
+
+
+@pytest.mark.parametrize("alpha", [0, 1])
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize(("dtype", "near", "far"), [(np.float32, 55, 90), (np.float64, 480, 700)])
+def test_the_unit_of_affinities_does_not_matter(rng, dtype, near, far, sign, alpha):
+    K, f = random_affinity(rng).astype(dtype), rng.normal(size=40)
+
+    def walk(exponent):
+        return MarkovOperator.from_affinity(sp.csr_array(np.ldexp(K, exponent)), alpha=alpha)
+
+    np.testing.assert_allclose(walk(sign * near) @ f, walk(0) @ f, rtol=1e-4, atol=1e-6)
+    with pytest.raises(DataError, match="divide it by its largest value"):
+        walk(sign * far)
