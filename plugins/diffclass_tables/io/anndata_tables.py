@@ -6,8 +6,8 @@ or X; ``obsp`` has graphs. Files of versions before 0.7 are read as a whole.
 
 from __future__ import annotations
 
+import errno
 import os
-import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,6 +37,7 @@ ATTRIBUTES = Attributes(
     left_out={"highly_variable of var": "which columns of X are features"},
 )  # fmt: skip
 _CHOSEN = "highly_variable"
+_MARGIN = 2**20  # bytes for what HDF5 writes beside values
 _USUAL = "X_pca"  # what scanpy looks for neighbours in
 
 
@@ -92,36 +93,44 @@ def read_graph(path: Path, name: str) -> Any:
 
 def write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.ndarray]) -> None:
     """Write columns into ``obs`` and matrices into ``obsm`` of a file that exists."""
-    try:
-        _write_columns(path, columns, matrices)
-    except RuntimeError as error:  # of HDF5, which names the system's error in its text
-        number = re.search(r"errno = (\d+)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
-
-
-def _write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.ndarray]) -> None:
     h5py = require("h5py", extra=EXTRA)
     elements = require("anndata.io", extra=EXTRA)
+    n_bytes = _MARGIN + sum(values.nbytes for values in matrices.values())
     with h5py.File(path, "r") as file:
         is_old = _is_old(h5py, file)
-    if is_old:
+        obs = None if is_old else elements.read_elem(file["obs"])
+    if obs is None:
         data = _read_old(path)
         data.obs = data.obs.assign(**columns)
         data.obsm.update(matrices)
+        _take_room(path, n_bytes + int(data.obs.memory_usage(deep=True).sum()))
         data.write_h5ad(path)
         return
+    for name, values in columns.items():
+        obs[name] = values
+    _take_room(path, n_bytes + int(obs.memory_usage(deep=True).sum()))
     with h5py.File(path, "r+") as file:
-        obs = elements.read_elem(file["obs"])
-        for name, values in columns.items():
-            obs[name] = values
         del file["obs"]
         elements.write_elem(file, "obs", obs)
         for name, values in matrices.items():
             if f"obsm/{name}" in file:
                 del file[f"obsm/{name}"]
             elements.write_elem(file.require_group("obsm"), name, values)
+
+
+def _take_room(path: Path, n_bytes: int) -> None:
+    """Raise the system's error unless a file can grow by so much.
+
+    HDF5 survives no full disk: what it could not write ends the process when it is closed.
+    """
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with path.open("r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size + n_bytes)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # not every system can tell
+                raise
 
 
 def _elements(path: Path, names: tuple[str | None, ...]) -> dict[str, Any]:
