@@ -14,7 +14,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, is_full
 
-__all__ = ["create_mapped", "map_under", "release_pages"]
+__all__ = ["create_mapped", "map_under", "release_pages", "reserve"]
 
 _SHARED = ("r", "r+", "w+")
 
@@ -33,7 +33,7 @@ def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: A
     place = Path(path)
     try:
         array = np.lib.format.open_memmap(place, mode="w+", dtype=dtype, shape=shape)
-        _reserve(place)
+        reserve(place, place.stat().st_size)
     except OSError as error:
         if not is_full(error):
             raise
@@ -46,13 +46,13 @@ def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: A
     return array
 
 
-def _reserve(path: Path) -> None:
-    """Allocate the blocks of a file that has its length."""
+def reserve(path: Path, n_bytes: int) -> None:
+    """Allocate the blocks of a file up to a length, or raise the system's error of a full disk."""
     if not hasattr(os, "posix_fallocate"):
         return
     with path.open("r+b") as stream:
         try:
-            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+            os.posix_fallocate(stream.fileno(), 0, n_bytes)
         except OSError as error:
             if is_full(error):
                 raise

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.relabel.driver.browser import Tab, chromium
+from experiments.relabel.driver.processes import MAIN
 
-MAIN = "from diffclass.command_line.start import main; main()"
 FIRST_SIZE = 3  # of the brush, in pixels, when the page opens
 
 

@@ -6,8 +6,6 @@ or X; ``obsp`` has graphs. Files of versions before 0.7 are read as a whole.
 
 from __future__ import annotations
 
-import errno
-import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +16,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.system.attributes import Attributes, say_unused
 from diffclass.system.libraries import require
+from diffclass.system.mapped_files import reserve
 from diffclass_tables.io.tables import (
     INDEX,
     Table,
@@ -95,7 +94,8 @@ def write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.nd
     """Write columns into ``obs`` and matrices into ``obsm`` of a file that exists."""
     h5py = require("h5py", extra=EXTRA)
     elements = require("anndata.io", extra=EXTRA)
-    n_bytes = _MARGIN + sum(values.nbytes for values in matrices.values())
+    # a full disk is told before: HDF5 survives none, and would end the process later
+    n_bytes = path.stat().st_size + _MARGIN + sum(values.nbytes for values in matrices.values())
     with h5py.File(path, "r") as file:
         is_old = _is_old(h5py, file)
         obs = None if is_old else elements.read_elem(file["obs"])
@@ -103,12 +103,12 @@ def write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.nd
         data = _read_old(path)
         data.obs = data.obs.assign(**columns)
         data.obsm.update(matrices)
-        _take_room(path, n_bytes + int(data.obs.memory_usage(deep=True).sum()))
+        reserve(path, n_bytes + int(data.obs.memory_usage(deep=True).sum()))
         data.write_h5ad(path)
         return
     for name, values in columns.items():
         obs[name] = values
-    _take_room(path, n_bytes + int(obs.memory_usage(deep=True).sum()))
+    reserve(path, n_bytes + int(obs.memory_usage(deep=True).sum()))
     with h5py.File(path, "r+") as file:
         del file["obs"]
         elements.write_elem(file, "obs", obs)
@@ -116,21 +116,6 @@ def write_columns(path: Path, columns: dict[str, Any], matrices: dict[str, np.nd
             if f"obsm/{name}" in file:
                 del file[f"obsm/{name}"]
             elements.write_elem(file.require_group("obsm"), name, values)
-
-
-def _take_room(path: Path, n_bytes: int) -> None:
-    """Raise the system's error unless a file can grow by so much.
-
-    HDF5 survives no full disk: what it could not write ends the process when it is closed.
-    """
-    if not hasattr(os, "posix_fallocate"):
-        return
-    with path.open("r+b") as file:
-        try:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size + n_bytes)
-        except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # not every system can tell
-                raise
 
 
 def _elements(path: Path, names: tuple[str | None, ...]) -> dict[str, Any]:
