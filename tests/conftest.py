@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -45,6 +46,19 @@ def shared_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], AbstractContex
 def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Programs keep their state in a temporary folder instead of the user's."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(autouse=True)
+def process_as_it_was() -> Iterator[None]:
+    """Every test leaves the process as it found it: which test follows in it is chance."""
+    before = _of_the_process()
+    yield
+    assert _of_the_process() == before, "put back what this test has changed (see monkeypatch)"
+
+
+def _of_the_process() -> tuple[list[str], str, dict[str, str]]:
+    variables = {name: text for name, text in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    return [*sys.path], str(Path.cwd()), variables
 
 
 @pytest.fixture(scope="session")

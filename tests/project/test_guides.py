@@ -14,6 +14,8 @@ import importlib.util
 import multiprocessing
 import re
 import shlex
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib as mpl
@@ -22,6 +24,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
+from diffclass.system import extensions
 
 from ..plugins.relabel.typed import serve_typed
 
@@ -53,9 +56,27 @@ def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONWARNINGS", "error::UserWarning")  # as in notebooks
     mpl.use("agg")
-    follow(guide)
-    plt.close("all")
+    with nothing_left_behind():
+        follow(guide)
     capsys.readouterr()
+
+
+@contextmanager
+def nothing_left_behind():
+    """Give the process back as it was: a guide adds to the path, imports from it and lists parts."""
+    path, modules = [*sys.path], {*sys.modules}
+    try:
+        with mpl.rc_context():
+            yield
+    finally:
+        plt.close("all")
+        added = [entry for entry in sys.path if entry not in path]
+        sys.path[:] = path
+        for name in {*sys.modules} - modules:
+            origin = getattr(sys.modules[name], "__file__", None) or ""
+            if any(Path(origin).is_relative_to(entry) for entry in added):
+                del sys.modules[name]
+        extensions._points.cache_clear()
 
 
 @pytest.mark.slow
