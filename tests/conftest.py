@@ -51,14 +51,12 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(autouse=True)
 def process_as_it_was() -> Iterator[None]:
     """Every test leaves the process as it found it: which test follows in it is chance."""
-    before = _of_the_process()
+    path, folder, variables = [*sys.path], Path.cwd(), dict(os.environ)
     yield
-    assert _of_the_process() == before, "put back what this test has changed (see monkeypatch)"
-
-
-def _of_the_process() -> tuple[list[str], str, dict[str, str]]:
-    variables = {name: text for name, text in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-    return [*sys.path], str(Path.cwd()), variables
+    left = [*sys.path], Path.cwd(), {name: os.environ.get(name) for name in variables}
+    left[2]["PYTEST_CURRENT_TEST"] = variables["PYTEST_CURRENT_TEST"]
+    # further variables are set by libraries when they are imported
+    assert left == (path, folder, variables), "put back what this test changed (see monkeypatch)"
 
 
 @pytest.fixture(scope="session")

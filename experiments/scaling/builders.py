@@ -3,14 +3,14 @@
     python -m experiments.scaling.builders FOLDER
 
 A scene of 600 x 600 pixels (`experiments.scaling.make_large_scene`, made in FOLDER unless it is
-there) becomes a map and probabilities; the workers of a scheduler on this machine build and walk.
-(Local workers, `--workers 2`, would need more memory than the whole graph in that of one process,
-and are not started; they took 67 processor seconds for 51 of one process.) Blocks have 90,000
-pixels in every run. One row per run goes to builders.csv: processor seconds and bytes written by
-all processes of the run, as seen five times a second, the largest sum of their memory (proportional
-set sizes), and the share of the pixels that have the class of the first run. Processes load
-compiled loops that earlier runs have made; seconds by the clock are not told, for they are those of
-the machine.
+there) becomes a map and probabilities; 1, 2 and 4 workers of a scheduler on this machine build and
+walk. (Local workers, `--workers 2`, would need more memory than the whole graph in that of one
+process, and are not started; they took 67 processor seconds for 51 of one process.) One row per run
+goes to builders.csv: processor seconds and bytes written by all processes of the run, as seen five
+times a second, what workers sent each other, the largest sum of the processes' memory (proportional
+set sizes), and the accuracy: blocks are smaller with more workers, which have two each, so graphs
+differ. Processes load compiled loops that earlier runs have made; seconds by the clock are not
+told, for they are those of the machine.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import psutil
+from distributed import Client
 
 from experiments.markdown import Row, markdown_table, write_rows
 from experiments.scaling.forecasts import scene_in
 
-SIDE, N_WORKERS = 600, 2
+SIDE = 600
 NAME = "scaling/builders.csv"
 OUTPUT = Path(__file__).with_name("builders.csv")
-RUNS = {
-    "one process": ("--memory=865763KB",),  # enough for blocks of 90,000 pixels, and no more
-    "two workers of a scheduler": ("--memory=1.2GB",),  # each, 60 % of its limit
-}
+MEMORY = "865763KB"  # enough for blocks of 90,000 pixels, and no more
+WORKER_MEMORY = "1.2GB"  # of each, 60 % of its limit
 CLASSIFY = "from diffclass.command_line.start import main; main()"
 
 
@@ -71,14 +71,14 @@ class Watch:
 
 
 @contextmanager
-def scheduler() -> Iterator[str]:
+def scheduler(n_workers: int) -> Iterator[str]:
     """Start a scheduler with workers, as a user would; yield its address."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "scheduler.json"
         command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
         worker = [
             sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard",
-            f"--nworkers={N_WORKERS}", "--nthreads=1", "--memory-limit=2GB",
+            f"--nworkers={n_workers}", "--nthreads=1", "--memory-limit=2GB",
             f"--local-directory={folder}", f"--scheduler-file={file}",
         ]  # fmt: skip
         command += ["--host=127.0.0.1", "--port=0", f"--scheduler-file={file}"]
@@ -93,8 +93,8 @@ def scheduler() -> Iterator[str]:
                 process.wait()
 
 
-def watched(place: Path, words: tuple[str, ...]) -> tuple[Watch, np.ndarray]:
-    """Classify the scene, and return what that used, and the map."""
+def watched(place: Path, words: tuple[str, ...]) -> dict[str, object]:
+    """Classify the scene, and return what that used, and how much of the map is right."""
     given = [
         "classify", "scene.img", "--labels", "labels.npy", "-o", "map.npy", "--overwrite", "-q",
         "--probability=probability.npy", *words,
@@ -105,29 +105,35 @@ def watched(place: Path, words: tuple[str, ...]) -> tuple[Watch, np.ndarray]:
         time.sleep(0.2)
     if run.returncode:
         raise SystemExit(f"classify {' '.join(words)} failed")
-    return watch, np.load(place / "map.npy")
+    is_right = np.load(place / "map.npy") == np.load(place / "truth.npy")
+    return watch.row() | {"accuracy": f"{is_right.mean():.4f}"}
 
 
 def compute(folder: Path) -> Iterator[dict[str, object]]:
     """Yield a row per run."""
-    place, first = scene_in(folder, SIDE), None
-    for name, words in RUNS.items():
-        if "scheduler" in name:
-            with scheduler() as address:
-                watch, found = watched(place, (*words, f"--workers={address}"))
-        else:
-            watch, found = watched(place, words)
-        first = found if first is None else first
-        yield {"run": name} | watch.row() | {"equal_share": f"{np.mean(found == first):.6f}"}
+    place = scene_in(folder, SIDE)
+    yield {"workers": "none"} | watched(place, (f"--memory={MEMORY}",)) | {"sent_gb": 0}
+    for n_workers in (1, 2, 4):
+        with scheduler(n_workers) as address:
+            words = (f"--memory={WORKER_MEMORY}", f"--workers={address}")
+            row = {"workers": n_workers} | watched(place, words)
+            with Client(address) as client:
+                sent = sum(client.run(sent_bytes).values())
+        yield row | {"sent_gb": f"{sent / 1e9:.2f}"}
+
+
+def sent_bytes(dask_worker: Any) -> int:
+    """Return what a worker has sent to the others."""
+    return dask_worker.transfer_outgoing_bytes_total
 
 
 def table(rows: list[Row]) -> list[str]:
     """Return the lines of the guide's table."""
-    head = ["run", "processor, s", "written, GB", "memory, GB", "equal pixels, %"]
-    columns = ("run", "processor_seconds", "written_gb", "peak_gb")
+    head = ["workers", "processor, s", "written, GB", "sent, GB", "memory, GB", "accuracy, %"]
+    columns = ("workers", "processor_seconds", "written_gb", "sent_gb", "peak_gb")
     return markdown_table(
         head,
-        [[*(row[c] for c in columns), f"{100 * float(row['equal_share']):.4g}"] for row in rows],
+        [[*(row[c] for c in columns), f"{100 * float(row['accuracy']):.1f}"] for row in rows],
     )
 
 

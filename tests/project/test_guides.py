@@ -63,7 +63,7 @@ def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
 
 @contextmanager
 def nothing_left_behind():
-    """Give the process back as it was: a guide adds to the path, imports from it and lists parts."""
+    """Give the process back as it was: guides add to the path, import from it and list parts."""
     path, modules = [*sys.path], {*sys.modules}
     try:
         with mpl.rc_context():
