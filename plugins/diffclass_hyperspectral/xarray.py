@@ -163,4 +163,4 @@ def _labels(labels: Any, grid: Scene | LabelImage, cube: Any, *, n_axes: int = 3
         return read_labels(labels.transpose(*own) if named_alike else labels, grid=grid)
     if isinstance(labels, str | os.PathLike):
         return read_labels(labels, grid=grid)
-    return LabelImage.from_array(np.asarray(labels))
+    return LabelImage.from_array(labels)

@@ -349,7 +349,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
 
 
 def _as_scene(X: Any) -> Scene:
-    return X if isinstance(X, Scene) else Scene.from_array(np.asarray(X))
+    return X if isinstance(X, Scene) else Scene.from_array(X)
 
 
 def _in_memory(shape: tuple[int, int]) -> np.ndarray:

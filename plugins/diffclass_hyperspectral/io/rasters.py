@@ -70,10 +70,22 @@ class ComputedRaster:
         return self._read_rows(rows)
 
 
+def unmasked(values: Any) -> np.ndarray:
+    """Return an array, NaN where a masked one is masked: what lies there is no measurement.
+
+    >>> unmasked(np.ma.masked_equal(np.array([3, 9], dtype=np.int16), 9)).tolist()
+    [3.0, nan]
+    """
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    kind = np.result_type(values.dtype, np.float32)  # a float that holds every value
+    return np.asarray(values.astype(kind).filled(np.nan))
+
+
 def as_raster(values: Any) -> Raster:
     """Return what can be read by rows as it is, anything else as an array."""
     is_raster = all(hasattr(values, name) for name in ("shape", "dtype", "__getitem__"))
-    return values if is_raster else np.asarray(values)
+    return values if is_raster and not np.ma.isMaskedArray(values) else unmasked(values)
 
 
 def cast(raster: Raster, dtype: DTypeLike, *, with_bands: bool = False) -> ComputedRaster:

@@ -26,7 +26,7 @@ from diffclass_hyperspectral.io.georeference import (
     georeference_of,
     map_info_of,
 )
-from diffclass_hyperspectral.io.rasters import BlockArray, row_blocks
+from diffclass_hyperspectral.io.rasters import BlockArray, row_blocks, unmasked
 from diffclass_hyperspectral.io.records import FileStamp
 from diffclass_hyperspectral.io.scenes.band_survey import LARGEST, BandSurvey, largest_of, of_bands
 from diffclass_hyperspectral.io.scenes.selection import chosen_bands, pixels_in
@@ -107,11 +107,11 @@ class Scene:
     ) -> Scene:
         """Make a scene from an array (rows, columns, bands); facts are other attributes of `Scene`.
 
-        ``path`` is what messages call it. `DataError`: it is no cube of real numbers, or no band is
-        good.
+        What is masked has no data. ``path`` is what messages call it. `DataError`: it is no cube of
+        real numbers, or no band is good.
         """
         place = place_of(path)
-        cube = data if isinstance(data, BlockArray) else np.asarray(data)
+        cube = data if isinstance(data, BlockArray) else unmasked(data)
         _check_cube(cube, place)
         mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
         if not mask.any():

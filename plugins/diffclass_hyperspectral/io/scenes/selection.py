@@ -17,7 +17,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.io.georeference import require_overlap, required_place, turned_box
 from diffclass_hyperspectral.io.labels import Grid, ids_on, is_vector, numbered_shapes
-from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
+from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, unmasked
 from diffclass_hyperspectral.io.readers import Contents, is_ignored, is_xarray, name_of, read_image
 
 _TERM = re.compile(r"(\d+(?:\.\d+)?)(?:\s*-\s*(\d+(?:\.\d+)?))?\s*(nm|um|\u00b5m|\u03bcm)?\Z", re.I)
@@ -167,7 +167,7 @@ def _not_zero(source: Any) -> tuple[Raster, tuple[str, ...] | None, Path]:
     if isinstance(source, str | os.PathLike) or is_xarray(source):
         path, contents = name_of(source), read_image(source, n_axes=2)
     else:
-        path, contents = Path("mask"), Contents(np.asarray(source), "array")
+        path, contents = Path("mask"), Contents(unmasked(source), "array")
     data = contents.data
     is_band = len(data.shape) in (2, 3) and data.shape[2:] in ((), (1,))
     if not is_band or data.dtype.kind not in "biuf":
