@@ -296,7 +296,8 @@ def load_model(path: str | os.PathLike[str]) -> SceneModel:
 def matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
     """Return, for each band of the model, the number of the scene's band that matches it.
 
-    A band matches if its centre is within half the distance to the model band's own neighbour.
+    A band matches if its centre is within half the distance to the model band's own neighbour; of
+    several bands of one wavelength, as where detectors overlap, the first matches the first.
     `DataError`: a band in use has no match, or counts differ and wavelengths are unknown.
     """
     bands = _matching_bands(model, scene)
@@ -321,7 +322,7 @@ def _matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
             )
         return np.arange(scene.n_bands)
     distances = np.abs(model.wavelengths[:, None] - scene.wavelengths[None, :])
-    nearest = distances.argmin(axis=1)
+    nearest = _nearest(model.wavelengths, distances)
     missing = used & (distances.min(axis=1) > _half_spacing(model.wavelengths))
     if missing.any():
         lacking = ", ".join(f"{w:.1f}" for w in model.wavelengths[missing][:5])
@@ -332,16 +333,24 @@ def _matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
     return nearest
 
 
+def _nearest(wavelengths: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return the scene's nearest band for each of the model's, by distances (model, scene)."""
+    nearest = distances.argmin(axis=1)
+    for i, own in enumerate(nearest):
+        rank = np.count_nonzero(wavelengths[:i] == wavelengths[i])
+        same = np.flatnonzero(distances[i] == distances[i, own])
+        nearest[i] = same[min(rank, len(same) - 1)]
+    return nearest
+
+
 def _half_spacing(wavelengths: np.ndarray) -> np.ndarray:
-    if len(wavelengths) < 2:
+    apart, which = np.unique(wavelengths, return_inverse=True)
+    if len(apart) < 2:
         return np.full(len(wavelengths), 1.0)
-    order = np.argsort(wavelengths)
-    gaps = np.diff(wavelengths[order])
+    gaps = np.diff(apart)
     nearest_gap = np.minimum(np.r_[gaps, np.inf], np.r_[np.inf, gaps])
-    half = np.empty(len(wavelengths))
     # half a band, plus a little for rounding in headers
-    half[order] = nearest_gap / 2 + 1e-6
-    return half
+    return (nearest_gap / 2 + 1e-6)[which]
 
 
 def _with_bands(scene: Scene, bands: np.ndarray) -> Scene:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from diffclass_hyperspectral import (
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
 from diffclass_hyperspectral.io.scenes import round_factor, unit_factor, value_levels
 from diffclass_hyperspectral.jobs.classification.classifying import apply_model
+from diffclass_hyperspectral.jobs.classification.models import matching_bands
 
 TISSUE = make_tissue_scene(48, 48, random_state=0)
 NM = np.linspace(450, 900, TISSUE.cube.shape[2])
@@ -223,6 +225,38 @@ def test_features_beyond_what_numbers_can_hold_are_refused(tmp_path):
         pytest.raises(DataError, match="its features by this model are beyond what numbers"),
     ):
         loaded.answers(scene_of())
+
+
+@given(
+    st.lists(st.sampled_from([400.0, 410.0, 425.0, 430.5, 455.0, 500.0]), min_size=1, max_size=12),
+    st.floats(-0.9, 0.9), st.data(),
+)  # fmt: skip
+def test_bands_of_one_wavelength_are_matched_in_their_order(wavelengths, share, data):
+    """Where detectors overlap, and where wavelengths are rounded, bands share one."""
+    own = np.array(wavelengths)
+    gaps = np.diff(np.unique(own))
+    shift = share * (gaps.min() if len(gaps) else 2.0) / 2
+    others = np.array(data.draw(st.permutations(range(len(own)))))
+    order = np.empty_like(others)  # any, but that bands of one wavelength stay in theirs
+    for value in np.unique(own):
+        places = own[others] == value
+        order[places] = np.sort(others[places])
+    model = SimpleNamespace(
+        wavelengths=own, features=SimpleNamespace(bands_=np.ones(len(own), dtype=bool))
+    )
+    scene = Scene.from_array(np.ones((1, 1, len(own))), wavelengths=(own + shift)[order])
+    np.testing.assert_array_equal(order[matching_bands(model, scene)], np.arange(len(own)))
+
+
+def test_a_model_on_its_own_scene_makes_its_map():
+    wavelengths = np.round(NM, -2)  # several bands have each
+    scene = Scene.from_array(TISSUE.cube, wavelengths=wavelengths)
+    classifier = DiffusionClassifier(random_state=0, tau=16)
+    found = classify_scene(scene, LabelImage.from_array(LABELS), classifier=classifier).result
+    np.testing.assert_array_equal(
+        apply_model(scene, found.model).class_map,
+        apply_model(Scene.from_array(TISSUE.cube), found.model).class_map,
+    )
 
 
 def test_bands_that_are_bad_in_the_other_scene(model):
