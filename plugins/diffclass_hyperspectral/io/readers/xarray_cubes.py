@@ -7,8 +7,9 @@ that stay in their file, are never read whole.
 ``x`` and ``y`` are centres of pixels, which count before a transform that is stated; uneven ones
 give no place on a map. The coordinate that ``grid_mapping`` names (by default ``spatial_ref``)
 holds the coordinate system. ``scale_factor``, ``add_offset`` and ``_FillValue`` count where they
-are attributes; where xarray has applied them they are part of the encoding. A coordinate of the
-bands called ``fwhm`` or ``bandwidth`` is their widths.
+are attributes; where xarray has applied them they are part of the encoding. So they do for
+coordinates, which may be packed too. A coordinate of the bands called ``fwhm`` or ``bandwidth`` is
+their widths.
 
 Source: CF conventions 1.11, sections 2.5.1, 4, 5.6 and 8.1; rioxarray, "CRS management".
 """
@@ -424,7 +425,9 @@ def _stored_type(array: Any) -> np.dtype[Any]:
     """Return the type of the values, unsigned where NetCDF-3 could only say so in an attribute."""
     is_unsigned = str(array.attrs.get("_Unsigned", "")).lower() == "true"
     signed = np.dtype(array.dtype)
-    return np.dtype(f"u{signed.itemsize}") if is_unsigned and signed.kind == "i" else signed
+    if not (is_unsigned and signed.kind == "i"):
+        return signed
+    return np.dtype(f"u{signed.itemsize}").newbyteorder(signed.byteorder)
 
 
 def _wavelength_coordinate(array: Any, band: Hashable) -> Any:
@@ -443,7 +446,7 @@ def _wavelengths(array: Any, band: Hashable) -> np.ndarray | None:
         named = [unit_in_name(text) for text in _names(array, band) or ()]
         found = [one for one in named if one is not None]
         return one_unit(found) if found and len(found) == len(named) else None
-    values = coordinate.to_numpy().astype(np.float64)
+    values = _unpacked(coordinate)
     if not np.isfinite(values).all() or values.min() <= 0:
         raise DataError(
             f"{name_of(array)}: the coordinate {coordinate.name!r} holds values that are no "
@@ -457,12 +460,22 @@ def _widths(array: Any, band: Hashable, wavelengths: np.ndarray | None) -> np.nd
     for name, coordinate in array.coords.items():
         if str(name).lower() in _WIDTHS and coordinate.dims == (band,) and stated is not None:
             return widths_in_nanometres(
-                coordinate.to_numpy(),
-                stated.to_numpy(),
+                _unpacked(coordinate) if coordinate.dtype.kind in "iuf" else None,
+                _unpacked(stated),
                 wavelengths,
                 unit=coordinate.attrs.get("units"),
             )
     return None
+
+
+def _unpacked(coordinate: Any) -> np.ndarray:
+    """Return the numbers of a coordinate in double precision, NaN where it has none."""
+    stored = coordinate.to_numpy().view(_stored_type(coordinate))
+    (gain,), (offset,) = (
+        _per_band(coordinate, names, d, 1) for names, d in ((_SCALES, 1.0), (_OFFSETS, 0.0))
+    )
+    values = stored.astype(np.float64) * gain + offset
+    return np.where(is_ignored(stored, _nodata(coordinate)), np.nan, values)
 
 
 def _good(array: Any, band: Hashable) -> np.ndarray | None:
@@ -523,7 +536,7 @@ def _centres(array: Any, dim: Hashable) -> np.ndarray | None:
     """Return the coordinates of a dimension, or None where it has no numbers."""
     if dim not in array.coords or array.coords[dim].dtype.kind not in "iuf":
         return None
-    return np.asarray(array.coords[dim].to_numpy().astype(np.float64))
+    return _unpacked(array.coords[dim])
 
 
 def _unevenness(dim: Hashable, values: np.ndarray | None) -> str | None:

@@ -57,6 +57,44 @@ def test_pictures_beside_a_cube_are_named_together(tmp_path):
         open_scene(path, variable="red,series")
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("kind", ["i1", "i2", "i4", "f4"])
+def test_packed_coordinates_are_places_and_wavelengths(tmp_path, ending, kind):
+    """As whole numbers with a scale and an offset, which xarray leaves to who reads them."""
+    rows, columns, bands = CUBE.shape
+    lines = {"y": (rows, 0, -30.0, 5.4e6), "x": (columns, 0, 30.0, 5e5),
+             "wavelength": (bands, 50, 10.0, -100.0), "fwhm": (bands, 4, 0.5, 6.0)}  # fmt: skip
+    packed = {
+        name: (
+            "wavelength" if name == "fwhm" else name,
+            np.arange(first, first + n).astype(kind),
+            {"scale_factor": gain, "add_offset": offset},
+        )
+        for name, (n, first, gain, offset) in lines.items()
+    }
+    cube = xr.DataArray(CUBE, packed, ("y", "x", "wavelength"), name="scene")
+    path = tmp_path / f"scene{ending}"
+    if ending == ".zarr":
+        cube.to_zarr(path, zarr_format=3, consolidated=False)
+    else:
+        cube.to_netcdf(path, engine="h5netcdf" if ending == ".nc" else "scipy")
+    scene = open_scene(path)
+    assert scene.georeference.transform == (30, 0, 499_985, 0, -30, 5_400_015)
+    np.testing.assert_array_equal(scene.wavelengths, 400 + 10.0 * np.arange(bands))
+    np.testing.assert_array_equal(scene.widths, 8 + 0.5 * np.arange(bands))
+    unpacked = open_scene(xr.decode_cf(cube.to_dataset())["scene"])
+    assert unpacked.georeference == scene.georeference
+    np.testing.assert_array_equal(unpacked.wavelengths, scene.wavelengths)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_unsigned_values_in_either_byte_order(order):
+    stored = np.arange(60, dtype=np.uint16).reshape(4, 5, 3) + 40_000
+    cube = xr.DataArray(stored.astype(f"{order}u2").view(f"{order}i2"), dims=("y", "x", "band"))
+    scene = open_scene(cube.assign_attrs(_Unsigned="true"))
+    np.testing.assert_array_equal(scene.spectra().reshape(4, 5, 3), stored)
+
+
 def test_times_that_are_taken_for_bands_are_told(tmp_path):
     path = written(tmp_path / "scene.nc", lst=CUBE.transpose(2, 0, 1))
     with pytest.warns(UserWarning, match=r"its dimension 'time' \(4\) is taken for bands"):
