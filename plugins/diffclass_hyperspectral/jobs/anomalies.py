@@ -177,6 +177,8 @@ def scene_anomalies(
 def _isolation(spectra: np.ndarray, random_state: int) -> np.ndarray:
     from sklearn.ensemble import IsolationForest
 
+    # scikit-learn takes features that differ by less than 1e-7 for constant ones
+    spectra = np.ldexp(spectra, -np.frexp(np.ptp(spectra, axis=0))[1])
     with stage("isolation forest"):
         return -IsolationForest(random_state=random_state).fit(spectra).score_samples(spectra)
 

@@ -74,6 +74,7 @@ def read_map_raster(path: Path) -> MapRaster:
     data = np.array(contents.data, dtype=np.float32)
     bands = data.reshape(*data.shape[:2], -1)
     bands[is_ignored(bands, contents.ignore_value)] = np.nan
+    bands /= np.float32(contents.scale_factor)
     return MapRaster(bands, contents.band_names, path)
 
 

@@ -85,6 +85,16 @@ def test_truth_gives_the_area_and_rx_beside_it(scene, works, method):
     assert report["highest"][0]["x"] == 500015 + 30 * report["highest"][0]["column"]
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_units_change_no_score(cube, method):
+    """Also where values differ by less than scikit-learn takes for the same."""
+    expected = scene_anomalies(Scene.from_array(cube.astype(np.float32)), method=method).scores
+    for exponent in (-100, -60, -30, -20, -10, 20, 50):
+        in_units = np.ldexp(cube.astype(np.float32), exponent)
+        found = scene_anomalies(Scene.from_array(in_units), method=method).scores
+        np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
 def test_the_report_for_people(scene, capsys):
     assert run(["anomaly", scene, "-o", "out.npy", "--truth", "truth.npy"]) == 0
     said = capsys.readouterr().out

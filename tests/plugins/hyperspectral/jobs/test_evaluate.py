@@ -20,8 +20,9 @@ from diffclass_hyperspectral.io.readers import read_library
 from diffclass_hyperspectral.jobs.classification import Cleanup
 from diffclass_hyperspectral.jobs.classification.classifying import hints_of
 from diffclass_hyperspectral.jobs.evaluation import probability_of_class
+from diffclass_hyperspectral.jobs.evaluation.maps_on_disk import read_map_raster
 
-from ..writers import save_envi
+from ..writers import UTM, save_envi
 
 NAMES = ["none", "nuclei", "cytoplasm", "stroma"]
 
@@ -92,6 +93,28 @@ def test_margins_and_posteriors(facts, files, tissue):
     assert first["n_points"] == has.sum()
     assert last["share"] == pytest.approx(0.25, abs=0.001)
     assert last["accuracy"] > first["accuracy"] + 0.1
+
+
+@pytest.mark.parametrize("gain", [1e-4, 0.5, 2.0])
+def test_scales_of_margins_count(tmp_path, gain):
+    """Margins may be whole numbers with the scale that their file states."""
+    rasterio = pytest.importorskip("rasterio")
+    stored = np.random.default_rng(0).integers(0, 10_000, (4, 5, 2)).astype(np.uint16)
+    stored[1, 2] = 65535
+    expected = np.where(stored == 65535, np.nan, stored * gain)
+    save_envi(
+        tmp_path,
+        stored,
+        metadata={"reflectance scale factor": 1 / gain, "data ignore value": 65535},
+    )
+    size = {"height": 4, "width": 5, "count": 2, "dtype": "uint16", "nodata": 65535}
+    with rasterio.open(
+        tmp_path / "scene.tif", "w", **size, crs=UTM.crs, transform=UTM.affine
+    ) as raster:
+        raster.write(stored.transpose(2, 0, 1))
+        raster.scales = (gain, gain)
+    for name in ("scene.hdr", "scene.tif"):
+        np.testing.assert_allclose(read_map_raster(tmp_path / name).bands, expected, rtol=1e-6)
 
 
 def test_areas(facts, files, tissue):
