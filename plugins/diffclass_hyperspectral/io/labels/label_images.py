@@ -230,8 +230,9 @@ def _check_ids(values: np.ndarray, path: Path, first_row: int) -> None:
             f"{path}: class id {values.min():g} at row {first_row + row}, column {column}; ids are "
             "1, 2, ... and 0 or -1 for unlabelled"
         )
-    if values.max() > np.iinfo(np.int32).max:
-        raise DataError(f"{path}: class id {values.max():g} is too large for a class number")
+    largest = float(values.max())  # which single precision may hold, and the limit may not
+    if largest > np.iinfo(np.int32).max:
+        raise DataError(f"{path}: class id {largest:g} is too large for a class number")
 
 
 def _table(ids: np.ndarray, contents: Contents) -> ClassTable:

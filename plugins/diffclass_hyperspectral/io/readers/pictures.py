@@ -41,6 +41,8 @@ def read_labels(path: Path) -> Contents:
                 ".tif, .img or .npy"
             )
         data, names = np.array(image), image.info.get(NAMES_KEY)
+        if image.mode == "L":  # pillow stretches grey values of fewer than eight bits to 255
+            data = data // (255 // (2 ** _bit_depth(path) - 1))
         return Contents(
             data.astype(np.uint8) if data.dtype == bool else data,
             "PNG",
@@ -48,6 +50,13 @@ def read_labels(path: Path) -> Contents:
             class_colors=colors_of(image.getpalette("RGB") or []) if image.mode == "P" else None,
             unused=LABELS.unused({**image.info, "transparency": _transparent(image)}),
         )
+
+
+def _bit_depth(path: Path) -> int:
+    """Return the bits of a value in a PNG, 8 in another kind of picture."""
+    with path.open("rb") as stream:
+        head = stream.read(25)
+    return head[24] if head[12:16] == b"IHDR" else 8
 
 
 def _transparent(image: Any) -> list[int]:
@@ -75,9 +84,15 @@ def read_photograph(path: Path, *, variable: str | None = None, n_axes: int = 3)
         upright = require("PIL.ImageOps").exif_transpose(image)
         is_grey = upright.mode in _GREY
         with_alpha = upright.mode in _ALPHA or "transparency" in upright.info
-        if upright.mode in ("I", "I;16", "I;16B", "F"):
-            return Contents(np.array(upright)[:, :, None], kind, band_names=("grey",))
         unused = PHOTOGRAPHS.unused(image.info)
+        if upright.mode in ("I", "I;16", "I;16B", "F"):
+            return Contents(
+                np.array(upright)[:, :, None],
+                kind,
+                ignore_value=upright.info.get("transparency"),
+                band_names=("grey",),
+                unused=unused,
+            )
         wanted = ("LA" if is_grey else "RGBA") if with_alpha else ("L" if is_grey else "RGB")
         values = np.array(upright.convert(wanted)).reshape(upright.height, upright.width, -1)
         if with_alpha:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import re
+import struct
+import warnings
+import zlib
 from functools import partial
 
 import numpy as np
@@ -96,6 +99,45 @@ def test_png_sixteen_bits_and_one(tmp_path):
     np.testing.assert_array_equal(read_labels(tmp_path / "deep.png").ids, ids)
     Image.fromarray(ids > 100).save(tmp_path / "mask.png")
     np.testing.assert_array_equal(read_labels(tmp_path / "mask.png").ids, ids > 100)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+@pytest.mark.parametrize("kind", [0, 3], ids=["grey", "palette"])
+def test_png_values_of_few_bits_are_ids(tmp_path, bits, kind):
+    """Written byte by byte: pillow writes none of them in grey, and reads them stretched."""
+    ids = np.random.default_rng(0).integers(0, 2**bits, (5, 8))
+    levels = np.arange(bits)[::-1]
+    rows = np.packbits((ids[..., None] >> levels & 1).astype(np.uint8).reshape(5, -1), axis=1)
+    parts = {
+        b"IHDR": struct.pack(">IIBBBBB", 8, 5, bits, kind, 0, 0, 0),
+        b"PLTE": bytes(3 * 2**bits),
+        b"IDAT": zlib.compress(np.pad(rows, ((0, 0), (1, 0))).tobytes()),
+        b"IEND": b"",
+    }
+    whole = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        for name, body in parts.items()
+        if kind or name != b"PLTE"
+    )
+    (tmp_path / "few.png").write_bytes(whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the largest number of a byte
+        np.testing.assert_array_equal(read_labels(tmp_path / "few.png").ids, ids)
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "u4", "i8", "u8"])
+def test_ids_of_any_type_are_read_or_refused(kind):
+    """Never another number: the limit, 2^31 - 1, is none of single precision."""
+    for number in (1, 2047, 65_504, 2**24, 2**31 - 1, 2**31, 2**32 - 1, 2**62):
+        largest = (np.finfo if kind[0] == "f" else np.iinfo)(kind).max
+        if number > float(largest):
+            continue
+        stored = np.full((1, 2), number).astype(kind)
+        if int(stored[0, 0]) < 2**31:
+            assert LabelImage.from_array(stored).ids.tolist() == [[int(stored[0, 0])] * 2]
+        else:
+            with pytest.raises(DataError, match="too large for a class number"):
+                LabelImage.from_array(stored)
 
 
 def test_a_colour_picture_holds_no_labels(tmp_path):

@@ -175,6 +175,13 @@ def test_transparent_pixels_of_a_png(tmp_path, grey):
     np.testing.assert_array_equal(scene.valid, ~HOLE)
 
 
+@pytest.mark.parametrize("kind", ["u1", "u2"])
+def test_a_grey_value_that_is_transparent(tmp_path, kind):
+    grey = np.arange(20).reshape(4, 5).astype(kind) * 12
+    Image.fromarray(grey).save(tmp_path / "grey.png", transparency=36)
+    np.testing.assert_array_equal(open_scene(tmp_path / "grey.png").valid, grey != 36)
+
+
 def test_a_jpeg_holds_no_labels(tmp_path):
     Image.fromarray(RGB[..., 0]).save(tmp_path / "labels.jpg")
     with pytest.raises(DataError, match="JPEG blurs"):
