@@ -34,7 +34,7 @@ from diffclass_hyperspectral.io.scenes import Scene
 
 _FLAT = 1e-5  # of a spectrum's length; below it what is left is rounding
 _MOST_PIXELS = 30_000  # for covariances: over a hundred times the bands
-_NOISE_FLOOR = 1e-6  # of the mean noise variance, so that a noiseless band cannot divide by zero
+_NOISE_FLOOR = 1e-6  # of a band's noise variance, so that one copied cannot divide by zero
 _LOST_SPREAD = 1e-4  # of unit spectra: distances change by a hundredth at most, on average
 _ROUNDING = 1e-12  # of squares of unit spectra, which are single
 _BLOCK_ROWS = 64
@@ -107,12 +107,19 @@ def noise_adjusted_directions(
     with threadpool_limits(1, user_api="blas"):  # matrices too small for threads to pay
         with stage("features: covariances"):
             mean, signal, noise = signal_and_noise(scene, bands)
-        n_bands = len(signal)
-        noise += _NOISE_FLOOR * np.trace(noise) / n_bands * np.eye(n_bands)
+        n_bands, units = len(signal), _units(signal, noise)
+        signal, noise = (one / np.outer(units, units) for one in (signal, noise))
+        noise += _NOISE_FLOOR * np.eye(n_bands)
         kept = [n_bands - min(n_components, n_bands), n_bands - 1]
         with stage("features: directions"):
             ratios, vectors = scipy.linalg.eigh(signal, noise, subset_by_index=kept)
-    return mean, vectors[:, ::-1], ratios[::-1]
+    return mean, vectors[:, ::-1] / units[:, None], ratios[::-1]
+
+
+def _units(signal: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return each band's deviation of noise, of signal where it has no noise."""
+    variances = np.where(np.diag(noise) > 0, np.diag(noise), np.diag(signal))
+    return np.sqrt(np.where(variances > 0, variances, 1))
 
 
 def unit_directions(
@@ -174,9 +181,10 @@ class Components:
     def picture(self) -> ComputedRaster:
         """Return the picture of the components, projected where it is read."""
         scene = self.scene
-        directions = self.directions.astype(np.float32)
+        with np.errstate(over="ignore"):  # found where they are written
+            directions = self.directions.astype(np.float32)
+            centre = None if self.mean is None else (self.mean @ self.directions).astype(np.float32)
         k = directions.shape[1]
-        centre = None if self.mean is None else (self.mean @ self.directions).astype(np.float32)
 
         def read(rows: slice) -> np.ndarray:
             spectra = with_direction(scene.spectra(rows, bands=self.bands), self.metric)
@@ -197,8 +205,8 @@ class Components:
             found = components[block][picture.valid[block]]
             if not np.isfinite(found).all():
                 raise DataError(
-                    f"{self.scene.path}: holds values near the largest of single precision; "
-                    "divide them by a scale factor"
+                    f"{self.scene.path}: holds values too large or too small for single "
+                    "precision; give them a scale factor"
                 )
             if is_unit:
                 found = unit_rows(found)

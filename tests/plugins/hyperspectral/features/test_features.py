@@ -45,6 +45,29 @@ def test_noise_has_unit_variance_in_every_component(cube):
     np.testing.assert_allclose(variance, 1, rtol=0.05)
 
 
+@pytest.mark.parametrize("spatial", [False, True])
+@pytest.mark.parametrize("decades", [1, 4, 8])
+def test_units_of_single_bands_change_nothing(cube, spatial, decades):
+    """Reflectances, counts and metres may be bands of one scene."""
+    gains = 10 ** np.random.default_rng(0).uniform(-decades, decades, cube.shape[2])
+    found, expected = (
+        SceneFeatures(5, spatial=spatial).fit_transform(one)
+        for one in ((cube * gains).astype(np.float32), cube)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-2)
+
+
+@pytest.mark.parametrize("exponent", range(-45, 19, 7))
+def test_units_change_nothing_or_are_refused(cube, exponent):
+    try:
+        found = SceneFeatures(5).fit_transform((cube * 10.0**exponent / 100).astype(np.float32))
+    except DataError as error:
+        assert exponent < -35
+        assert "too large or too small for single precision" in str(error)
+    else:
+        np.testing.assert_allclose(found, SceneFeatures(5).fit_transform(cube), atol=1e-2)
+
+
 def test_spatial_scales(cube):
     features = SceneFeatures(5, spatial=True, scales=(0, 1.5), field_power=0)
     points = features.fit_transform(cube)
