@@ -116,7 +116,7 @@ def read_bands(
             dict.fromkeys(text for band, one in pairs for text in (*band.unused, *one.unused))
         ),
     }
-    as_stored = {(repr(one.ignore_value), one.scale_factor) for one in found}
+    as_stored = {(repr(one.ignore_value), one.scale_factor, _precision(one)) for one in found}
     if not any(scales_of_all) and len(as_stored) == 1:
         first = found[0]
         data = _side_by_side(path, [one.data for one in found])
@@ -132,6 +132,12 @@ def read_bands(
     for band, scales in zip(bands, made, strict=True):
         scales.check(band.place)
     return Contents(_side_by_side(path, [one.data for one in found], made), **facts)
+
+
+def _precision(found: Contents) -> np.dtype[Any] | None:
+    """Return the type that the value for no data is rounded to, if it is."""
+    dtype: np.dtype[Any] = found.data.dtype
+    return None if found.ignore_value is None or dtype.kind != "f" else dtype
 
 
 def _scales_beside(band: Band, found: Contents) -> BandScales | None:

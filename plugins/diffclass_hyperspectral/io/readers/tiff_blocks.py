@@ -114,7 +114,7 @@ def _lazy(
     def read_rows(start: int, stop: int) -> np.ndarray:
         with opened(path) as source:
             window = ((start, stop), (0, source.width))
-            block = source.read(bands, window=window).transpose(1, 2, 0)
+            block = _read(source, bands, window)
             hidden = shown.hidden(source, window) if shown.masks else None
         values = block if scales is None else scales.apply(block)
         if hidden is not None:
@@ -134,6 +134,13 @@ def _lazy(
         path=path,
         step=raster.block_shapes[0][0],
     )
+
+
+def _read(source: Any, bands: list[int], window: Any) -> np.ndarray:
+    """Return bands of a window, in a type that holds them; a virtual raster may mix types."""
+    if len({source.dtypes[band - 1] for band in bands}) == 1:
+        return np.asarray(source.read(bands, window=window).transpose(1, 2, 0))
+    return np.stack([source.read(band, window=window) for band in bands], axis=-1)
 
 
 def map_info(raster: Any) -> MapInfo | None:
@@ -175,6 +182,10 @@ class Transparency:
             (None if np.isnan(other) else other) if value is None else value
             for value, other in zip(stated, given.tolist(), strict=True)
         ]
+        kinds = [np.dtype(raster.dtypes[band - 1]) for band in bands]
+        if len(set(kinds)) > 1:  # each in the precision of its band, as the values are
+            values = [value if value is None or kind.kind != "f" else float(kind.type(value))
+                      for value, kind in zip(values, kinds, strict=True)]  # fmt: skip
         differ = len({repr(value) for value in values}) > 1
         beside = (others or has_mask) and any(value is not None for value in values)
         nodata = np.array(values, dtype=float) if differ or beside else None

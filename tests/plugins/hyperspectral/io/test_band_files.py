@@ -49,6 +49,40 @@ def test_a_folder_is_a_scene(tmp_path):
     np.testing.assert_array_equal(scene.data[5:9], CUBE[5:9])
 
 
+@pytest.mark.parametrize("nodata", [None, 7, 0.1, -99.9, -3.4028234663852886e38, np.nan])
+@pytest.mark.parametrize("kinds", [("u1", "i2", "f4", "f8"), ("f8", "f4", "f8", "f4"), ("u2",) * 4])
+def test_bands_of_different_types(tmp_path, nodata, kinds):
+    """In a folder, and in the virtual raster that others make of it; each type rounds alike."""
+    values = np.random.default_rng(0).integers(8, 200, (*CUBE.shape[:2], 4))
+    hidden, bands, texts = np.zeros(CUBE.shape[:2], dtype=bool), [], []
+    (tmp_path / "scene").mkdir()
+    for k, kind in enumerate(kinds):
+        band = values[..., k].astype(kind)
+        is_stated = nodata is not None and (kind[0] == "f" or nodata == 7)
+        if is_stated:
+            band[k, 3], hidden[k, 3] = nodata, True
+        bands.append(band)
+        stated = {"nodata": nodata} if is_stated else {}
+        write_tiff(tmp_path / f"scene/B{k}.tif", band[..., None], **stated)
+        name = {"u1": "Byte", "i2": "Int16", "u2": "UInt16", "f4": "Float32", "f8": "Float64"}[kind]
+        no_data = f"<NoDataValue>{nodata!r}</NoDataValue>" if is_stated else ""
+        texts.append(
+            f'<VRTRasterBand dataType="{name}" band="{k + 1}">{no_data}<SimpleSource>'
+            f'<SourceFilename relativeToVRT="1">scene/B{k}.tif</SourceFilename>'
+            "<SourceBand>1</SourceBand></SimpleSource></VRTRasterBand>"
+        )
+    rows, columns = hidden.shape
+    size = f'rasterXSize="{columns}" rasterYSize="{rows}"'
+    place = "<SRS>EPSG:32633</SRS><GeoTransform>5e5, 30, 0, 5.4e6, 0, -30</GeoTransform>"
+    virtual = f"<VRTDataset {size}>{place}{''.join(texts)}</VRTDataset>"
+    (tmp_path / "scene.vrt").write_text(virtual)
+    for name in ("scene", "scene.vrt"):
+        scene = open_scene(tmp_path / name)
+        np.testing.assert_array_equal(scene.valid, ~hidden)
+        found = scene.spectra(bands=np.ones(4, dtype=bool)).reshape(*hidden.shape, 4)
+        np.testing.assert_array_equal(found[~hidden], np.stack(bands, axis=-1)[~hidden])
+
+
 def test_a_list_keeps_its_order_and_may_have_files_of_several_bands(tmp_path):
     files = write_bands(tmp_path)
     two = write_tiff(tmp_path / "two.tif", CUBE[..., :2])
