@@ -336,8 +336,8 @@ def _matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
 def _nearest(wavelengths: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """Return the scene's nearest band for each of the model's, by distances (model, scene)."""
     nearest = distances.argmin(axis=1)
-    for i, own in enumerate(nearest.tolist()):
-        rank = np.count_nonzero(wavelengths[:i] == wavelengths[i])
+    for i, own in enumerate(nearest):
+        rank = int(np.count_nonzero(wavelengths[:i] == wavelengths[i]))
         same = np.flatnonzero(distances[i] == distances[i, own])
         nearest[i] = same[min(rank, len(same) - 1)]
     return nearest
