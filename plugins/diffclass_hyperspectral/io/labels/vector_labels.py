@@ -201,15 +201,29 @@ def _transformed(features: _Features, target: Georeference) -> np.ndarray:
 
 
 def _turned(shapes: np.ndarray, target: Georeference, grid: Grid) -> np.ndarray:
-    """Return shapes moved by whole turns of longitude to where the grid lies, each by itself."""
+    """Return shapes moved by whole turns of longitude to where the grid lies."""
+    return turned_shapes(shapes, target.middle(grid.shape[:2]), target.crs)
+
+
+def turned_shapes(shapes: np.ndarray, middle: float, crs: str | None) -> np.ndarray:
+    """Return shapes moved by whole turns of longitude to within 180 degrees of a middle one.
+
+    Each part goes by itself: GeoJSON cuts shapes in two at 180 degrees (RFC 7946, section 3.1.9).
+    """
     shapely = require("shapely", extra="maps")
-    bounds = shapely.bounds(shapes)
-    middles, here = (bounds[:, 0] + bounds[:, 2]) / 2, target.middle(grid.shape[:2])
-    turns = np.broadcast_to(whole_turns(middles, here, target.crs), len(shapes))
-    shapes = shapes.copy()
+    parts, owners = shapely.get_parts(shapes, return_index=True)
+    parts, owners = (one[~shapely.is_empty(parts)] for one in (parts, owners))
+    bounds = shapely.bounds(parts)
+    middles = (bounds[:, 0] + bounds[:, 2]) / 2
+    turns = np.broadcast_to(whole_turns(middles, middle, crs), len(parts))
     for turn in np.unique(turns[turns != 0]):
         some = turns == turn
-        shapes[some] = shapely.transform(shapes[some], lambda points, by=turn: points - [by, 0])
+        parts[some] = shapely.transform(parts[some], lambda points, by=turn: points - [by, 0])
+    shapes, moved = shapes.copy(), np.unique(owners[turns != 0])
+    ends = (np.searchsorted(owners, moved, side=side) for side in ("left", "right"))
+    for shape, start, stop in zip(moved, *ends, strict=True):
+        several = stop - start > 1
+        shapes[shape] = shapely.geometrycollections(parts[start:stop]) if several else parts[start]
     return shapes
 
 

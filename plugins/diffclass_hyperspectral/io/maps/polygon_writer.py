@@ -24,13 +24,14 @@ from diffclass_hyperspectral.io.georeference import (
     georeference_of,
     writable_crs,
 )
-from diffclass_hyperspectral.io.labels import ClassTable
+from diffclass_hyperspectral.io.labels import ClassTable, turned_shapes
 from diffclass_hyperspectral.io.maps.vector_layers import write_layer
 
 _DRIVERS = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
 ENDINGS = tuple(_DRIVERS)
-# A name that looks like JSON stays the text that it is.
-_GEOJSON = {"RFC7946": "YES", "AUTODETECT_JSON_STRINGS": "NO"}
+# A name that looks like JSON stays the text that it is. Of the seven decimals that GDAL writes by
+# itself the last is at times wrong, which is as wide as a drone's pixels; of eleven it is too.
+_GEOJSON = {"RFC7946": "YES", "AUTODETECT_JSON_STRINGS": "NO", "COORDINATE_PRECISION": "12"}
 
 
 def require_place(path: Path, map_info: Sequence[str] | None) -> Georeference:
@@ -81,6 +82,8 @@ def write_classification(
         sums = np.bincount(segments.ravel(), weights=np.nan_to_num(probability).ravel())
         fields["probability"] = sums[numbers] / pixels
     driver = _DRIVERS[path.suffix.lower()]
+    if driver == "GeoJSON":  # whose writer loses what lies beyond 360 degrees
+        outlines = turned_shapes(outlines, 0.0, place.crs)
     crs = writable_crs(place)
     with replacing(path, overwrite=overwrite) as temporary:
         write_layer(

@@ -53,6 +53,26 @@ def test_a_map_of_polygons_reads_back(tmp_path, name, transform):
     assert found == {e.id: (e.name, e.color) for e in TABLE if e.id}
 
 
+@pytest.mark.parametrize("name", ["map.gpkg", "map.geojson"])
+@pytest.mark.parametrize(
+    ("corner", "side", "crs"),
+    [
+        *(((LEFT, TOP), side, "EPSG:32633") for side in (1000, 30, 1, 0.1, 0.01, 0.001)),
+        *(((11.0, 48.0), side, "EPSG:4326") for side in (1, 1e-2, 1e-5, 1e-7, 1e-8)),
+        ((170.0, 48.0), 1.0, "EPSG:4326"),  # across 180 degrees
+        ((350.0, 48.0), 1.0, "EPSG:4326"),
+        ((4.3e6, 3.1e6), 0.05, "EPSG:3035"),
+        ((-2e5, 1e5), 100, "EPSG:3031"),
+    ],
+)
+def test_maps_of_any_pixel_size_read_back(tmp_path, name, corner, side, crs):
+    ids = np.random.default_rng(0).integers(0, 4, (14, 17))
+    place = info((side, 0.0, corner[0], 0.0, -side, corner[1]), crs)
+    write_class_map(tmp_path / name, ids, map_info=place)
+    found = read_labels(tmp_path / name, grid=scene_of(ids, place))
+    np.testing.assert_array_equal(found.ids, ids)
+
+
 SIDES = st.integers(1, 14)
 
 

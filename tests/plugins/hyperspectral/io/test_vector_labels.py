@@ -11,6 +11,7 @@ import shapely
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.labels import is_vector
 from diffclass_hyperspectral.io.labels.vector_labels import read_vector_labels
 
@@ -115,6 +116,25 @@ def test_points_and_lines(tmp_path):
     line = shapely.LineString([(LEFT + 1, TOP - 45), (LEFT + 299, TOP - 45)])
     path = write(tmp_path / "lines.gpkg", {"class": [5]}, [line], kind="LineString")
     assert np.argwhere(read_labels(path, grid=SCENE).ids == 5)[:, 0].tolist() == [1] * 10
+
+
+@pytest.mark.parametrize("middle", [-180.0, 0.0, 180.0, 360.0])
+def test_each_part_of_a_shape_lies_where_the_scene_does(tmp_path, middle):
+    """Others cut shapes at 180 degrees, or count longitudes on."""
+    place = map_info_of(Georeference((1.0, 0.0, middle - 8, 0.0, -1.0, 48.0), "EPSG:4326"))
+    scene = Scene.from_array(np.ones((4, 16, 3)), map_info=place)
+    left, right = shapely.box(middle - 6, 45, middle, 47), shapely.box(middle, 45, middle + 5, 47)
+    expected = np.zeros((4, 16), dtype=int)
+    expected[1:3, 2:13] = 1
+    for turns in ((0, 0), (0, -360), (360, 0), (360, 360), (-360, -360)):
+        moved = [
+            shapely.transform(part, lambda points, by=turn: points + np.array([by, 0]))
+            for part, turn in zip((left, right), turns, strict=True)
+        ]
+        if any(abs(x) > 360 for part in moved for x in part.bounds[::2]):
+            continue
+        path = in_geojson(tmp_path / "labels.geojson", shapely.multipolygons(moved), 1)
+        np.testing.assert_array_equal(read_labels(path, grid=scene).ids, expected)
 
 
 def test_only_centres_count_and_a_label_image_is_a_grid(tmp_path):
