@@ -21,4 +21,8 @@ from diffclass_hyperspectral.io.labels.label_images import (
 )
 from diffclass_hyperspectral.io.labels.pixel_lists import is_pixel_list
 from diffclass_hyperspectral.io.labels.placing import Cells, Grid, cells_of, ids_on, is_placed
-from diffclass_hyperspectral.io.labels.vector_labels import is_vector, numbered_shapes, turned_shapes
+from diffclass_hyperspectral.io.labels.vector_labels import (
+    is_vector,
+    numbered_shapes,
+    turned_shapes,
+)

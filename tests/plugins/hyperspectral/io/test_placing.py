@@ -11,6 +11,7 @@ import numpy as np
 import pyproj
 import pytest
 import rasterio
+import rioxarray  # noqa: F401  the accessor
 import xarray
 from rasterio.transform import Affine
 
