@@ -14,14 +14,15 @@ from diffclass._compiled.loops import inlined, parallel, serial, share
 
 @parallel
 def largest_product(
-    part, indptr, indices, data, row_scale, codes, values, own, stopped, passing, n_classes,
-    out_codes, out_values,
+    part, indptr, indices, data, row_scale, codes, values, starts, own, stopped, passing,
+    n_classes, out_codes, out_values,
 ):  # fmt: skip
-    """out(x, .) = the k largest of passing(x) row_scale(x) sum_y K(x, y) N(y, .) + label(x, .).
+    """out(x, .) = the k largest of passing(x) row_scale(x) sum_y K(x, y) N(y, .) + labels(x, .).
 
-    N has the slots codes and values. The label at x is stopped(x) in the class own(x), none where
-    that is -1, and passing(x) is the share of the walk that goes on; all three are (n,). Of equal
-    values that of the first class is kept. Each sum is taken in the order of the edges.
+    N has the slots codes and values. The labels at x, of different classes, are stopped in the
+    classes own, both (n_labels,), from starts(x) to starts(x + 1), of shape (n + 1,); passing(x),
+    (n,), is the share of the walk that goes on. Of equal values that of the first class is kept.
+    Each sum is taken in the order of the edges.
     """
     k = out_codes.shape[1]
     sums = np.zeros(n_classes, dtype=values.dtype)
@@ -44,13 +45,13 @@ def largest_product(
         scale = row_scale[x] * passing[x]
         for j in range(n_found):
             sums[found[j]] *= scale
-        if own[x] >= 0:
-            i = np.uint64(own[x])
+        for e in range(starts[x], starts[x + 1]):
+            i = np.uint64(own[e])
             if seen[i] != x:
                 seen[i], sums[i] = x, 0
                 found[n_found] = i
                 n_found += 1
-            sums[i] += stopped[x]
+            sums[i] += stopped[e]
         if n_found > k:
             bring_forward(found, n_found, sums, k)
         for j in range(min(k, n_found)):

@@ -13,6 +13,7 @@ K. Lang, Local graph partitioning using PageRank vectors, 2006).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,19 +37,20 @@ class LargestWalk(Walk):
     labels_shield = True
 
     def __init__(self, operator: MarkovOperator, labels: Labels, kept_classes: int):
-        self._labels = _LabelOfEach.of(labels, operator.dtype)
+        self._labels = _LabelsOfEach.of(labels, operator.dtype)
         self._n_kept = min(kept_classes, labels.n_classes)
-        own, stopped = self._labels.own, self._labels.stopped
-        start = columns_of(own, stopped, labels.n_classes, self._n_kept)
+        nothing = np.full(labels.n_points, -1), self._labels.total
+        start = columns_of(*nothing, labels.n_classes, self._n_kept)
+        self._labels.set_in(start)
         super().__init__(operator, labels, state=start)
-        self._total = stopped[:, None]
+        self._total = self._labels.total[:, None]
         self.scale /= HEIGHT
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
         n_steps, self.time = time - self.time, time
         self.state = _walked(self.operator, self.state, self._labels, n_steps)
-        stopped, passing = self._labels.stopped[:, None], self._labels.passing[:, None]
+        stopped, passing = self._labels.total[:, None], self._labels.passing[:, None]
         for _ in range(n_steps):
             following = np.empty_like(self._total)
             self.operator.backward(self._total, following)
@@ -89,10 +91,9 @@ class LargestWalk(Walk):
 
     def spread(self, codes: np.ndarray, n_steps: int) -> sp.csr_array:
         """Return a map diffused some steps, with labels that absorb the walk."""
-        own, stopped = self._labels.own, self._labels.stopped
-        codes = np.where(own >= 0, own, codes)
-        heights = np.where(own >= 0, stopped, HEIGHT).astype(self.operator.dtype)
+        heights = np.full(len(codes), HEIGHT, self.operator.dtype)
         columns = columns_of(codes, heights, self.n_classes, self._n_kept)
+        self._labels.set_in(columns)
         return self._values_of(_walked(self.operator, columns, self._labels, n_steps))
 
     def decide(
@@ -126,7 +127,7 @@ def largest_map_scores(
     """
     n, dtype = len(operator), operator.dtype
     columns = columns_of(codes, np.ones(n, dtype), n_classes, min(kept_classes, n_classes))
-    return _walked(operator, columns, _LabelOfEach.none(n, dtype), n_steps)
+    return _walked(operator, columns, _LabelsOfEach.none(n, dtype), n_steps)
 
 
 def columns_of(codes: np.ndarray, values: np.ndarray, n_classes: int, n_kept: int) -> sp.csr_array:
@@ -156,28 +157,51 @@ def _blank(n: int, n_classes: int, n_kept: int, dtype: np.dtype) -> sp.csr_array
 
 
 @dataclass(frozen=True, eq=False)
-class _LabelOfEach:
-    """The label at each point as `AbsorbingLabels` has those of the labelled ones; all (n,)."""
+class _LabelsOfEach:
+    """The labels at each point as `AbsorbingLabels` has those of the labelled ones.
 
-    own: np.ndarray  # its class, -1 for none
-    stopped: np.ndarray
-    passing: np.ndarray
+    Those of x are from starts(x) to starts(x + 1), the strongest is the last.
+    """
+
+    starts: np.ndarray  # (n + 1,)
+    own: np.ndarray  # (n_labels,), their classes
+    stopped: np.ndarray  # (n_labels,)
+    total: np.ndarray  # (n,), sum of what is stopped
+    passing: np.ndarray  # (n,)
 
     @classmethod
-    def none(cls, n: int, dtype: np.dtype | type) -> _LabelOfEach:
-        return cls(np.full(n, -1, np.int32), np.zeros(n, dtype), np.ones(n, dtype))
+    def none(cls, n: int, dtype: np.dtype | type) -> _LabelsOfEach:
+        own, starts = np.zeros(0, np.int32), np.zeros(n + 1, np.int64)
+        return cls(starts, own, np.zeros(0, dtype), np.zeros(n, dtype), np.ones(n, dtype))
 
     @classmethod
-    def of(cls, labels: Labels, dtype: np.dtype) -> _LabelOfEach:
-        found = cls.none(labels.n_points, dtype)
-        found.own[labels.points] = labels.codes
-        found.stopped[labels.points] = labels.weight * HEIGHT
-        found.passing[labels.points] = 1 - labels.weight
-        return found
+    def of(cls, labels: Labels, dtype: np.dtype) -> _LabelsOfEach:
+        n, own = labels.n_points, labels.codes.astype(np.int32)
+        starts = np.searchsorted(labels.points, np.arange(n + 1))
+        total = np.bincount(labels.points, labels.weight, minlength=n)
+        total[abs(total - 1) < np.finfo(np.float32).eps] = 1  # but for rounding of the sums
+        stopped, total = (one.astype(dtype) for one in (labels.weight, total))
+        return cls(starts, own, stopped * HEIGHT, total * HEIGHT, 1 - total)
+
+    def set_in(self, columns: sp.csr_array) -> None:
+        """Set the rows of labelled points in place, the strongest label first."""
+        n_classes, (codes, values) = columns.shape[1], slots(columns)
+        n_labels, n_kept = np.diff(self.starts), codes.shape[1]
+        labelled = np.flatnonzero(n_labels)
+        strongest = self.starts[labelled + 1] - 1
+        codes[labelled] = (self.own[strongest][:, None] + np.arange(n_kept)) % n_classes
+        values[labelled] = 0
+        values[labelled, 0] = self.stopped[strongest]
+        for x in np.flatnonzero(n_labels > 1):
+            here = slice(self.starts[x], self.starts[x + 1])
+            own, stopped = self.own[here][::-1][:n_kept], self.stopped[here][::-1][:n_kept]
+            others = (i for i in range(n_classes) if i not in own)
+            codes[x] = [*own, *islice(others, n_kept - len(own))]
+            values[x, : len(own)] = stopped
 
 
 def _walked(
-    operator: MarkovOperator, columns: sp.csr_array, labels: _LabelOfEach, n_steps: int
+    operator: MarkovOperator, columns: sp.csr_array, labels: _LabelsOfEach, n_steps: int
 ) -> sp.csr_array:
     for _ in range(n_steps):
         checkpoint()
@@ -186,13 +210,13 @@ def _walked(
 
 
 def _product(
-    K: sp.csr_array, row_scale: np.ndarray, columns: sp.csr_array, labels: _LabelOfEach
+    K: sp.csr_array, row_scale: np.ndarray, columns: sp.csr_array, labels: _LabelsOfEach
 ) -> sp.csr_array:
     n_classes, (codes, values) = columns.shape[1], slots(columns)
     found = _blank(K.shape[0], n_classes, codes.shape[1], values.dtype)
     _compiled.largest.largest_product(
         K.indptr, K.indices, K.data, row_scale, codes, values,
-        labels.own, labels.stopped, labels.passing, n_classes, *slots(found),
+        labels.starts, labels.own, labels.stopped, labels.passing, n_classes, *slots(found),
     )  # fmt: skip
     return found
 
@@ -209,6 +233,6 @@ def _fill_by_fronts(operator: MarkovOperator, values: sp.csr_array, lost: np.nda
         n = int(np.count_nonzero(front))
         if not n:
             return
-        found = _product(K[front], 1 / into[front], values, _LabelOfEach.none(n, values.dtype))
+        found = _product(K[front], 1 / into[front], values, _LabelsOfEach.none(n, values.dtype))
         codes[left[front]], held[left[front]] = slots(found)
         left = left[~front]

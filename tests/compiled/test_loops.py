@@ -117,9 +117,10 @@ def small_cases():
     values[:, 2] = -1
     columns.read_off(values, limits - 0.5, component, np.arange(1.0, 6), *decision)
     slots = np.argsort(f, axis=1)[:, :3].astype(np.int32), np.abs(f[:, :3])
-    own = np.where(np.arange(n) % 3, -1, 1).astype(np.int32)
+    starts = np.cumsum([0, *(np.arange(n) % 3 == 0) * (1 + np.arange(n) % 2)])  # 0, 1 or 2 labels
     kept = out("kept classes", (n, 3), np.int32), out("kept values", (n, 3))
-    label = own, 0.5 * (own >= 0), 1 - 0.5 * (own >= 0)
+    own = np.arange(starts[-1], dtype=np.int32) % 5
+    label = starts, own, 0.25 + 0.5 * (own > 1), 1 - 0.5 * (np.diff(starts) > 0)
     largest.largest_product(indptr, indices, data, scale, *slots, *label, 5, *kept)
     order = out("first classes", 5, np.int32)
     order[:] = np.arange(5)

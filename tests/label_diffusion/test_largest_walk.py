@@ -227,3 +227,23 @@ def test_what_does_not_go_with_few_classes_is_refused(parameters, message):
     X, _, y = groups_of_points(3, 10)
     with pytest.raises(ParameterError, match=message):
         DiffusionClassifier(**parameters).fit(X, y)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 9), dtype=st.sampled_from("fd"))
+@settings(max_examples=30, deadline=None)
+def test_contradicting_labels_of_equal_points_count_as_with_all_classes(seed, n_classes, dtype):
+    random = np.random.default_rng(seed)
+    X = np.repeat(random.normal(size=(14, 2)), 5, axis=0).astype(dtype)
+    y = random.integers(0, n_classes, len(X))  # up to five at a place
+    y[:n_classes] = np.arange(n_classes)
+    y[n_classes:][random.random(len(X) - n_classes) < 0.4] = -1
+    weight = random.uniform(0.2, 1, len(X)) ** random.integers(0, 2)
+    how = {"tau": int(random.integers(1, 9)), "label_mode": "absorbing", "label_weight": weight}
+    operator = markov_operator(X, n_neighbors=4)
+    plain, kept = (diffuse_labels(operator, y, **how, kept_classes=k) for k in (None, n_classes))
+    np.testing.assert_allclose(kept.posteriors.toarray(), plain.posteriors, atol=1e-5)
+    np.testing.assert_allclose(kept.dropped, 0, atol=1e-5)
+    clear = plain.margin > 1e-5
+    np.testing.assert_array_equal(kept.codes[clear], plain.codes[clear])
+    for few in range(2, n_classes):
+        assert (diffuse_labels(operator, y, **how, kept_classes=few).posteriors.data >= 0).all()
