@@ -51,7 +51,7 @@ from diffclass.label_diffusion.stopping import (
 from diffclass.neighbors import ExactSearch, NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.processor import Processor, processor_of
-from diffclass.operators.warped import Operator, Warp, warped_operator
+from diffclass.operators.warped import Operator, Warp, pin, warped_operator
 from diffclass.system.identity import differences
 from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
@@ -733,12 +733,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _warped_rounds(
         self, labels: Labels, diffused: LabelDiffusion, warp: Warp
     ) -> LabelDiffusion:
-        rules = self._rules(labels)
+        rules, known = self._rules(labels), labels.strongest
         while self.n_rounds_ < warp.rounds:
+            scores = diffused.posteriors.copy()
+            pin(scores, known.points, known.codes)
             self.walk_ = warped_operator(
                 self.operator_,
-                diffused.posteriors,
-                y=labels.codes_of_points,
+                scores,
                 floor=warp.floor,
                 forward_exponent=warp.forward_exponent,
             )

@@ -37,8 +37,9 @@ from diffclass.neighbors import NeighborSearch, Nodes, neighbors_graph, on_devic
 from diffclass.neighbors.nn_descent import search_cost
 from diffclass.neighbors.nodes import row_hashes
 from diffclass.neighbors.number_range import AS_THEY_ARE, NumberRange
-from diffclass.neighbors.search import Search
+from diffclass.neighbors.search import Search, of_type
 from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.warped import pin
 from diffclass.system.costs import Cost, Size
 from diffclass.system.identity import content_hash
 from diffclass.system.progress import stage
@@ -67,33 +68,39 @@ class StepsToPoints:
     alpha: float
     mass: np.ndarray | None = None
     number_range: NumberRange = AS_THEY_ARE
+    places: np.ndarray | None = None
 
     def features_of(self, X_new: np.ndarray) -> np.ndarray:
         """Return the (m, p) coordinates in which neighbours of new points are searched."""
         return X_new if self.placing is None else self.placing(self.number_range(X_new))
 
+    @property
+    def _places(self) -> np.ndarray | None:
+        return self.search.points if isinstance(self.search, Search) else self.places
+
     @cached_property
     def _by_hash(self) -> tuple[np.ndarray, np.ndarray]:
-        hashes = row_hashes(cast(Search, self.search).points)
+        hashes = row_hashes(cast(np.ndarray, self._places))
         order = np.argsort(hashes)
         return hashes[order], order
 
     def fitted_places(self, X_new: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return which new points are where a fitted one is, (k,), and the numbers of these, (k,).
 
-        None where a search keeps no points, as for a precomputed affinity.
+        None for a precomputed affinity.
         """
-        if not isinstance(self.search, Search):
+        if self._places is None:
             nothing = np.zeros(0, dtype=np.intp)
             return nothing, nothing
-        features = self.search.of_its_type(self.features_of(check_points(X_new, name="X_new")))
+        features = self.features_of(check_points(X_new, name="X_new"))
+        features = of_type(features, self._places.dtype)
         hashes, order = self._by_hash
         found = row_hashes(features)
         places = np.minimum(np.searchsorted(hashes, found), len(hashes) - 1)
         same = np.flatnonzero(hashes[places] == found)
         there = order[places[same]]
         # hashes find candidates; the values decide
-        is_equal = (self.search.points[there] == features[same]).all(axis=1)
+        is_equal = (self._places[there] == features[same]).all(axis=1)
         return same[is_equal], there[is_equal]
 
     def affinities_and_novelty(
@@ -156,6 +163,8 @@ class PointGraph:
         Distance from each point to its seventh neighbour; None for a precomputed affinity.
     number_range : NumberRange
         In which distances are computed; scales are in its unit.
+    places : ndarray of shape (n, p) or None
+        Coordinates in which neighbours are searched, of a search that does not keep them itself.
     content : str or None
         Hash of the points, or of the precomputed affinity; see `is_of`. None: not known.
     parameters : dict of str to str, or None
@@ -182,6 +191,7 @@ class PointGraph:
     placing: Placing | None = None
     scales: np.ndarray | None = None
     number_range: NumberRange = AS_THEY_ARE
+    places: np.ndarray | None = None
     content: str | None = None
     parameters: dict[str, str] | None = None
 
@@ -279,7 +289,7 @@ class PointGraph:
         A = self.operator
         return StepsToPoints(
             self.kernel, self.search, self.placing, self.scales, A.density, A.alpha,
-            A.mass, self.number_range,
+            A.mass, self.number_range, self.places,
         )  # fmt: skip
 
     def affinities_to(self, X_new: ArrayLike) -> sp.csr_array:
@@ -417,6 +427,8 @@ class FoundNeighbors:
                 points = points[nodes.first]
                 y = None if y is None else _labels_at(nodes, y)
                 scores = None if scores is None else np.asarray(scores)[nodes.first]
+                if y is not None and scores is not None:
+                    y, scores = _with_all_classes(y, scores)
             affinity, fitted = kernel.fit(self.graph, points, y=y, scores=scores)
             affinity = _checked_fit(kernel, affinity, fitted, len(points))
             order = self.search.order if isinstance(self.search, Search) else None
@@ -426,9 +438,12 @@ class FoundNeighbors:
             scales = fitted.neighbor_distances(_SCALE_NEIGHBOR)
             if scales is None:
                 scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)
+            places = None
+            if not isinstance(self.search, Search):
+                places = self.features if nodes is None else self.features[nodes.first]
         return PointGraph(
-            operator, fitted, self.search, self.placing, scales, self.number_range, self.content,
-            graph_parameters(alpha, kernel, self.how),
+            operator, fitted, self.search, self.placing, scales, self.number_range, places,
+            self.content, graph_parameters(alpha, kernel, self.how),
         )  # fmt: skip
 
 
@@ -550,6 +565,20 @@ def _labels_at(nodes: Nodes, y: ArrayLike) -> np.ndarray:
     found = np.full(len(nodes), UNLABELLED)
     found[pairs[order] // len(classes)] = pairs[order] % len(classes)
     return found
+
+
+def _with_all_classes(
+    y: np.ndarray, scores: np.ndarray
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return codes and scores of nodes; labels stand in the scores where they lack a class.
+
+    They lack it where its labels are outnumbered at all their nodes.
+    """
+    labelled = np.flatnonzero(y >= 0)
+    if len(np.unique(y[labelled])) == scores.shape[1]:
+        return y, scores
+    pin(scores, labelled, y[labelled])
+    return None, scores
 
 
 def _search_for(kernel: Kernel, features: np.ndarray, how: Neighborhood) -> NeighborSearch:

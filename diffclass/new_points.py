@@ -14,6 +14,7 @@ import numpy as np
 
 from diffclass.graph import REACH, StepsToPoints
 from diffclass.label_diffusion import Calibration, FeatureOpinion, posteriors_of
+from diffclass.label_diffusion.maps import with_ties
 from diffclass.neighbors.number_range import nearest_of
 from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import WarpedValues
@@ -45,7 +46,7 @@ class NewPoints:
         posteriors = posteriors_of(values, self.class_weight)
         walked = posteriors
         if self.feature_opinion is not None:
-            posteriors = self.feature_opinion.joined(posteriors, X)
+            posteriors = with_ties(self.feature_opinion.joined(posteriors, X))
         if calibration is not None:
             posteriors = calibration.apply(posteriors)
         unreached = values.sum(axis=1) <= 0

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsTransformer
 
 from diffclass import (
     DiffusionAnomaly,
@@ -18,6 +19,7 @@ from diffclass import (
     GeometricHarmonics,
     MarkovOperator,
     PointGraph,
+    Warp,
     diffuse_labels,
     leading_eigenpairs,
     markov_operator,
@@ -28,6 +30,7 @@ from diffclass.blocks import BlockClassifier, BlockOperator
 from diffclass.blocks.cell_bins import CellBins
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import (
+    AlongField,
     Correlation,
     Directed,
     Gaussian,
@@ -36,7 +39,7 @@ from diffclass.kernels import (
     SharedNeighbors,
 )
 from diffclass.label_diffusion import Labels, calibrate, map_scores
-from diffclass.neighbors import ExactSearch, Nodes
+from diffclass.neighbors import ExactSearch, Nodes, RadiusSearch
 from diffclass.relabel.coarsening import coarsen
 from diffclass.spectral.distances import squared_distances_to_equilibrium
 from tests.naive import squared_distances
@@ -220,6 +223,71 @@ def test_new_points_at_the_place_of_fitted_ones_are_these():
         near = model.predict_proba(X + 1e-3)
         assert np.isfinite(near).all()
         assert not np.array_equal(near, model.predict_proba(X))
+
+
+WAYS = {
+    "Correlation": lambda site: {"kernel": Correlation()},
+    "Directed by scores": lambda site: {"kernel": Directed()},
+    "Directed": lambda site: {"kernel": Directed(SITES[site, 0])},
+    "AlongField": lambda site: {"kernel": AlongField(SITES[site])},
+    "LocalDiscriminant": lambda site: {"kernel": LocalDiscriminant()},
+    "LocalDiscriminant of Directed": lambda site: {"kernel": LocalDiscriminant(Directed())},
+    "radius": lambda site: {"search": RadiusSearch(3.0)},
+    "radius, few": lambda site: {"search": RadiusSearch(3.0, max_degree=9)},
+    "of scikit-learn": lambda site: {"search": KNeighborsTransformer(n_neighbors=9)},
+    "warped": lambda site: {"warp": Warp(rounds=1)},
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("way", WAYS)
+def test_so_are_they_by_every_kernel_and_search(way, dtype):
+    X, site = copied()
+    X, y = X.astype(dtype), labels_of(site)
+    for tau in (1, 9, "auto"):
+        model = DiffusionClassifier(n_neighbors=8, tau=tau, random_state=0, **WAYS[way](site))
+        there = model.fit(X, y).transduction_ >= 0
+        assert there.sum() > 20
+        found, raw = model.predict_proba(X)[there], model.label_distributions_[there]
+        np.testing.assert_allclose(found, raw, atol=1e-6)
+        np.testing.assert_array_equal(model.predict(X)[there], model.transduction_[there])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_class_that_is_outnumbered_at_its_only_place_is_no_error(way):
+    X, site = copied()
+    y = labels_of(site)
+    where = np.flatnonzero(site == np.bincount(site).argmax())
+    y[where[:3]] = 0, 0, 7
+    model = DiffusionClassifier(n_neighbors=8, random_state=0, **WAYS[way](site)).fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2, 7]
+    assert np.isfinite(model.label_distributions_).all()
+    known = model.label_distributions_[where[0]]
+    assert known[0] > known[3] > 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 999),
+    label_mode=st.sampled_from(["absorbing", "free", "free-l1", "summed"]),
+    tau=st.sampled_from([1, 40, 100_000]),
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_ties_go_to_the_first_class_on_the_map_and_in_every_prediction(seed, label_mode, tau):
+    random = np.random.default_rng(seed)
+    half = np.unique(random.integers(1, 9, (7, 2)) * [1.0, 0.5], axis=0)
+    X = np.concatenate([half, -half, [[0.0, 0.0]]])  # one side is the image of the other
+    y = np.full(len(X), -1)
+    y[0], y[len(half)] = 0, 1
+    how = {"label_mode": label_mode, "tau": tau, "n_neighbors": 5}
+    model = DiffusionClassifier(**how).fit(X, y)
+    there = model.transduction_ >= 0
+    for found in (model.label_distributions_, model.raw_label_distributions_):
+        np.testing.assert_array_equal(found.argmax(axis=1)[there], model.transduction_[there])
+    np.testing.assert_array_equal(model.predict(X)[there], model.transduction_[there])
+    assert model.predict([[0.0, 0.0]]) == 0
 
 
 @settings(max_examples=20, deadline=None)

@@ -234,8 +234,12 @@ class Continued:
     def __call__(self, X_new: np.ndarray) -> np.ndarray:
         """Return the values at new points."""
         found, distances = self._index.nearest(X_new)
-        weights = _near_weights(distances.astype(np.float64))
-        return self.mean(weights, self.values[found])
+        weights, near = _near_weights(distances.astype(np.float64)), self.values[found]
+        values, first = self.mean(weights, near), near[:, 0]
+        counts = (weights > 0) & (near != first[:, None]).any(axis=2)
+        alike = ~counts.any(axis=1)  # as at the place of a fitted point: no rounding
+        values[alike] = first[alike]
+        return values
 
     @cached_property
     def _index(self) -> Search:

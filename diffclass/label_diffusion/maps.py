@@ -140,7 +140,8 @@ def posteriors_of(values: _Rows, class_weight: np.ndarray) -> _Rows:
     Returns
     -------
     ndarray or csr_array of shape (n, n_classes)
-        Rows sum to 1. Where all values are 0, they are uniform; sparse rows are empty there.
+        Rows sum to 1. Where all values are 0, they are uniform; sparse rows are empty there. Of
+        dense rows those as large as the largest, but for rounding, are just that; see `decide`.
 
     Examples
     --------
@@ -154,13 +155,23 @@ def posteriors_of(values: _Rows, class_weight: np.ndarray) -> _Rows:
         posteriors = values.astype(np.float64)
         posteriors.data *= class_weight[values.indices]
         return divided_by_row(posteriors, posteriors.sum(axis=1))
-    posteriors = values * class_weight
+    posteriors = with_ties(values * class_weight)
     total = posteriors.sum(axis=1)
     empty = total <= 0
     posteriors[empty] = 1
     total[empty] = posteriors.shape[1]
     posteriors /= total[:, None]
     return posteriors
+
+
+def with_ties(values: np.ndarray) -> np.ndarray:
+    """Set values (n, n_classes) as large as the largest of a row, but for rounding, to that.
+
+    So that the first of them is the class that `decide` finds. In place; also returned.
+    """
+    largest = values.max(axis=1, keepdims=True)
+    np.copyto(values, largest, where=values >= largest / (1 + _compiled.columns.TIE))
+    return values
 
 
 def with_rows(posteriors: _Rows, which: np.ndarray, rows: np.ndarray) -> _Rows:

@@ -113,7 +113,7 @@ class Search(TransformerMixin, BaseEstimator):
 
     def of_its_type(self, X: np.ndarray) -> np.ndarray:
         """Return points (m, d) in the type of the indexed ones."""
-        return _of_type(X, self._X.dtype)
+        return of_type(X, self._X.dtype)
 
     @property
     def points(self) -> np.ndarray:
@@ -264,7 +264,7 @@ class ExactSearch(Search):
             return self._searcher.kneighbors(X, n_neighbors=k, return_distance=False)
 
 
-def _of_type(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def of_type(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert points; those beyond the range of the type become the farthest it can hold."""
     if np.can_cast(X.dtype, dtype):
         return X.astype(dtype, copy=False)

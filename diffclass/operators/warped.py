@@ -343,5 +343,10 @@ def _pin(scores: np.ndarray, y: ArrayLike, operator: MarkovOperator) -> None:
     at = labelled
     if operator.nodes is not None and len(codes) == operator.n_points:
         at = operator.nodes.of_points[labelled]
-    scores[at] = 0
-    scores[at, codes[labelled]] = 1
+    pin(scores, at, codes[labelled])
+
+
+def pin(scores: np.ndarray, points: np.ndarray, codes: np.ndarray) -> None:
+    """Overwrite the scores of labelled points, both (n_labels,), with 1 in their classes."""
+    scores[points] = 0
+    scores[points, codes] = 1
