@@ -567,9 +567,7 @@ def _labels_at(nodes: Nodes, y: ArrayLike) -> np.ndarray:
     return found
 
 
-def _with_all_classes(
-    y: np.ndarray, scores: np.ndarray
-) -> tuple[np.ndarray | None, np.ndarray]:
+def _with_all_classes(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
     """Return codes and scores of nodes; labels stand in the scores where they lack a class.
 
     They lack it where its labels are outnumbered at all their nodes.

@@ -27,6 +27,7 @@ from diffclass.exceptions import DataError, warn_user
 __all__ = [
     "WHOLE_NUMBER",
     "check_text",
+    "common_text",
     "is_mark",
     "is_whole",
     "marks",
@@ -206,7 +207,8 @@ def same_names(
     alike = _by_text(own)
     found: dict[Any, Any] = {}
     for name in given:
-        others = [exact[_exact(name)]] if _exact(name) in exact else alike.get(_key(name), [])
+        known = _exact(name) in exact
+        others = [exact[_exact(name)]] if known else alike.get(common_text(name), [])
         if len(others) > 1:
             raise DataError(_ambiguous(name, others, sides))
         if others:
@@ -218,6 +220,24 @@ def same_names(
     return found
 
 
+def common_text(name: Any) -> str:
+    """Return what names that are written alike have in common.
+
+    Examples
+    --------
+    >>> from diffclass.names import common_text
+    >>> [common_text(name) for name in (2, 2.0, "2", "2.0", " 2", "02", True)]
+    ['2', '2', '2', '2', '2', '02', 'true']
+    """
+    if isinstance(name, float | np.floating) and is_whole(float(name)):
+        name = int(name)
+    text = _text(name).strip()
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    match = _WHOLE.fullmatch(text)
+    return text if match is None else match[1]
+
+
 def near_name(name: Any, names: Sequence[Any]) -> Any | None:
     """Return the name that another may be a misspelling of, if there is one.
 
@@ -227,8 +247,8 @@ def near_name(name: Any, names: Sequence[Any]) -> Any | None:
     >>> near_name("Corn ", ["corn", "soy"]), near_name("oats", ["corn", "soy"])
     ('corn', None)
     """
-    by_text: Mapping[str, Any] = {_key(other).casefold(): other for other in names}
-    close = difflib.get_close_matches(_key(name).casefold(), list(by_text), n=1, cutoff=0.75)
+    by_text: Mapping[str, Any] = {common_text(other).casefold(): other for other in names}
+    close = difflib.get_close_matches(common_text(name).casefold(), list(by_text), n=1, cutoff=0.75)
     return by_text[close[0]] if close else None
 
 
@@ -289,21 +309,10 @@ def _exact(name: Any) -> Hashable:
     return (bool, bool(name)) if isinstance(name, bool | np.bool_) else name
 
 
-def _key(name: Any) -> str:
-    """Return what names that are written alike have in common."""
-    if isinstance(name, float | np.floating) and is_whole(float(name)):
-        name = int(name)
-    text = _text(name).strip()
-    if text.lower() in ("true", "false"):
-        return text.lower()
-    match = _WHOLE.fullmatch(text)
-    return text if match is None else match[1]
-
-
 def _by_text(names: Iterable[Any]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for name in names:
-        found.setdefault(_key(name), []).append(name)
+        found.setdefault(common_text(name), []).append(name)
     return found
 
 

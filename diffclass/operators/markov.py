@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,6 +47,8 @@ from diffclass.operators.processor import (
     ScaledProduct,
 )
 from diffclass.system.progress import checkpoint
+
+_MOST_STEPS = 10**12  # of which the series has ten million products
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,10 +234,10 @@ class MarkovOperator:
         Raises
         ------
         ParameterError
-            If a number of steps is negative or fractional, or if f has another number of rows.
+            If a number of steps is negative, fractional or above 10^12, or f has other rows.
         """
         given = cast("Sequence[int]", [n_steps] if np.ndim(n_steps) == 0 else n_steps)
-        times = [check_positive(t, "n_steps", integer=True, zero=True) for t in given]
+        times = [_checked_steps(t) for t in given]
         if self._is_of_points(f):
             return self._apply_to_points(np.asarray(f), n_steps, tolerance)
         powers = self._powers(self._columns(f), times, self._checked_tolerance(tolerance))
@@ -267,7 +269,7 @@ class MarkovOperator:
             A^t f, in the operator's dtype.
 
         """
-        n_steps = check_positive(n_steps, "n_steps", integer=True, zero=True)
+        n_steps = _checked_steps(n_steps)
         if self.nodes is not None and self._is_of_points(f):
             found = self.expected_visits(
                 self.nodes.means(np.asarray(f)), n_steps, tolerance=tolerance
@@ -525,6 +527,16 @@ class MarkovOperator:
     @cached_property
     def _product(self) -> ScaledProduct:
         return self.processor.scaled_product(self.affinity, self.inverse_degrees)
+
+
+def _checked_steps(n_steps: Any) -> int:
+    check_positive(n_steps, "n_steps", integer=True, zero=True)
+    if n_steps > _MOST_STEPS:
+        raise ParameterError(
+            f"n_steps = {n_steps}; a walk of more than 10^12 steps takes too long: where it leads "
+            "tell the eigenpairs of eigenvalue 1"
+        )
+    return int(n_steps)
 
 
 def with_row_sums(K: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:

@@ -50,7 +50,6 @@ class Backend:
         self.rows, self.field = rows, field
         self.labels = np.full(rows.table.n_rows, None, dtype=object)
         self.names = ("choice", "item")  # of Choices, and of what they are about
-        self._rows_by_id = {str(i): row for row, i in enumerate(rows.table.ids.tolist())}
         self._model: DiffusionClassifier | None = None
         self._graph: Any = None  # of the rows, once it is built
         self._first: dict[int, int] = {}
@@ -75,7 +74,7 @@ class Backend:
 
     def hear(self, event: str, data: dict[str, Any]) -> bool:
         """Take a label over, or away, from a webhook; say whether anything has changed."""
-        row = self._row(data.get("task") or {})
+        (row,) = self._rows([data.get("task") or {}])
         if row is None or event not in (*_LABELLED, "ANNOTATIONS_DELETED"):
             return False
         label = None if event == "ANNOTATIONS_DELETED" else _choice(data.get("annotation") or {})
@@ -87,7 +86,7 @@ class Backend:
         """Return a result for each task; an empty one where nothing is known."""
         if self._is_stale:
             self._fit()
-        return [self._result(self._row(task)) for task in tasks]
+        return [self._result(row) for row in self._rows(tasks)]
 
     def _fit(self) -> None:
         self._is_stale, given = False, self.labels[self.rows.valid]
@@ -103,12 +102,13 @@ class Backend:
             else:
                 self._model = None
                 found = suggest_points(self.rows, n_points=_N_FIRST)
-        ids = [self._rows_by_id[str(one.point["id"])] for one in found.suggestions]
+        ids = self.rows.table.rows_called(one.point["id"] for one in found.suggestions)
         self._first = {row: rank for rank, row in enumerate(ids)}
         self._places = np.cumsum(self.rows.valid) - 1
 
-    def _row(self, task: dict[str, Any]) -> int | None:
-        return self._rows_by_id.get(str((task.get("data") or {}).get(self.field)))
+    def _rows(self, tasks: list[dict[str, Any]]) -> list[int | None]:
+        ids = [str((task.get("data") or {}).get(self.field)) for task in tasks]
+        return [None if row < 0 else row for row in self.rows.table.rows_called(ids)]
 
     def _result(self, row: int | None) -> dict[str, Any]:
         empty: dict[str, Any] = {"result": [], "score": 0.0, "model_version": self.version}

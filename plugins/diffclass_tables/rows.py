@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError
 from diffclass.jobs import MadePoints, PointSet
 from diffclass.options import check_options
 from diffclass.system.costs import Cost, Size
@@ -95,11 +95,7 @@ class Rows(PointSet):
         if self.graph is not None:
             facts = {"named_by": self.table.id_name, "graph": "given", "edges": int(self.graph.nnz)}
             return MadePoints(self.graph, np.ones(self.table.n_rows, dtype=bool), facts)
-        if self.table.values is None:
-            raise ParameterError(
-                f"{self.path}: no column of numbers to compare rows by; name some with --columns, "
-                "or give a graph with --graph"
-            )
+        self.table.check_features(", or give a graph with --graph")
         found = row_points(
             self.table.values,
             self.path,

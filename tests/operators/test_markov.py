@@ -458,3 +458,13 @@ def test_the_unit_of_affinities_does_not_matter(rng, dtype, near, far, sign, alp
     np.testing.assert_allclose(walk(sign * near) @ f, walk(0) @ f, rtol=1e-4, atol=1e-6)
     with pytest.raises(DataError, match="divide it by its largest value"):
         walk(sign * far)
+
+
+@pytest.mark.parametrize("verb", ["apply", "forward", "expected_visits"])
+@pytest.mark.parametrize("n_steps", [10**12 + 1, 10**18, 2**63, 2**70, np.uint64(2**63)])
+def test_walks_that_nobody_waits_for_are_refused_before_they_begin(verb, n_steps, rng):
+    A = MarkovOperator.from_affinity(random_affinity(rng, 9))
+    with pytest.raises(ParameterError, match="takes too long"):
+        getattr(A, verb)(np.ones(9), n_steps)
+    with pytest.raises(ParameterError, match="n_steps"):
+        getattr(A, verb)(np.ones(9), [0, n_steps])

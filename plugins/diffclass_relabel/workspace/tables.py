@@ -33,12 +33,8 @@ from diffclass_tables import Rows, Table, open_table, read_row_labels
 
 def fingerprint_of_table(table: Table) -> str:
     """Return the SHA-256 of the features and ids of a table."""
-    values = table.values
-    if values is None:
-        raise ParameterError(
-            f"{table.path}: no column of numbers to compare rows by; name some with --columns"
-        )
-    return content_hash(values, [str(name) for name in table.ids.tolist()])
+    table.check_features()
+    return content_hash(table.values, [str(name) for name in table.ids.tolist()])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

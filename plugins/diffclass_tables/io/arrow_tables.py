@@ -17,19 +17,21 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.names import WHOLE_NUMBER, read_names
+from diffclass.names import WHOLE_NUMBER, is_mark, read_names
 from diffclass.system.attributes import Attributes, say_unused
 from diffclass.system.libraries import require
 from diffclass.system.text_dialects import BLANKS, TextDialect, dialect_of, is_number
 from diffclass.system.text_dialects import ENDINGS as TEXTS
 from diffclass_tables.io.tables import (
     INDEX,
+    INDEX_READ,
     ROW,
     Table,
     check_column,
     chosen_names,
     dates_as_text,
     in_words,
+    is_index,
     unique_ids,
 )
 
@@ -63,6 +65,7 @@ def read(
     index = _index_of_pandas(stored)
     id_name = id_column or _usual_ids(stored, index)
     apart = [*apart, *(name for name in (id_name, index) if name is not None)]
+    apart += filter(INDEX_READ.fullmatch, names)
     wanted = None if columns is None else chosen_names(path, names, columns, apart)
     found = _features(path, stored, wanted, apart) if has_features else []
     _warn_of_unused(path, stored, found)
@@ -141,6 +144,8 @@ def _read_text(path: Path, as_text: Sequence[str]) -> Any:
     if only and dialect.pads:
         trim = require("pyarrow.compute", extra=EXTRA).utf8_ltrim_whitespace
         stored = require("pyarrow").table({name: trim(stored.column(name)) for name in only})
+    if only and dialect.decimal_point == ",":
+        stored = require("pyarrow").table({name: _with_point(stored.column(name)) for name in only})
     last = stored.column(-1)[-1].as_py() if stored.num_rows else None
     if isinstance(last, str) and "\n" in last and _n_quotes(path) % 2:
         row = stored.num_rows - 1
@@ -166,6 +171,16 @@ def _with_commas(path: Path, dialect: TextDialect) -> io.BytesIO:
     return io.BytesIO(text.getvalue().encode())
 
 
+def _with_point(column: Any) -> Any:
+    """Return names with a decimal point where all are whole numbers with a comma, "2,0"."""
+    compute = require("pyarrow.compute", extra=EXTRA)
+    pattern = f"^ *({WHOLE_NUMBER}),0 *$"
+    others = compute.invert(compute.match_substring_regex(column, pattern))
+    if not all(map(is_mark, column.filter(others).unique().to_pylist())):
+        return column
+    return compute.replace_substring_regex(column, pattern, r"\1.0")
+
+
 def _n_quotes(path: Path) -> int:
     with path.open("rb") as file:
         return sum(block.count(b'"') for block in iter(lambda: file.read(_BLOCK), b""))
@@ -178,7 +193,7 @@ def _index_of_pandas(stored: Any) -> str | None:
     written = [INDEX if name == _UNNAMED else name for name in listed if isinstance(name, str)]
     if len(written) == 1 and written[0] in names:
         return str(written[0])
-    return INDEX if names[0] == INDEX else None
+    return str(names[0]) if is_index(names[0]) else None
 
 
 def _usual_ids(stored: Any, index: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.io
@@ -112,11 +113,7 @@ def _of_edges(place: Path, table: Table) -> sp.csr_array:
         raise DataError(
             f"{place}: no edge list: it has {in_words(names)}; call the columns source and target"
         )
-    rows = {str(value): row for value, row in table.row_of().items()}
-    places = [
-        [_row(place, str(value), rows) for value in ids_in(place, stored, end, table)]
-        for end in ends
-    ]
+    places = [_rows(place, ids_in(place, stored, end, table), table) for end in ends]
     weight = next((name for name in _WEIGHTS if name in names), None)
     weights = (
         np.ones(len(places[0]))
@@ -129,7 +126,9 @@ def _of_edges(place: Path, table: Table) -> sp.csr_array:
     return _checked(graph.maximum(graph.T), str(place), table)
 
 
-def _row(place: Path, name: str, rows: dict[str, int]) -> int:
-    if name not in rows:
+def _rows(place: Path, names: list[Any], table: Table) -> list[int]:
+    found = table.rows_called(names)
+    if -1 in found:
+        name = str(names[found.index(-1)])
         raise DataError(f"{place}: an edge ends at {name!r}, which is no row of the table")
-    return rows[name]
+    return found

@@ -14,7 +14,7 @@ from diffclass.options import check_options
 from diffclass.system.libraries import reading, require_file
 from diffclass_tables.formats import OF_COLUMNS
 from diffclass_tables.io import arrow_tables
-from diffclass_tables.io.tables import INDEX, RESULTS, ROW, Table, dates_as_text, in_words
+from diffclass_tables.io.tables import RESULTS, ROW, Table, dates_as_text, in_words, is_index
 from diffclass_tables.options import OPTIONS
 
 _CLASSES = ("class", "label", "category", "target", "class_name", "y")
@@ -148,7 +148,8 @@ def _id_column(table: Table, names: list[str]) -> str | None:
     own = [table.id_name, "id"]
     if table.id_name in (*_CLASSES, *RESULTS):  # results then call it "id"
         own.reverse()
-    usual = [*own, ROW, *([INDEX] if table.id_name == ROW else [])]
+    counts = table.id_name == ROW or is_index(table.id_name)
+    usual = [*own, ROW, *(name for name in names if counts and is_index(name))]
     by_lower = {name.lower(): name for name in reversed(names)}
     found = [name for name in usual if name in names]
     found += [by_lower[name.lower()] for name in usual if name.lower() in by_lower]
@@ -182,8 +183,11 @@ def ids_in(place: Path, stored: Any, ids: str, table: Table) -> list[Any]:
 def _rows_called(place: Path, ids: str, given: list[Any], table: Table) -> list[int]:
     """Return the row of each id, or raise `DataError` for one that no row has."""
     by_number = ids.lower() == ROW and table.id_name.lower() != ROW
-    rows: dict[Any, int] = {i: i for i in range(table.n_rows)} if by_number else _by_text(table)
-    found = [rows.get(name, rows.get(str(name), -1)) for name in given]
+    if by_number:
+        rows = {i: i for i in range(table.n_rows)}
+        found = [rows.get(name, -1) for name in given]
+    else:
+        found = table.rows_called(given)
     if -1 in found:
         raise DataError(
             f"{place}: {ids} {given[found.index(-1)]!r} is none of the {table.n_rows} rows of "
@@ -196,12 +200,6 @@ def _holds_ids(column: Any, table: Table) -> bool:
     """Tell whether a column holds words that are all ids of a table."""
     words = arrow_tables.as_array(column)
     return words.dtype == object and set(words.tolist()) <= set(table.ids.tolist())
-
-
-def _by_text(table: Table) -> dict[Any, int]:
-    """Return the row of each id, also of a number that a file has as text."""
-    rows = table.row_of()
-    return {str(value): row for value, row in rows.items()} | rows
 
 
 def _class_column(place: Path, names: list[str], variable: str | None) -> str:

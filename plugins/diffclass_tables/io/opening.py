@@ -38,9 +38,10 @@ def open_table(
         vectors, if there is one, else all columns of numbers but the id and those without any
         value; of ``.h5ad`` "X_pca" of obsm, if it has that, else X.
     id_column : str, optional
-        By default the column "id", if there is one, else the index of a frame that pandas wrote or
-        a first column "row", where each is there once, else rows are numbered from 0; of ``.h5ad``
-        the names of the observations.
+        By default the column "id", if there is one, else the index of a frame that pandas wrote
+        (without a name, or "Unnamed: 0" where it was read and written again) or a first column
+        "row", where each is there once, else rows are numbered from 0; of ``.h5ad`` the names of
+        the observations.
     has_features : bool, default=True
         Whether features are looked for; results have none.
     apart : sequence of str, optional

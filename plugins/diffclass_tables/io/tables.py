@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,9 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.names import common_text
 
 ROW = "row"  # what the id is called where a table has none: rows are numbered from 0
 INDEX = "index"  # of a frame of pandas, where it has no name
+INDEX_READ = re.compile(r"Unnamed: 0(\.\d+)?")  # what pandas calls one that it has read
 # What results are called: beside one of them, the ids are called "id".
 RESULTS = ("class", "class_now", "cluster", "margin", "probability", "score", "set")
 
@@ -63,14 +66,37 @@ class Table:
         read = self.read_written if as_written else None
         return (read or self.read_column)(name)
 
+    def check_features(self, cure: str = "") -> None:
+        """Raise `ParameterError` where it has no features; a cure follows what is told."""
+        if self.values is not None:
+            return
+        if self.path.suffix.lower() == ".npy":
+            raise ParameterError(
+                f"{self.path}: an array of one axis; features are (rows, columns), as of "
+                "X.reshape(-1, 1)"
+            )
+        raise ParameterError(
+            f"{self.path}: no column of numbers to compare rows by; name some with --columns{cure}"
+        )
+
     @property
     def columns_in_words(self) -> str:
         """The first names of its columns, for messages."""
         return in_words(self.column_names)
 
-    def row_of(self) -> dict[Any, int]:
-        """Return the number of each row by its id."""
-        return {value: row for row, value in enumerate(self.ids.tolist())}
+    def rows_called(self, names: Iterable[Any]) -> list[int]:
+        """Return the row of each id, -1 for none; 2, "2" and "2.0" are one where it is clear."""
+        exact: dict[Any, int] = {}
+        alike: dict[str, int] = {}
+        for row, own in enumerate(self.ids.tolist()):
+            exact[own], text = row, common_text(own)
+            alike[text] = -1 if text in alike else row
+        return [exact[n] if n in exact else alike.get(common_text(n), -1) for n in names]
+
+
+def is_index(name: str) -> bool:
+    """Tell whether a column is called as the index of a frame of pandas, written or read."""
+    return name == INDEX or INDEX_READ.fullmatch(name) is not None
 
 
 def in_words(names: Sequence[str], most: int = 8) -> str:

@@ -129,7 +129,12 @@ def _picked(listing: ArrayListing, variable: str | None, *, n_axes: int) -> tupl
     matrix = _pixel_matrix(listing, list(listing.shapes)) if n_axes == 3 else None
     if matrix is None:
         pictures = n_axes == 3 and any(_fits(shape, 2) for shape in listing.shapes.values())
-        cure = "; give a picture of labels with --labels, beside its scene" if pictures else ""
+        cure = (
+            "; give a picture of labels with --labels, beside its scene, and a table of rows as "
+            ".npy, .csv or .parquet"
+            if pictures
+            else ""
+        )
         raise DataError(
             f"{listing.path}: no numeric array with {n_axes} axes; {_all(listing)}{cure}"
         )
