@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d
+import scipy  # loads scipy.ndimage on first use: few walks are long
 
 from diffclass.operators.chebyshev import chebyshev_series, power_coefficients, sum_coefficients
 
@@ -154,7 +154,7 @@ def _largest_ratio(extremes: list[tuple[np.ndarray, np.ndarray]], degree: int) -
         if least.min() <= 0:
             return np.inf
         size = 2 * min(degree, len(most)) + 1
-        nearby = maximum_filter1d(most, size, mode="constant")
+        nearby = scipy.ndimage.maximum_filter1d(most, size, mode="constant")
         with np.errstate(over="ignore"):  # infinite is what it is
             largest = max(largest, float((nearby / least).max()))
     return largest
