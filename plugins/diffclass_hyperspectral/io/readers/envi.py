@@ -6,6 +6,7 @@ fails on another. It is given ASCII, in which every other letter is a mark (`to_
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import warnings
@@ -101,7 +102,8 @@ def read_library(
             raise DataError(f"{header}: no spectral library; its file type says otherwise")
         _check_size(header, path, envi.gen_params(fields))
         say_unused(header, LIBRARY.format, LIBRARY.unused(fields))
-        found = envi.open(readable, os.fspath(path.absolute()))
+        with _unsaid():
+            found = envi.open(readable, os.fspath(path.absolute()))
         listed = [from_ascii(name) for name in found.names]
         full = names_of_fields({**fields, "spectra names": listed}, "spectra names")
         names = [*full, *listed[len(full) :]]
@@ -159,9 +161,9 @@ def _ascii_copy(header: Path) -> Iterator[str]:
     signs, UTF-8 class names), reads "Bil" as bsq, and needs an offset and a byte order.
     """
     require_file(header)
-    text = _decoded(header.read_bytes())
-    marked = _completed(to_ascii(text))
-    if marked == text:
+    raw = header.read_bytes()
+    marked = _completed(to_ascii(_decoded(raw)))
+    if marked.encode() == raw:
         yield os.fspath(header.absolute())
         return
     with TemporaryFolder("diffclass-header") as folder:
@@ -186,15 +188,29 @@ def _completed(text: str) -> str:
 
 
 def _decoded(raw: bytes) -> str:
+    """Return the text of a header, its lines divided by line feeds alone."""
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return raw.decode("latin-1")
+        text = raw.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextmanager
+def _unsaid() -> Iterator[None]:
+    """Leave out what `spectral` warns and logs of fields, which are read here."""
+    log = logging.getLogger("spectral")
+    before, log.disabled = log.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Parameters with non-lowercase names")
+            yield
+    finally:
+        log.disabled = before
 
 
 def _read_fields(envi: Any, header: str) -> dict[str, Any]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Parameters with non-lowercase names")
+    with _unsaid():
         fields = envi.read_envi_header(header)
     return {name: _original(value) for name, value in fields.items()}
 
@@ -258,8 +274,7 @@ def _check_size(header: Path, data: Path, params: Any) -> None:
 
 
 def _map(envi: Any, header: str, data: Path) -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Parameters with non-lowercase names")
+    with _unsaid():
         image = envi.open(header, os.fspath(data.absolute()))
     array = image.open_memmap(interleave="bip")
     if array is None:
@@ -350,6 +365,8 @@ def _per_band(
 
 def _number(header: Path, fields: dict[str, Any], name: str) -> float | None:
     texts = _texts(fields, name)
+    if len(set(texts)) > 1:
+        raise DataError(f"{header}: '{name}' holds {len(texts)} values; write one for all bands")
     return _as_float(header, name, texts[0]) if texts else None
 
 

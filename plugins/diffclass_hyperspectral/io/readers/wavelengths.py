@@ -22,15 +22,17 @@ _UNSTATED = {"", "unknown", "none", "<unspecified>"}
 
 
 def in_nanometres(values: np.ndarray, unit: str | None) -> np.ndarray | None:
-    """Return wavelengths (bands,) in nanometres; None where the unit measures no length.
+    """Return wavelengths (bands,) in nanometres; None where the unit or a number is of no length.
 
     Without a unit, values below 100 are micrometres: no imager sees below 100 nm.
     """
     name = (unit or "").strip().lower()
+    if np.any(values <= 0):
+        return None
     if name in _UNSTATED:
         return values * (1e3 if np.max(values) < 100 else 1.0)
     if name.startswith("wavenumber"):
-        return 1e7 / values if np.all(values > 0) else None
+        return 1e7 / values
     factor = _PER_UNIT.get(name)
     return None if factor is None else values * factor
 

@@ -90,6 +90,17 @@ def test_envi_header_facts(tmp_path, cube):
         ([0.4, 2.5], "Unknown", [400, 2500]),
         ([25000, 4000], "Wavenumber", [400, 2500]),
         ([1, 2], "Index", None),
+        *[
+            pytest.param(
+                values,
+                "nm",
+                None,
+                marks=pytest.mark.filterwarnings(
+                    "ignore:.* states wavelength, which the reader of ENVI does not use"
+                ),
+            )
+            for values in ([0, 0], [0, 500], [-1, 500])
+        ],
     ],
 )
 def test_wavelengths_are_nanometres(tmp_path, cube, values, unit, expected):
@@ -130,6 +141,28 @@ def test_envi_header_in_other_encodings(tmp_path, cube, encoding):
     scene = open_scene(header)
     np.testing.assert_array_equal(scene.data, cube)
     assert scene.band_names[0] == "20 °C é"
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_envi_headers_of_other_editors(tmp_path, cube, mark, line_end, order):
+    header = save_envi(
+        tmp_path, cube, byteorder=order, metadata={"wavelength": [400, 500, 600, 700]}
+    )
+    header.write_bytes(mark + header.read_text().replace("\n", line_end).encode())
+    scene = open_scene(header)
+    np.testing.assert_array_equal(scene.data, cube)
+    np.testing.assert_array_equal(scene.wavelengths, [400, 500, 600, 700])
+
+
+def test_what_the_library_says_of_fields_is_not_said_again(tmp_path, cube, caplog):
+    header = save_envi(tmp_path, cube, metadata={"wavelength": [400, 500, 600, 700]})
+    edit(header, "700 }", "700, }\nbbl = {}")
+    np.testing.assert_array_equal(open_scene(header).wavelengths, [400, 500, 600, 700])
+    assert not caplog.records
+    edit(header, "bbl = {}", "data ignore value = {1, 2, 3, 4}")
+    refuses(open_scene, header, "'data ignore value' holds 4 values; write one for all bands")
 
 
 def test_envi_upper_case_keys_do_not_warn(tmp_path, cube):
