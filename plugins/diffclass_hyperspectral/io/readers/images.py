@@ -78,7 +78,10 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
     with reading(place, "an image"):
         name = format_of(place)
         if name is None:
-            raise DataError(f"{place}: unknown format; {HINT} can be read; labels also as shapes")
+            raise DataError(
+                f"{place}: unknown format; {HINT} can be read; labels also as shapes, or as lists "
+                "of pixels with the columns row, column and class"
+            )
         if name == "png" and n_axes == 3:  # a picture of labels is a picture too
             name = "photograph"
     wanted = FORMATS[name]

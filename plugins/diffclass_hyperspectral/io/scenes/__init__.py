@@ -1,5 +1,6 @@
 """Scenes: cubes of spectra, opened from files, with the bands and pixels to work with."""
 
+from diffclass_hyperspectral.io.scenes.band_survey import LARGEST
 from diffclass_hyperspectral.io.scenes.color_bands import (
     COLOR_WAVELENGTHS,
     bands_by_name,

@@ -37,6 +37,7 @@ from diffclass_hyperspectral.io.labels import Grid
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import is_ignored, items_of
 from diffclass_hyperspectral.io.scenes import (
+    LARGEST,
     Scene,
     factor_text,
     open_scene,
@@ -227,6 +228,12 @@ def _check_bands(scenes: list[Scene]) -> None:
                 f"{other.path}: has {other.n_bands} bands, but {first.path} {first.n_bands}; give "
                 "scenes of one sensor, or classify one and apply its model to the other"
             )
+        names, others = first.band_names, other.band_names
+        if names != others and names and others and set(names) == set(others):
+            raise DataError(
+                f"{other.path}: its bands are those of {first.path} in another order, "
+                f"{', '.join(others)}; write them in one order"
+            )
         if first.wavelengths is None or other.wavelengths is None:
             continue
         apart = np.abs(first.wavelengths - other.wavelengths)
@@ -260,7 +267,8 @@ def _sampled_levels(scene: Scene, good: np.ndarray) -> np.ndarray | None:
     rows = np.unique(np.linspace(0, scene.shape[0] - 1, _SAMPLED_ROWS).astype(int))
     with np.errstate(over="ignore", invalid="ignore"):
         found = [_reflectances(scene, slice(row, row + 1))[0][:, good] for row in rows]
-    return value_levels(np.concatenate(found))
+    levels = np.concatenate(found)
+    return value_levels(levels[(np.abs(levels) <= LARGEST).all(axis=1)])
 
 
 def _mosaic(scenes: list[Scene]) -> tuple[Tile, ...] | None:
@@ -352,6 +360,7 @@ def _reader(
             if lacking.any():
                 found = _reflectances(tile.scene, slice(low - tile.row, high - tile.row))
                 better = _n_lacking(found, good) < lacking
+                better |= np.isnan(place[..., good]).all(axis=2)  # also what is told of later
                 place[better] = found[better]
         return out
 
@@ -360,7 +369,8 @@ def _reader(
 
 def _n_lacking(values: np.ndarray, good: np.ndarray) -> np.ndarray:
     """Return how many of the good bands each pixel lacks."""
-    return np.count_nonzero(np.isnan(values[..., good]), axis=2)
+    there = np.abs(values[..., good]) <= LARGEST
+    return np.count_nonzero(~there, axis=2)
 
 
 def _reflectances(scene: Scene, rows: slice) -> np.ndarray:

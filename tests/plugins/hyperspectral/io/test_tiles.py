@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,27 @@ def test_gaps_have_no_data_and_missing_pixels_are_filled_by_the_next(folder):
     assert not joint.valid[:3, 20:].any()
     assert joint.valid.sum() == 20 * 20 + 17 * 10
     np.testing.assert_array_equal(joint.data[5:6][0, 5], TISSUE.cube[5, 5].astype(np.float32))
+
+
+@pytest.mark.parametrize("fill", [np.nan, np.inf, -np.inf, -3.4028235e38, 9.96921e36, -9999.0])
+def test_the_first_tile_with_data_counts_whatever_means_none(fill):
+    """Also the fill values that no file states: what lies under them is another tile's."""
+    cube = np.random.default_rng(0).random((6, 8, 3)).astype(np.float32)
+    left, right = cube[:, :6].copy(), cube[:, 2:].copy()
+    left[1:3, 3:] = fill
+    left[4:, 4, 1] = fill
+    right[:, -1] = fill
+    stated = {"ignore_value": fill} if fill == -9999 else {}
+    joint = open_tiles([
+        Scene.from_array(left, map_info=place(), **stated),
+        Scene.from_array(right, map_info=place(0, 2), **stated),
+    ]).scene  # fmt: skip
+    hidden = np.broadcast_to(np.arange(8) == 7, (6, 8))
+    is_told = np.isfinite(fill) and not stated
+    with pytest.warns(UserWarning, match="6 pixels hold values") if is_told else nullcontext():
+        np.testing.assert_array_equal(joint.valid, ~hidden)
+    found = joint.spectra(bands=np.ones(3, dtype=bool)).reshape(6, 8, 3)
+    np.testing.assert_array_equal(found[~hidden], cube[~hidden])
 
 
 def test_scales_and_no_data_of_each_tile_count():
@@ -305,6 +327,13 @@ def test_bands_have_to_be_alike():
     other = Scene.from_array(np.ones((4, 4, 3)), wavelengths=np.array([400.0, 507, 600]))
     with pytest.raises(DataError, match=r"band 2 lies at 507\.0 nm"):
         open_tiles([one, other])
+    first, same, others, turned = (
+        Scene.from_array(np.ones((4, 4, 3)), band_names=tuple(names))
+        for names in ("abc", "abc", "xyz", "cba")
+    )
+    assert len(open_tiles([first, same, others]).tiles) == 3
+    with pytest.raises(DataError, match="in another order, c, b, a"):
+        open_tiles([first, turned])
 
 
 # --- the command ---------------------------------------------------------------------------------
