@@ -36,6 +36,8 @@ ATTRIBUTES = Attributes(
     },
 )  # fmt: skip
 
+_BESIDE = {*_WAVELENGTHS, "nRow", "nCol", *ATTRIBUTES.left_out}  # arrays that are no picture
+
 NUMERIC = frozenset(
     ["double", "single", "logical"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -117,7 +119,11 @@ def _picked(listing: ArrayListing, variable: str | None, *, n_axes: int) -> tupl
     """Load the array that is meant, as (rows, columns, bands) or (rows, columns); with its name."""
     if variable is not None:
         return variable, _named(listing, variable, n_axes=n_axes)
-    fitting = [name for name, shape in listing.shapes.items() if _fits(shape, n_axes)]
+    of_axes = [name for name, shape in listing.shapes.items() if len(shape) == n_axes]
+    # In MATLAB scalars and vectors have two axes as well; a picture may be a single line too.
+    fitting = [name for name in of_axes if _is_wide(listing.shapes[name])] or [
+        name for name in of_axes if _bare(name) not in _BESIDE
+    ]
     if len(fitting) == 1:
         return fitting[0], listing.load(fitting[0])
     if len(fitting) > 1:
@@ -128,7 +134,9 @@ def _picked(listing: ArrayListing, variable: str | None, *, n_axes: int) -> tupl
         )
     matrix = _pixel_matrix(listing, list(listing.shapes)) if n_axes == 3 else None
     if matrix is None:
-        pictures = n_axes == 3 and any(_fits(shape, 2) for shape in listing.shapes.values())
+        pictures = n_axes == 3 and any(
+            len(shape) == 2 and _is_wide(shape) for shape in listing.shapes.values()
+        )
         cure = (
             "; give a picture of labels with --labels, beside its scene, and a table of rows as "
             ".npy, .csv or .parquet"
@@ -141,9 +149,9 @@ def _picked(listing: ArrayListing, variable: str | None, *, n_axes: int) -> tupl
     return "", matrix
 
 
-def _fits(shape: tuple[int, ...], n_axes: int) -> bool:
-    # In MATLAB scalars and vectors have two axes as well.
-    return len(shape) == n_axes and min(shape[:2]) > 1
+def _is_wide(shape: tuple[int, ...]) -> bool:
+    """Tell whether an array has several rows and several columns."""
+    return min(shape[:2]) > 1
 
 
 def _named(listing: ArrayListing, variable: str, *, n_axes: int) -> np.ndarray:

@@ -262,6 +262,9 @@ def _chosen(dataset: Any, variable: str | None, n_axes: int) -> Any:
     bands = [a for a in numbers.values() if a.squeeze().ndim == 2]
     if n_axes == 3 and not fitting and len({a.dims for a in bands}) == 1:
         return _stacked(dataset, bands) if len(bands) > 1 else bands[0]
+    lines = [a for name, a in numbers.items() if a.ndim == n_axes and name.lower() not in _OF_BANDS]
+    if not fitting and len(lines) == 1:  # a picture of a single row or column
+        return lines[0]
     listed = ", ".join(f"{name} {dict(a.sizes)}" for name, a in arrays.items()) or "none"
     raise DataError(
         f"{place}: which variable is the {'scene' if n_axes == 3 else 'picture'}? It has {listed}; "
