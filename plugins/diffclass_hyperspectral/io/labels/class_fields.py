@@ -22,6 +22,8 @@ from diffclass_hyperspectral.io.readers import Color, color_of
 
 _USUAL = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")
 
+_NONE = ("0", "0.0")  # also beside names, of pixels and shapes without a class
+
 Fields = Mapping[str, np.ndarray]
 
 
@@ -59,7 +61,7 @@ def classes_of_fields(
     numbers = numbered(path, field, classes.tolist(), known)
     ids = np.array([*numbers.values(), 0], dtype=np.int32)[codes]
     names = _names_beside(path, fields, field, ids) if has_ids else {}
-    names |= {i: str(name) for name, i in numbers.items() if not has_ids or i not in (0, name)}
+    names |= {i: str(name) for name, i in numbers.items() if i and not (has_ids and i == name)}
     return FieldClasses(field, ids, names, _colors(fields, ids), is_numbered=not has_ids)
 
 
@@ -126,12 +128,13 @@ def _numbers_of_ids(
 def _numbers_of_names(
     path: Path, field: str, names: list[str], known: ClassTable | None
 ) -> dict[Any, int]:
-    """Return the number of each class that has only a name."""
-    numbers = {} if known is None else _ids_called(path, names, known)
+    """Return the number of each class that has only a name, 0 for those that mean none."""
+    called = [name for name in names if name not in _NONE]
+    numbers = {} if known is None else _ids_called(path, called, known)
     first = 1 if known is None or not numbers else max(known.ids) + 1
-    more = [name for name in names if name not in numbers]
+    more = [name for name in called if name not in numbers]
     numbers |= {name: first + i for i, name in enumerate(more)}
-    return {name: numbers[name] for name in names}
+    return {name: numbers.get(name, 0) for name in names}
 
 
 def _ids_called(path: Path, names: list[Any], known: ClassTable) -> dict[Any, int]:

@@ -207,6 +207,10 @@ def test_equal_shapes_in_a_stack_are_no_small_ones(tmp_path):
         (["2020/05/01", "2020/06/01"], {"2020/05/01": 1, "2020/06/01": 2}),
         (["12:30:00", "x"], {"12:30:00": 1, "x": 2}),
         ([" corn", "soy "], {" corn": 1, "soy ": 2}),
+        (["0", "soy"], {"soy": 2}),
+        (["corn", "0.0"], {"corn": 1}),
+        (["corn", "-1"], {"corn": 1}),
+        (["corn", "00"], {"corn": 1, "00": 2}),
     ],
 )
 def test_texts_stay_as_they_are(tmp_path, values, found):
