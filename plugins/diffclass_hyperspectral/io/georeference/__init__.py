@@ -31,3 +31,4 @@ from diffclass_hyperspectral.io.georeference.georeference import (
     writable_crs,
 )
 from diffclass_hyperspectral.io.georeference.lookup_table import LookupTable
+from diffclass_hyperspectral.io.georeference.votes import Votes

@@ -6,6 +6,7 @@ over by nearest neighbour, so that no new value arises; labels are carried back.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral.io.georeference.georeference import MapInfo, georeference_of
+from diffclass_hyperspectral.io.georeference.votes import Votes
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +91,14 @@ class LookupTable:
     def to_sensor(self, ids: np.ndarray) -> np.ndarray:
         """Return labels (map rows, map columns) on the sensor's grid (rows, columns).
 
-        A pixel that is nearest to several cells gets the greatest id among them; one that is
-        nearest to none gets 0. `ParameterError`: ``ids`` is not as large as the map.
+        A pixel that is nearest to several cells gets the most frequent id among them, cells of 0
+        aside; one that is nearest to none, or has several that are as frequent, gets 0.
+        `ParameterError`: ``ids`` is not as large as the map.
         """
         if ids.shape != self.shape:
             raise ParameterError(f"ids has shape {ids.shape}, the map of {self.path} {self.shape}")
-        there = self.rows >= 0
-        out = np.zeros(self.sensor_shape, dtype=ids.dtype)
-        np.maximum.at(out, (self.rows[there], self.columns[there]), ids[there])
-        return out
+        there = (self.rows >= 0) & (ids > 0)
+        votes = Votes(math.prod(self.sensor_shape))
+        pixels = self.rows[there].astype(np.int64) * self.sensor_shape[1] + self.columns[there]
+        votes.add(pixels, ids[there])
+        return votes.winners()[0].reshape(self.sensor_shape).astype(ids.dtype)

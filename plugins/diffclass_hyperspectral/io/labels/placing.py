@@ -22,6 +22,7 @@ from diffclass_hyperspectral.io.georeference import (
     LookupTable,
     NoOverlapError,
     Turn,
+    Votes,
     georeference_of,
     is_geographic,
     placement,
@@ -32,7 +33,6 @@ from diffclass_hyperspectral.io.georeference import (
     turned_box,
     whole_turns,
 )
-from diffclass_hyperspectral.io.labels.votes import Votes
 from diffclass_hyperspectral.io.rasters import Raster, row_blocks
 
 _COUNTED = 2**26  # pixels; of a larger picture only the rows that the scene lies on are read

@@ -26,9 +26,8 @@ from diffclass_hyperspectral import (
     read_labels,
     read_tile_labels,
 )
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.io.georeference import Georeference, Votes, map_info_of
 from diffclass_hyperspectral.io.labels import placing
-from diffclass_hyperspectral.io.labels.votes import Votes
 
 from ..products import write_emit
 
