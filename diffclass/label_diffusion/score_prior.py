@@ -214,8 +214,12 @@ class ScorePrior:
         hints = self.labels(None, ALONE)
         if labels is None:
             return maps.of_one(hints, ALONE)
-        by_hints = maps.unsized(hints)
         has_all_classes = len(labels.classes) == len(self.classes)
+        if not len(hints.points):  # every node has a label
+            if has_all_classes:
+                return maps.of_one(labels, 0.0)
+            return maps.of_one(self.labels(labels, ALONE), ALONE)
+        by_hints = maps.unsized(hints)
         can_pool = has_all_classes and rules_of(labels).kept_classes is None
         if self.accuracy is None:
             a = self._share_right(by_hints.codes[labels.points], labels, 0.5, 2)

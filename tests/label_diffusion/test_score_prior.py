@@ -434,3 +434,25 @@ def test_what_the_graph_says_of_equal_points_counts_as_often_as_there_are_points
         X, np.repeat(y, 2), score_prior=np.repeat(scores, 2, axis=0), score_accuracy=0.6
     )
     assert twice.hint_share_ == pytest.approx(once.hint_share_, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("accuracy", [None, 0.7])
+@pytest.mark.parametrize("how", [{}, {"tau": 5}, {"class_prior": "uniform"}, {"kept_classes": 2}])
+@pytest.mark.parametrize("n_sites", [1, 2, 9])
+def test_where_every_place_has_a_label_scores_of_copies_say_nothing(n_sites, how, accuracy, rng):
+    X = np.repeat(rng.normal(size=(n_sites, 2)), 4, axis=0)
+    y = np.where(np.arange(len(X)) % 4 == 0, np.arange(len(X)) // 4 % 3, -1)
+    classes = np.unique(y[y >= 0])
+    scores = pd.DataFrame(rng.random((len(X), len(classes))), columns=classes)
+    given = {"score_prior": scores, "score_accuracy": accuracy}
+    plain = DiffusionClassifier(n_neighbors=3, label_mode="absorbing", **how).fit(X, y)
+    found = DiffusionClassifier(n_neighbors=3, label_mode="absorbing", **how).fit(X, y, **given)
+    np.testing.assert_array_equal(found.transduction_, plain.transduction_)
+    assert found.hint_weight_ == 0
+    scores["another"] = 0.0  # a class of scores alone
+    more = DiffusionClassifier(n_neighbors=3, **how).fit(
+        X, y.astype(object), score_prior=scores.rename(columns={"another": 7})
+    )
+    assert more.classes_.tolist() == [*classes, 7]
+    np.testing.assert_array_equal(more.transduction_, np.repeat(y[::4], 4))
