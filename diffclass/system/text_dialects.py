@@ -2,10 +2,10 @@
 
 Programs write such tables in many ways, and the file does not say which. It is told from the first
 lines: cells are separated by what gives all lines the same number of them; in ``.txt`` and
-``.data`` that may be blanks, if a column of numbers results. The first line holds
-names where words stand over numbers, where an empty cell stands over a full column (the index of
-pandas), or where its numbers are no row: 0, 1, 2, ... or an ascending list such as wavelengths. It
-is a row of data where a word of it stands in its column again. A line "sep=;" above it, as
+``.data`` that may be blanks, if a column of numbers results. The first line holds names where words
+stand over numbers, or numbers over words, where an empty cell stands over a full column (the index
+of pandas), or where its numbers are no row: 0, 1, 2, ... or an ascending list such as wavelengths.
+It is a row of data where a word of it stands in its column again. A line "sep=;" above it, as
 spreadsheets write, is obeyed if all lines have it. What was assumed against the usual is said; what
 cannot be told is refused.
 """
@@ -324,8 +324,9 @@ def _first_line_is_names(path: Path, rows: list[list[str]], point: str) -> bool:
         return True
     if any(first[j] in columns[j] for j in words):
         return _warn_of_first_line(path, first, is_names=False)
-    if words and not numbers:
+    if (words and not numbers) or _stand_over_words(numbers, columns, point):
         return _warn_of_first_line(path, first, is_names=True)
+    numbers = [j for j in numbers if all(_is_value(cell, point) for cell in columns[j])]
     listed = _are_a_list([first[j] for j in numbers], [columns[j] for j in numbers], point)
     if listed is None:
         raise DataError(
@@ -344,12 +345,23 @@ def _stand_over_numbers(words: list[int], columns: list[list[str]], point: str) 
     )
 
 
+def _stand_over_words(numbers: list[int], columns: list[list[str]], point: str) -> bool:
+    """Tell whether one of the numbers of the first line stands over a column without any."""
+    filled = [[cell for cell in columns[j] if cell not in _MISSING] for j in numbers]
+    return any(
+        len(column) >= _LEAST_ROWS and not any(_is_value(cell, point) for cell in column)
+        for column in filled
+    )
+
+
 def _stands_over_an_index(first: list[str], columns: list[list[str]]) -> bool:
     return not first[0] and len(first) > 1 and all(columns[0])
 
 
 def _are_a_list(cells: list[str], columns: list[list[str]], point: str) -> bool | None:
     """Tell whether the numbers of the first line are names; None where that cannot be told."""
+    if not cells:
+        return None
     if all(cell.isdecimal() for cell in cells) and all(
         len(column) >= _LEAST_ROWS and all(point in cell or "e" in cell for cell in column if cell)
         for column in columns

@@ -91,3 +91,30 @@ def test_what_cannot_be_told_is_refused(tmp_path, text, says):
     path.write_text(text)
     with pytest.raises(DataError, match=says):
         dialect_of(path)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    names=st.permutations([f"{i}" for i in range(9)] + ["450.5", "1e3", "-2"]),
+    n_words=st.integers(1, 2),
+    place=st.integers(0, 3),
+    point=st.sampled_from(".,"),
+    n_missing=st.integers(0, 3),
+    seed=st.integers(0, 2**31),
+)
+def test_numbers_over_words_are_names(names, n_words, place, point, n_missing, seed):
+    """As pandas writes an array of numbers with a column of classes, in any order."""
+    random = np.random.default_rng(seed)
+    columns = [[f"{one:.2f}".replace(".", point) for one in random.normal(size=12)]] * 3
+    words = random.choice(["soy", "corn", "1st"], 12).tolist()
+    for row in range(n_missing):
+        words[row] = ["", "NA", "null"][row]
+    columns[place:place] = [words] * n_words
+    names = [name.replace(".", point) for name in names[: len(columns)]]
+    rows = [names, *map(list, zip(*columns, strict=True))]
+    with TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        path = Path(folder) / "points.csv"
+        path.write_text("".join(";".join(row) + "\n" for row in rows))
+        assert dialect_of(path).names == tuple(names)
+    assert any("first line is taken as names" in str(one.message) for one in said)
