@@ -50,6 +50,8 @@ class Backend:
         self.rows, self.field = rows, field
         self.labels = np.full(rows.table.n_rows, None, dtype=object)
         self.names = ("choice", "item")  # of Choices, and of what they are about
+        self._given: dict[tuple[Any, int], str | None] = {}  # of each annotation and its row
+        self._n_changes = 0
         self._model: DiffusionClassifier | None = None
         self._graph: Any = None  # of the rows, once it is built
         self._first: dict[int, int] = {}
@@ -57,8 +59,8 @@ class Backend:
 
     @property
     def version(self) -> str:
-        """Changes with each label."""
-        return f"diffclass-{sum(label is not None for label in self.labels)}"
+        """Changes with each label that does."""
+        return f"diffclass-{self._n_changes}"
 
     def setup(self, schema: str) -> None:
         """Take the names that results have to have from a labelling configuration."""
@@ -73,14 +75,36 @@ class Backend:
         self.names = found.get("name", self.names[0]), found.get("toName", self.names[1])
 
     def hear(self, event: str, data: dict[str, Any]) -> bool:
-        """Take a label over, or away, from a webhook; say whether anything has changed."""
-        (row,) = self._rows([data.get("task") or {}])
-        if row is None or event not in (*_LABELLED, "ANNOTATIONS_DELETED"):
+        """Take labels over, or away, from a webhook; say whether any was of a row.
+
+        A row has the label of its newest annotation. Of those that are deleted only ids come.
+        """
+        if event == "ANNOTATIONS_DELETED":
+            gone = {one.get("id") for one in _listed(data.get("annotations"))}
+            told = {key: None for key in self._given if key[0] in gone}
+            self._given = {key: one for key, one in self._given.items() if key not in told}
+        elif event in _LABELLED:
+            annotations, tasks = _listed(data.get("annotation")), _listed(data.get("task"))
+            by_id = {task.get("id"): task for task in tasks}
+            about = [by_id.get(one.get("task"), tasks[0] if tasks else {}) for one in annotations]
+            told = {
+                (one.get("id"), row): _choice(one)
+                for one, row in zip(annotations, self._rows(about), strict=True)
+                if row is not None
+            }
+            self._given = {key: one for key, one in self._given.items() if key not in told} | told
+        else:
             return False
-        label = None if event == "ANNOTATIONS_DELETED" else _choice(data.get("annotation") or {})
-        self._is_stale |= self.labels[row] != label
-        self.labels[row] = label
-        return True
+        for row in {row for _, row in told}:
+            self._label(row)
+        return bool(told)
+
+    def _label(self, row: int) -> None:
+        given = [label for (_, of_row), label in self._given.items() if of_row == row]
+        label = given[-1] if given else None
+        if label != self.labels[row]:
+            self.labels[row], self._is_stale = label, True
+            self._n_changes += 1
 
     def predict(self, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return a result for each task; an empty one where nothing is known."""
@@ -133,7 +157,14 @@ class Backend:
         return {"result": [chosen], "score": score, "model_version": self.version}
 
 
+def _listed(given: Any) -> list[dict[str, Any]]:
+    """Return one thing, or a list of them, as a list."""
+    return given if isinstance(given, list) else [given] if given else []
+
+
 def _choice(annotation: dict[str, Any]) -> str | None:
+    if annotation.get("was_cancelled"):  # skipped
+        return None
     for part in annotation.get("result") or []:
         choices = (part.get("value") or {}).get("choices")
         if choices:

@@ -28,7 +28,14 @@ def task(row):
 def labelled(row, name, action="ANNOTATION_CREATED"):
     result = [{"from_name": "kind", "to_name": "photo", "type": "choices",
                "value": {"choices": [name]}}]  # fmt: skip
-    return {"action": action, "task": task(row), "annotation": {"id": 5, "result": result}}
+    annotation = {"id": 5000 + int(row), "task": 1000 + int(row), "result": result}
+    return {"action": action, "task": task(row), "annotation": annotation}
+
+
+def deleted(*rows):
+    """As Label Studio tells it: ids of annotations, and no task."""
+    annotations = [{"id": 5000 + row} for row in rows]
+    return {"action": "ANNOTATIONS_DELETED", "annotations": annotations, "project": {"id": 1}}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +107,7 @@ def test_labels_are_changed_and_taken_away(rows):
     wrong = NAMES[(NAMES.tolist().index(truth[0]) + 1) % 3]
     backend.hear("ANNOTATION_UPDATED", labelled(0, wrong))
     assert backend.labels[0] == wrong
-    backend.hear("ANNOTATIONS_DELETED", labelled(0, wrong))
+    backend.hear("ANNOTATIONS_DELETED", deleted(0))
     assert backend.labels[0] is None
     again = backend.predict([task(0)])[0]["result"][0]["value"]["choices"]
     assert again == [truth[0]]
@@ -114,9 +121,40 @@ def test_with_one_class_left_nothing_is_known(rows):
         event = labelled(row, name)
         backend.hear(event["action"], event)
     assert all(one["result"] for one in backend.predict([task(5), task(6)]))
-    event = labelled(1, "bee", "ANNOTATIONS_DELETED")
+    event = deleted(1)
     backend.hear(event["action"], event)
     assert not any(one["result"] for one in backend.predict([task(5), task(6)]))
     event = labelled(1, "bee")
     backend.hear(event["action"], event)
     assert all(one["result"] for one in backend.predict([task(5), task(6)]))
+
+
+def test_the_newest_annotation_counts_whatever_order_things_happen_in(rows, rng):
+    """Created, updated, skipped and deleted, alone and in lists, against a list of what is left."""
+    backend, left, versions = Backend(Rows(open_table("points.npy"))), [], []
+    actions = {"many": "ANNOTATIONS_CREATED", "update": "ANNOTATION_UPDATED"}
+    for kind in rng.choice(["one", "many", "update", "skip", "delete"], 300):
+        first, before = int(rng.integers(12)), backend.labels[:5].tolist()
+        about = [(i, i % 5) for i in range(first, first + (3 if kind == "many" else 1))]
+        left = [one for one in left if one[0] not in dict(about)]
+        if kind == "delete":
+            backend.hear("ANNOTATIONS_DELETED", {"annotations": [{"id": first}]})
+        else:
+            name = None if kind == "skip" else str(rng.choice(NAMES))
+            left += [(i, row, name) for i, row in about]
+            result, tasks = [{"value": {"choices": [name or "ant"]}}], [task(r) for _, r in about]
+            made = [
+                {"id": i, "task": 1000 + row, "was_cancelled": kind == "skip", "result": result}
+                for i, row in about
+            ]
+            event = {"annotation": made, "task": tasks[::-1]}
+            if kind != "many":
+                event = {name: values[0] for name, values in event.items()}
+            assert backend.hear(actions.get(kind, "ANNOTATION_CREATED"), event)
+        expected = {row: name for _, row, name in left}
+        assert backend.labels[:5].tolist() == [expected.get(row) for row in range(5)]
+        versions.append(backend.version)
+        has_changed = backend.labels[:5].tolist() != before
+        assert len(versions) < 2 or (versions[-1] != versions[-2]) == has_changed
+    assert not backend.hear("ANNOTATIONS_DELETED", deleted(77))
+    assert not backend.hear("PROJECT_UPDATED", {})
