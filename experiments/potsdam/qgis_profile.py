@@ -11,13 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from experiments import PROGRAM
+
 ROOT = Path(__file__).resolve().parents[2]
 # Debian's scripts pass an option that the programs themselves do not know
 PROCESS = shutil.which("qgis_process.bin") or shutil.which("qgis_process")
 DESKTOP = shutil.which("qgis.bin") or shutil.which("qgis")
 PYTHON = "/usr/bin/python3"  # that of python3-qgis
 _PATIENCE = 1800  # seconds; a run takes ten on a quiet machine
-_START = "from diffclass.command_line.start import main; main()"
 
 
 class Profile:
@@ -40,7 +41,7 @@ class Profile:
         # the plugin takes PYTHONPATH away, by which alone a tree that is not installed is found
         program.write_text(
             f"#!/bin/sh\nexport PYTHONPATH='{ROOT}:{ROOT / 'plugins'}'\n"
-            f"exec '{sys.executable}' -c '{_START}' \"$@\"\n"
+            f"exec '{sys.executable}' -c '{PROGRAM}' \"$@\"\n"
         )
         program.chmod(0o755)
         settings = folder / "profiles" / "default" / "QGIS" / "QGIS3.ini"

@@ -62,9 +62,10 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from diffclass.datasets import make_tissue_scene
 from diffclass_relabel.session.session_files import replayed
 from diffclass_relabel.session_file.session_log import done_in, read_session
+from experiments import PROGRAM
 from experiments.relabel.driver.clients import PageClient
 from experiments.relabel.driver.operations import random_operation
-from experiments.relabel.driver.processes import MAIN, Relabel
+from experiments.relabel.driver.processes import Relabel
 from experiments.relabel.forked_server import ForkedServer, Nursery
 
 SIZE = 48  # rows and columns
@@ -234,7 +235,7 @@ class Attack:
             is_done, said = replay.facts is not None, replay.said
         else:
             words = ["replay", self.session, "--scene", self._scene, *outputs, "-q"]
-            command = [sys.executable, "-c", MAIN, *map(str, words)]
+            command = [sys.executable, "-c", PROGRAM, *map(str, words)]
             run = subprocess.run(command, capture_output=True, text=True, env=self._environment)
             is_done, said = run.returncode == 0, run.stderr
         if not labels.any():

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments import PROGRAM
 from experiments.relabel.driver.browser import Tab, chromium
-from experiments.relabel.driver.processes import MAIN
 
 FIRST_SIZE = 3  # of the brush, in pixels, when the page opens
 
@@ -102,7 +102,7 @@ def choosing(folder: Path, *options: str, recent: Path) -> Iterator[str]:
 @contextmanager
 def _relabel(*arguments: str, **variables: str) -> Iterator[Served]:
     """Run ``diffclass relabel`` with more variables in its environment."""
-    command = [sys.executable, "-c", MAIN, "relabel", *arguments, "--json", "--no-browser"]
+    command = [sys.executable, "-c", PROGRAM, "relabel", *arguments, "--json", "--no-browser"]
     environment = os.environ | variables
     with tempfile.TemporaryDirectory() as name:
         said = Path(name) / "said.txt"

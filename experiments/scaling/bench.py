@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from experiments import PROGRAM
 from experiments.markdown import write_rows
 
 SHAPES = ((145, 145), (512, 217))
-MAIN = "from diffclass.command_line.start import main; main()"
 OUTPUT = Path(__file__).with_name("bench.csv")
 
 
@@ -40,7 +40,7 @@ def flat(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
 def measured(shape: tuple[int, int], repeats: int) -> dict[str, Any]:
     """Return what the command prints, in a process of its own."""
     words = ["bench", f"--rows={shape[0]}", f"--columns={shape[1]}", f"--repeats={repeats}", "-q"]
-    command = [sys.executable, "-c", MAIN, *words, "--json"]
+    command = [sys.executable, "-c", PROGRAM, *words, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 

@@ -30,6 +30,7 @@ import numpy as np
 import psutil
 from distributed import Client
 
+from experiments import PROGRAM
 from experiments.markdown import Row, markdown_table, write_rows
 from experiments.scaling.forecasts import scene_in
 
@@ -38,7 +39,6 @@ NAME = "scaling/builders.csv"
 OUTPUT = Path(__file__).with_name("builders.csv")
 MEMORY = "865763KB"  # enough for blocks of 90,000 pixels, and no more
 WORKER_MEMORY = "1.2GB"  # of each, 60 % of its limit
-CLASSIFY = "from diffclass.command_line.start import main; main()"
 
 
 class Watch:
@@ -99,7 +99,7 @@ def watched(place: Path, words: tuple[str, ...]) -> dict[str, object]:
         "classify", "scene.img", "--labels", "labels.npy", "-o", "map.npy", "--overwrite", "-q",
         "--probability=probability.npy", *words,
     ]  # fmt: skip
-    watch, run = Watch(), subprocess.Popen([sys.executable, "-c", CLASSIFY, *given], cwd=place)
+    watch, run = Watch(), subprocess.Popen([sys.executable, "-c", PROGRAM, *given], cwd=place)
     while run.poll() is None:
         watch.look()
         time.sleep(0.2)

@@ -21,12 +21,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments import PROGRAM
 from experiments.markdown import write_rows
 from experiments.problems import DATA
 
 REPEATS = 3
 CASES = {"all labels": (), "5 labels per class": ("--labels-per-class", "5")}
-COMMAND = "from diffclass.command_line.start import main; main()"
 
 
 def run(options: Sequence[str], loops: Path, checkout: Path) -> tuple[float, float]:
@@ -41,7 +41,7 @@ def run(options: Sequence[str], loops: Path, checkout: Path) -> tuple[float, flo
         command = ["classify", scene, "--labels", labels, "-q", "-o", f"{folder}/map.npy", *options]
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run(
-            [sys.executable, "-c", COMMAND, *command],
+            [sys.executable, "-c", PROGRAM, *command],
             env=environment,
             cwd=checkout,
             stdout=subprocess.DEVNULL,

@@ -20,6 +20,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from experiments import PROGRAM
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LABELS_PER_CLASS, LargeScene, write_scene
 
@@ -46,8 +47,7 @@ def run(place: Path, side: int) -> dict[str, Any]:
             f"--memory={memory_of(side)}MB", "--report", report.name, "-q",
             "--probability=probability.npy",
         ]  # fmt: skip
-        program = "from diffclass.command_line.start import main; main()"
-        subprocess.run([sys.executable, "-c", program, *words], cwd=place, check=True)
+        subprocess.run([sys.executable, "-c", PROGRAM, *words], cwd=place, check=True)
     return json.loads(report.read_text())
 
 

@@ -41,12 +41,12 @@ from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.system.progress import listening
+from experiments import PROGRAM
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LargeScene, write_scene
 from experiments.scaling.searches import points_of
 from experiments.scaling.workers import N_FEATURES, labels_of
 
-COMMAND = "from diffclass.command_line.start import main; main()"
 WORDS = [
     "classify", "scene.hdr", "--labels", "labels.npy", "-o", "map.img",
     "--probability", "probability.img", "--memory", "580MB", "--quiet",
@@ -195,7 +195,7 @@ class WholeRuns:
         return self._written(), time.perf_counter() - start, kills
 
     def _started(self, *more: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-W", "ignore", "-c", COMMAND, *WORDS, *more]
+        command = [sys.executable, "-W", "ignore", "-c", PROGRAM, *WORDS, *more]
         return subprocess.Popen(command, cwd=self._folder, start_new_session=True)
 
     def _written(self) -> dict[str, str]:

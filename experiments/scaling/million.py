@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from experiments import PROGRAM
 from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows
 
@@ -66,8 +67,7 @@ def run(side: int, folder: Path, features: str, device: str) -> dict[str, Any]:
         f"--labels-per-class={LABELS_PER_CLASS}", f"--features={features}", "--json", "-q",
         f"--device={device}",
     ]  # fmt: skip
-    program = "from diffclass.command_line.start import main; main()"
-    command = [sys.executable, "-c", program, *words]
+    command = [sys.executable, "-c", PROGRAM, *words]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 
+from experiments import PROGRAM
 from experiments.markdown import Row, markdown_table, replace_rows
 
 N_FEATURES, N_SIGNAL, LABELS_PER_CLASS, BLOCK = 768, 64, 5, 50_000
@@ -61,8 +62,7 @@ def run(folder: Path, n: int, n_classes: int, memory: str | None) -> dict[str, A
     np.save(given, labels)
     words = [str(path), "--labels", str(given), "-o", str(found), "--report", str(report)]
     words += ["--overwrite", "-q", *([] if memory is None else ["--memory", memory])]
-    start = "from diffclass.command_line.start import main; main()"
-    subprocess.run([sys.executable, "-c", start, "classify", *words], check=True)
+    subprocess.run([sys.executable, "-c", PROGRAM, "classify", *words], check=True)
     facts = json.loads(report.read_text())
     classes = pyarrow.parquet.read_table(found).column("class").to_numpy()
     seconds = facts["seconds"]

@@ -81,7 +81,7 @@ class Backend:
         """
         if event == "ANNOTATIONS_DELETED":
             gone = {one.get("id") for one in _listed(data.get("annotations"))}
-            told = {key: None for key in self._given if key[0] in gone}
+            told: dict[Any, str | None] = {key: None for key in self._given if key[0] in gone}
             self._given = {key: one for key, one in self._given.items() if key not in told}
         elif event in _LABELLED:
             annotations, tasks = _listed(data.get("annotation")), _listed(data.get("task"))

@@ -10,7 +10,7 @@ import tempfile
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
-MAIN = "from diffclass.command_line.start import main; main()"
+from experiments import PROGRAM
 
 
 class Relabel:
@@ -27,7 +27,7 @@ class Relabel:
     """
 
     def __init__(self, *words, environment, cwd=None):
-        command = [sys.executable, "-c", MAIN, "relabel", *words, "--json", "--no-browser"]
+        command = [sys.executable, "-c", PROGRAM, "relabel", *words, "--json", "--no-browser"]
         self._messages = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self.process = subprocess.Popen(
             [str(word) for word in command],
