@@ -10,6 +10,7 @@ from diffclass_hyperspectral.io.readers import (
     xarray_cubes,
 )
 from diffclass_hyperspectral.io.readers.contents import (
+    FILLS,
     Color,
     Contents,
     color_of,

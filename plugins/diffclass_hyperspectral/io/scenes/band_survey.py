@@ -5,14 +5,15 @@ one. A band counts as empty until a block has a value of it. All pixels before t
 a band that is not empty: what was gathered from them is dropped.
 
 A value beyond the limit is a fill value that the file does not state, as the -3.4e38 and 9.97e36
-that GDAL and NetCDF write by default. It counts as missing, and is reported.
+that GDAL and NetCDF write by default. It counts as missing, and is reported. A usual fill value in
+all bands of a pixel, as -9999, counts as what the file says, a measurement, and is reported too.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from diffclass_hyperspectral.io.readers import is_ignored
+from diffclass_hyperspectral.io.readers import FILLS, is_ignored
 
 # Of a reflectance, radiance or count: squares of larger ones overflow in single precision.
 LARGEST = 1e18
@@ -38,6 +39,7 @@ class BandSurvey:
     highest: np.ndarray | None
     n_extreme: int  # pixels with a finite value beyond the limit that is not the ignore value
     first_extreme: tuple[int, int, int, float] | None  # row, column, band from 0, and the value
+    unstated: dict[float, int]  # valid pixels by the usual fill value that all asked bands have
 
     def __init__(
         self,
@@ -53,6 +55,7 @@ class BandSurvey:
         self.lacking = np.zeros(shape[2], dtype=np.int64)
         self.lowest = self.highest = None
         self.n_extreme, self.first_extreme = 0, None
+        self.unstated = dict.fromkeys(FILLS, 0)
         self._touched = np.zeros(shape[:2], dtype=bool)
         self._asked = asked
         self._ignore_value = ignore_value
@@ -87,6 +90,7 @@ class BandSurvey:
         self.valid[rows] = valid
         if valid.any():
             self._extend(block if valid.all() else block[valid][None])
+            self._note_fills(block, valid)
 
     def _there(self, block: np.ndarray) -> np.ndarray | None:
         """Return which values are not missing; None where none can be."""
@@ -118,12 +122,23 @@ class BandSurvey:
             self.first_extreme = (first_row + row, column, band, value)
         self.n_extreme += int(np.count_nonzero(beyond.any(axis=2)))
 
+    def _note_fills(self, block: np.ndarray, valid: np.ndarray) -> None:
+        if block.dtype.kind == "u":
+            return
+        first = np.ascontiguousarray(block[..., np.argmax(self._asked)])
+        for fill in FILLS:
+            found = valid & is_ignored(first, fill)
+            if found.any():
+                bands = is_ignored(of_bands(block[found], self._asked), fill)
+                self.unstated[fill] += int(np.count_nonzero(bands.all(axis=1)))
+
     def _fill(self, filled: np.ndarray) -> None:
         new = filled & ~self.filled & self._asked
         if new.any():
             self.lacking[new] += np.count_nonzero(self._touched)
             self.valid[:] = False
             self.lowest = self.highest = None
+            self.unstated = dict.fromkeys(FILLS, 0)
         self.filled |= filled
 
     def _has_all(self, rows: slice, shape: tuple[int, ...], there: np.ndarray | None) -> np.ndarray:

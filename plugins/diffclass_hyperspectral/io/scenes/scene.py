@@ -282,6 +282,13 @@ class Scene:
                 f"{value:.4g} in band {band} at row {row}, column {column} (counted from 0); they "
                 "are taken for no data"
             )
+        for fill, n_pixels in survey.unstated.items():
+            if n_pixels:
+                yield (
+                    f"{n_pixels:,} pixels are {fill:g} in all bands, which the file does not call "
+                    "no data, and count as measurements; state it as the file's no-data value, or "
+                    "write NaN"
+                )
         empty = np.flatnonzero(self.band_mask & ~survey.filled) + 1
         if len(empty) and survey.filled.any():
             yield f"no pixel has data in {_numbered(empty)}, left out as bad ones"

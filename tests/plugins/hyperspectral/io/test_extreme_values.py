@@ -42,6 +42,31 @@ def test_one_fill_value_costs_one_pixel(value, dtype):
     assert scene.usable_bands().all()
 
 
+@pytest.mark.parametrize("fill", [-9999, -999, -32768])
+@pytest.mark.parametrize("dtype", ["i2", "i4", "f4", "f8", ">i2", ">f4"])
+def test_a_usual_fill_value_in_all_bands_is_told(fill, dtype):
+    """It counts as the file says; in some bands it may be a measurement, and nothing is said."""
+    cube = (100 * CUBE).astype(dtype)
+    cube[3, 4:6] = cube[:, 9, [0, 2, 4]] = fill  # all bands, and bands that are asked for
+    cube[7, 7, 2] = fill
+    region = np.arange(12)[:, None] < np.full((1, 10), 11)
+    for bands, given, expected in (
+        (None, {}, 2),
+        ([0, 2, 4], {}, 2 + 11),
+        (None, {"ignore_value": float(fill)}, 0),
+        ([1, 3], {}, 2),
+        ([1], {}, 2),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scene = Scene.from_array(cube, **given).select(bands=bands, roi=region)
+            scene.usable_bands()
+        said = [str(one.message) for one in caught if "in all bands" in str(one.message)]
+        assert len(said) == (expected > 0)
+        assert not said or f" {expected} pixels are {fill} in all bands" in said[0]
+        assert scene.valid.sum() == (96 if given else 110)
+
+
 def test_a_band_of_fill_values_is_empty():
     cube = CUBE.copy()
     cube[..., 1] = -3.4e38

@@ -281,7 +281,10 @@ def test_values_that_mean_no_data(model):
     assert (found.class_map[:4] == 0).all()
     assert found.n_missing == 4 * 48
     assert np.isnan(found.novelty[:4]).all()
-    with pytest.warns(UserWarning, match=r"8\.3% of the pixels lie beyond"):
+    with (
+        pytest.warns(UserWarning, match="192 pixels are -9999 in all bands"),
+        pytest.warns(UserWarning, match=r"8\.3% of the pixels lie beyond"),
+    ):
         found = apply_model(scene_of(cube), model)
     assert (found.class_map[:4] == 0).all()
 
