@@ -81,12 +81,13 @@ class Backend:
         """
         if event == "ANNOTATIONS_DELETED":
             gone = {one.get("id") for one in _listed(data.get("annotations"))}
-            told: dict[Any, str | None] = {key: None for key in self._given if key[0] in gone}
+            told = {key: one for key, one in self._given.items() if key[0] in gone}
             self._given = {key: one for key, one in self._given.items() if key not in told}
         elif event in _LABELLED:
             annotations, tasks = _listed(data.get("annotation")), _listed(data.get("task"))
             by_id = {task.get("id"): task for task in tasks}
-            about = [by_id.get(one.get("task"), tasks[0] if tasks else {}) for one in annotations]
+            only = tasks[0] if len(tasks) == 1 else {}
+            about = [by_id.get(one.get("task"), only) for one in annotations]
             told = {
                 (one.get("id"), row): _choice(one)
                 for one, row in zip(annotations, self._rows(about), strict=True)
