@@ -39,6 +39,7 @@ from diffclass_hyperspectral.io.labels.placing import Grid
 VECTOR = "vector"
 _GEOJSON = (".geojson", ".json")
 _MOST_NAMED = 3
+_NO_SHAPE = "holds no shape; draw one, or name another file"
 _TURN, _POLE = 360.0, 90.0 + 1e-6  # of degrees, as longitudes from 0 to 360 are
 
 
@@ -93,7 +94,7 @@ def numbered_shapes(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
     shapes = _turned(_transformed(features, target), target, grid)
     kept = _drawn(shapes)
     if not kept.any():
-        raise DataError(f"{place}: holds no shape; draw one, or name another file")
+        raise DataError(f"{place}: {_NO_SHAPE}")
     return _rasterized(place, shapes[kept], 1 + np.flatnonzero(kept), grid, target)
 
 
@@ -141,8 +142,9 @@ def _read(path: Path, layer: str | None) -> _Features:
         as_texts = {"DATE_AS_STRING": "YES"} if path.suffix.lower() in _GEOJSON else {}
         meta, _, geometry, columns = raw.read(source, layer=chosen, force_2d=True, **as_texts)
         shapes = shapely.from_wkb(geometry)
-        bounds = shapely.total_bounds(shapes)
-        if len(shapes) and not np.isfinite(bounds).all():
+        if not len(shapes):
+            raise DataError(f"{path}: {_NO_SHAPE}")
+        if not np.isfinite(shapely.total_bounds(shapes)).all():
             raise DataError(f"{path}: coordinates that are missing or not finite; repair the file")
         return _Features(
             path, shapes, dict(zip(map(str, meta["fields"]), columns, strict=True)), meta["crs"]

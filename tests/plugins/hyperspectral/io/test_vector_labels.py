@@ -253,6 +253,16 @@ def test_which_field(tmp_path):
     assert read_labels(alone, grid=SCENE).table[2].name == "b"
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_without_a_shape(tmp_path, name):
+    empty = np.array([], dtype=object)
+    pyogrio.raw.write(tmp_path / name, shapely.to_wkb(empty), [empty], ["class"],
+                      geometry_type="Polygon", crs="EPSG:4326")  # fmt: skip
+    fails(tmp_path / name, "holds no shape; draw one, or name another file")
+    with pytest.raises(DataError, match="holds no shape"):
+        SCENE.select(mask=tmp_path / name)
+
+
 def test_which_layer(tmp_path):
     path = write(tmp_path / "labels.gpkg", {"class": ["a", "b"]}, layer="train")
     write(path, {"class": ["c", "d"]}, layer="test", append=True)
