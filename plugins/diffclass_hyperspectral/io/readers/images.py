@@ -72,7 +72,7 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
     if place.suffix.lower() in (".hdr", *ENVI_ENDINGS):
         envi.mend(place)
     require_file(place)
-    added = _read_by_extension(place, variable)
+    added = _read_by_extension(place, variable, n_axes)
     if added is not None:
         return added
     with reading(place, "an image"):
@@ -91,8 +91,8 @@ def _read(path: Any, *, variable: str | None, n_axes: int) -> Contents:
         return read(place, variable=variable, n_axes=n_axes)
     if variable is not None:
         raise ParameterError(
-            f"{option_name('variable', variable)} names an array of a .mat, .npz or HDF5 file; "
-            f"{place} is none"
+            f"{_option(variable, n_axes)} names an array of a .mat, .npz or HDF5 file; {place} is "
+            "none"
         )
     return read(place)
 
@@ -107,8 +107,8 @@ def _from_address(place: RemotePath, variable: str | None, n_axes: int) -> Conte
         return zarr_stores.read(place, variable=variable, n_axes=n_axes)
     if variable is not None:
         raise ParameterError(
-            f"{option_name('variable', variable)} applies to no address ({place}); fetch the file "
-            "to name one"
+            f"{_option(variable, n_axes)} applies to no address ({place}); fetch the file to name "
+            "one"
         )
     return geotiff.read(place)
 
@@ -123,14 +123,19 @@ def images_among(places: Iterable[Path]) -> list[Path]:
     return [place for place in found if place not in headers]
 
 
-def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
+def _option(variable: str, n_axes: int) -> str:
+    """Return the option that names an array of a scene, or of labels."""
+    return option_name("variable" if n_axes == 3 else "label_variable", variable)
+
+
+def _read_by_extension(path: Path, variable: str | None, n_axes: int) -> Contents | None:
     """Read a file by another package's reader for its suffix; None if no package adds one."""
     reader = load_extension(READERS, path.suffix.lower(), own=OWN_ENDINGS)
     if reader is None:
         return None
     if variable is not None:
         raise ParameterError(
-            f"{option_name('variable', variable)} applies to no {path.suffix} file ({path})"
+            f"{_option(variable, n_axes)} applies to no {path.suffix} file ({path})"
         )
     with reading(path, f"a {path.suffix} file"):
         contents = reader(path)

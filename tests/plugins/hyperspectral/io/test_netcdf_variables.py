@@ -119,6 +119,13 @@ def test_a_message_names_the_option_as_its_user_writes_it(tmp_path, capsys):
         said = capsys.readouterr().err
         assert words in said
         assert "variable=" not in said
+    np.save(tmp_path / "cube.npy", CUBE)
+    np.save(tmp_path / "ids.npy", CUBE[..., 0] % 3)
+    files = [str(tmp_path / "cube.npy"), "--labels", str(tmp_path / "ids.npy")]
+    for option in ("--variable", "--label-variable"):
+        output = ["-o", str(tmp_path / "map.npy")]
+        assert cli.run(["classify", *files, *output, option, "x"]) == 2
+        assert f"error: {option} x names an array of" in capsys.readouterr().err
 
 
 @pytest.mark.data
