@@ -41,7 +41,7 @@ def _area(scene: Scene, unit: float) -> float:
     area = None if place is None else place.pixel_area
     if area is None:
         raise ParameterError(
-            f"{scene.path} does not state the area of a pixel in square metres; give sizes in % "
-            "or px"
+            f"{scene.path} does not tell the area of a pixel on the ground, as degrees and Web "
+            "Mercator do not; give sizes in % or px"
         )
     return _n_pixels(scene) * area / unit

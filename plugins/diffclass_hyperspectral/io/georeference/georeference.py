@@ -117,6 +117,8 @@ def coordinate_system_string(crs: str | None) -> str | None:
 
 
 _POINTS = 2**16
+_EARTH_RADIUS = 6_371_007.0  # metres, of the sphere with the Earth's surface
+_SAME_AREA = 0.1
 
 
 def transformed_points(
@@ -196,17 +198,37 @@ class Georeference:
 
     @property
     def pixel_area(self) -> float | None:
-        """Square metres of a pixel, or None where the system is none of lengths or unknown."""
+        """Square metres of a pixel, or None where the system does not tell them."""
         a, b, _, d, e, _ = self.transform
         try:
             crs = parsed_crs(self.crs)
-            if crs is None or not crs.is_projected:
+            if crs is None or not crs.is_projected or not self.keeps_areas:
                 return None
             with with_projections():
                 metres = float(crs.linear_units_factor[1])
         except (DiffclassError, ValueError):  # no rasterio, or a system that it does not know
             return None
         return abs(a * e - b * d) * metres**2
+
+    @property
+    def keeps_areas(self) -> bool:
+        """Whether areas on the map are those on the ground, to a tenth, where the picture begins.
+
+        Those of the Web Mercator projection are twice as large in the middle of Europe.
+        """
+        a, b, c, d, e, f = self.transform
+        right, down = np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0])
+        xs, ys = a * right + b * down + c, d * right + e * down + f
+        metres = float(parsed_crs(self.crs).linear_units_factor[1])
+        try:
+            degrees = transformed_points(xs, ys, str(self.crs), "EPSG:4326")
+        except Exception:  # of several libraries, for places that the system does not reach
+            return True
+        longitudes, latitudes = (np.radians(part - part[0]) for part in degrees)
+        xs = longitudes * math.cos(math.radians(float(degrees[1].mean())))
+        on_ground = abs(xs @ np.roll(latitudes, -1) - latitudes @ np.roll(xs, -1)) / 2
+        share = on_ground * _EARTH_RADIUS**2 / (abs(a * e - b * d) * metres**2)
+        return not abs(share - 1) > _SAME_AREA  # NaN where there is no such place
 
     @property
     def affine(self) -> Any:

@@ -185,7 +185,9 @@ def metres_of_a_pixel(place: Georeference, n_rows: int) -> float | None:
     if crs.is_geographic:
         latitude = place.transform[5] + place.transform[4] * n_rows / 2
         return width * _DEGREE_METRES * math.cos(math.radians(latitude))
-    return width * crs.linear_units_factor[1] if crs.is_projected else None
+    if not crs.is_projected or not place.keeps_areas:
+        return None
+    return width * crs.linear_units_factor[1]
 
 
 def bar_length(metres_of_dot: float, n_dots: int) -> float:

@@ -87,7 +87,7 @@ def test_areas_are_shares_of_the_scene(labels, placed):
         ("corn=20-10%", "not before it begins"),
         ("corn=0%", "above 0"),
         ("corn=101px", "whole scene, 100px"),
-        ("corn=1ha", "does not state the area"),
+        ("corn=1ha", "does not tell the area"),
         ("corn=0-100%", "'0-100%' of 'corn' is any size; leave it out"),
         ("corn=0-100px,soy=10%", "any size"),
         (f"corn=0.{322 * '0'}1%", "above 0"),  # as a share it would be 0

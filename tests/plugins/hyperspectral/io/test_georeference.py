@@ -269,3 +269,20 @@ def test_areas_of_pixels():
     assert Georeference(grid, "EPSG:2263").pixel_area == pytest.approx(900 * 0.3048006096**2)
     for unknown in (None, "EPSG:4326", 'LOCAL_CS["a grid",UNIT["metre",1]]'):
         assert Georeference(grid, unknown).pixel_area is None
+
+
+@pytest.mark.parametrize("side", [0.01, 30.0, 1000.0])
+@pytest.mark.parametrize(
+    ("crs", "corner", "is_known"),
+    [
+        ("EPSG:32633", (5e5, 5.4e6), True), ("EPSG:32733", (3e5, 6e6), True),
+        ("EPSG:3035", (4.3e6, 3.1e6), True), ("EPSG:3031", (-2e6, 1e6), True),
+        ("EPSG:3857", (1.2e6, 1e5), True), ("EPSG:3857", (1.2e6, 6.1e6), False),
+        ("EPSG:4087", (1.2e6, 1e5), True), ("EPSG:4087", (1.2e6, 5.4e6), False),
+    ],
+)  # fmt: skip
+def test_areas_are_those_on_the_ground_or_none(crs, corner, is_known, side):
+    place = Georeference((side, 0.0, corner[0], 0.0, -side, corner[1]), crs)
+    assert place.pixel_area == (pytest.approx(side**2) if is_known else None)
+    turned = Georeference((0.0, side, corner[0], side, 0.0, corner[1]), crs)
+    assert turned.pixel_area == place.pixel_area
