@@ -90,6 +90,9 @@ def test_the_whole_evaluation_fits_in_its_figure(n_classes, rng):
     )
     assert_everything_inside(figure)
     assert len(figure.axes) == 5
+    names = {axes.get_xlabel(): len(axes.get_lines()) for axes in figure.axes}
+    # only a probability is compared with the diagonal
+    assert names["probability (0 to 1)"] == names["margin (0 to 1)"] + 1
     assert len(plot_evaluation(classification_scores(truth, truth)).axes) == 2
 
 
