@@ -87,12 +87,25 @@ def in_single_precision(X: np.ndarray) -> np.ndarray:
 
     Where they would lose them they are first centred, or scaled by a power of two.
     """
-    size = X.max(axis=0) / 2 - X.min(axis=0) / 2
-    far = np.abs(X).max(axis=0)
-    is_near = np.where(size > 0, far / _MOST_OFFSET <= size, far <= np.finfo(np.float32).max)
-    if fits(X, np.float32) and (X.dtype == np.float32 or is_near.all()):
+    if fits(X, np.float32) and (X.dtype == np.float32 or _are_near(X).all()):
         return X.astype(np.float32, copy=False)
     return Centred(X)(X).astype(np.float32)
+
+
+def far_centers(box: np.ndarray) -> np.ndarray:
+    """Return the centre (d,) of features that are far from 0 beside their range, 0 of others.
+
+    ``box`` (2, d) are the least and the largest values of points. Less their centre, single
+    precision holds them.
+    """
+    return np.where(_are_near(box), 0, exact_center(box))
+
+
+def _are_near(X: np.ndarray) -> np.ndarray:
+    """Return which features of points (n, d) single precision holds as they are."""
+    size = X.max(axis=0) / 2 - X.min(axis=0) / 2
+    far = np.abs(X).max(axis=0)
+    return np.where(size > 0, far / _MOST_OFFSET <= size, far <= np.finfo(np.float32).max)
 
 
 class Centred:

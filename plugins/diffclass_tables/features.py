@@ -4,6 +4,9 @@
 rows as they are. Squared distances of unit rows are 2 (1 - cosine). Of many columns the leading
 principal components are taken, by a randomised subspace iteration that reads the rows in blocks.
 
+Points are in single precision; what is large beside its range, such as a time in seconds, is
+counted from its middle first.
+
 Source: N. Halko, P. G. Martinsson, J. A. Tropp, "Finding structure with randomness", SIAM Review
 2011, algorithm 4.4.
 """
@@ -19,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.neighbors.number_range import far_centers
 from diffclass.system.costs import Cost
 from diffclass.system.progress import checkpoint, stage
 
@@ -50,7 +54,8 @@ def row_points(
     """Turn the features of rows (n_rows, n_features), NaN: missing, into points.
 
     ``metric`` and ``n_components`` are as in `Rows`; ``path`` is what messages call them.
-    `DataError`: infinite values, rows of zeros where their direction counts, no complete row.
+    `DataError`: infinite values, rows of zeros where their direction counts, no complete row, and
+    values so small that single precision has none of them.
     """
     metric = metric or usual_metric(values)
     n, d = values.shape
@@ -58,12 +63,12 @@ def row_points(
         raise ParameterError(f"n_components = {n_components}; {path} has {n} rows and {d} features")
     k = n_compared(n, d, n_components)
     with stage("features"):
-        valid = _checked_rows(values, path, metric)
+        valid, centers = _checked_rows(values, path, metric)
 
         def blocks() -> Iterator[np.ndarray]:
             for rows in _slices(values):
                 checkpoint()
-                yield _compared(_dense(values[rows])[valid[rows]], metric)
+                yield _compared(_dense(values[rows])[valid[rows]], metric, centers)
 
         if k == d:
             return RowPoints(np.concatenate(list(blocks())), valid, metric, None)
@@ -73,13 +78,15 @@ def row_points(
 
 
 def usual_metric(values: Any) -> str:
-    """Return cosine for float16 and for rows of unit length, else euclidean."""
+    """Return cosine for three columns or more of float16, or of unit length; else euclidean."""
+    if values.shape[1] < 3:
+        return "euclidean"
     if values.dtype == np.float16:
         return "cosine"
-    some = _dense(values[:: max(1, values.shape[0] // 1000)])
+    some = _single(_dense(values[:: max(1, values.shape[0] // 1000)]))
     with np.errstate(over="ignore"):
         lengths = np.linalg.norm(some[np.isfinite(some).all(axis=1)], axis=1)
-    is_unit = len(lengths) > 0 and some.shape[1] > 2 and np.abs(lengths - 1).max() < _UNIT
+    is_unit = len(lengths) > 0 and np.abs(lengths - 1).max() < _UNIT
     return "cosine" if is_unit else "euclidean"
 
 
@@ -96,48 +103,87 @@ def points_cost(n: int, d: int, n_components: int | None) -> Cost:
 
 def _slices(values: Any) -> Iterator[slice]:
     n, d = values.shape
-    step = max(1, _BLOCK // d)
+    step = max(1, _BLOCK // (2 * d if _is_wide(values.dtype) else d))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
 
 
+def _is_wide(dtype: np.dtype) -> bool:
+    """Tell whether a type has numbers that single precision has not."""
+    return not np.can_cast(dtype, np.float32)
+
+
 def _dense(rows: Any) -> np.ndarray:
     found = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+    return found.astype(np.float64 if _is_wide(found.dtype) else np.float32, copy=False)
+
+
+def _single(rows: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):  # infinite values are refused
-        return found.astype(np.float32, copy=False)
+        return rows.astype(np.float32, copy=False)
 
 
-def _checked_rows(values: Any, path: Path, metric: str) -> np.ndarray:
+def _checked_rows(values: Any, path: Path, metric: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows are complete, and what is taken off their features, (d,)."""
     valid = np.ones(values.shape[0], dtype=bool)
+    box = np.repeat([[np.inf], [-np.inf]], values.shape[1], axis=1)
     for rows in _slices(values):
         block = _dense(values[rows])
         valid[rows] = ~np.isnan(block).any(axis=1)
-        infinite = np.isinf(block).any(axis=1)
+        infinite = np.isinf(_single(block)).any(axis=1)
         if infinite.any():
             raise DataError(
                 f"{path}: infinite values (or beyond single precision) in row "
                 f"{rows.start + int(infinite.argmax())}; mend them, or leave them empty"
             )
         if metric != "euclidean":
-            least, most = block.min(axis=1), block.max(axis=1)
-            empty = valid[rows] & (least == most if metric == "correlation" else ~block.any(axis=1))
-            if empty.any():
-                what = "only zeros" if metric == "cosine" else "equal values only"
-                raise DataError(
-                    f"{path}: {what} in row {rows.start + int(empty.argmax())}, which has no "
-                    f"direction to compare by {metric}; leave it out, or take --metric euclidean"
-                )
+            _check_directions(block, valid[rows], path, metric, first=rows.start)
+        elif _is_wide(values.dtype):
+            complete = block[valid[rows]]
+            box[0] = np.minimum(box[0], complete.min(axis=0, initial=np.inf))
+            box[1] = np.maximum(box[1], complete.max(axis=0, initial=-np.inf))
     if not valid.any():
         raise DataError(f"{path}: every row has a missing value; fill them in")
-    return valid
+    if metric != "euclidean" or not _is_wide(values.dtype):
+        return valid, np.zeros(values.shape[1])
+    _check_size(box, path)
+    return valid, far_centers(box)
 
 
-def _compared(block: np.ndarray, metric: str) -> np.ndarray:
-    """Return rows whose Euclidean distances are those of a metric."""
+def _check_directions(
+    block: np.ndarray, valid: np.ndarray, path: Path, metric: str, *, first: int
+) -> None:
+    """Refuse rows without a direction to compare by."""
+    block = _single(block) if metric == "cosine" else block
+    least, most = block.min(axis=1), block.max(axis=1)
+    empty = valid & (least == most if metric == "correlation" else ~block.any(axis=1))
+    if empty.any():
+        what = "only zeros" if metric == "cosine" else "equal values only"
+        raise DataError(
+            f"{path}: {what} in row {first + int(empty.argmax())}, which has no "
+            f"direction to compare by {metric}; leave it out, or take --metric euclidean"
+        )
+
+
+def _check_size(box: np.ndarray, path: Path) -> None:
+    """Refuse values whose differences single precision does not hold."""
+    largest = float((box[1] - box[0]).max())
+    limits = np.finfo(np.float32)
+    if 0 < largest < limits.tiny / limits.eps:
+        raise DataError(
+            f"{path}: the values of each column differ by {largest:.3g} at most, too little for "
+            "single precision; multiply them by a power of ten"
+        )
+
+
+def _compared(block: np.ndarray, metric: str, centers: np.ndarray) -> np.ndarray:
+    """Return rows, float32, whose Euclidean distances are those of a metric."""
     if metric == "euclidean":
-        return block
+        return _single(block - centers if centers.any() else block)
     if metric == "correlation":
-        block = block - block.mean(axis=1, keepdims=True)
+        block = block - block.mean(axis=1, keepdims=True, dtype=np.float64)
+        block /= np.abs(block).max(axis=1, keepdims=True)
+    block = _single(block)
     scaled = block / np.abs(block).max(axis=1, keepdims=True)  # squares could overflow
     return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
 

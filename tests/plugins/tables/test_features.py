@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.decomposition import PCA
 
@@ -149,3 +151,56 @@ def test_the_seed_decides(X):
     )
     np.testing.assert_array_equal(one, same)
     assert (one != other).any()
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    offset=st.sampled_from([0, 1, 300, 2**17, 2**24, 2**30, 1_700_000_000, 2**40]),
+    power=st.integers(-60, 60),
+    metric=st.sampled_from(["euclidean", "correlation"]),
+    missing=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+def test_what_is_far_from_zero_or_in_another_unit_has_the_same_distances(
+    offset, power, metric, missing, seed
+):
+    """Times in seconds, coordinates in metres, fluxes: differences count."""
+    random = np.random.default_rng(seed)
+    X = random.integers(-1000, 1000, (30, 4)) / 64.0  # exact beside the offsets
+    far = np.array([offset, 0, offset, -offset]) if metric == "euclidean" else offset
+    scaled = np.ldexp(X + far, power)
+    valid = np.ones(30, dtype=bool)
+    if missing:
+        scaled[3, 1], valid[3] = np.nan, False
+    found = row_points(scaled, PATH, metric=metric)
+    np.testing.assert_array_equal(found.valid, valid)
+    points, expected = found.points.astype(float), np.ldexp(X, power)[valid]
+    if metric == "correlation":
+        expected = expected - expected.mean(axis=1, keepdims=True)
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    largest = np.abs(expected).max()
+    for row in range(3):
+        np.testing.assert_allclose(
+            points - points[row], expected - expected[row], atol=2e-3 * largest, rtol=0
+        )
+    assert len(np.unique(points, axis=0)) == len(np.unique(expected, axis=0))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64, np.longdouble, np.float64])
+def test_whole_numbers_of_any_size_keep_their_differences(dtype):
+    X = np.array([[0, 3], [1, 3], [2, 5]]).astype(dtype) + dtype(2**30)
+    points = row_points(X, PATH).points
+    np.testing.assert_array_equal(points - points[0], [[0, 0], [1, 0], [2, 2]])
+
+
+def test_values_that_single_precision_has_not_are_refused():
+    with pytest.raises(DataError, match="multiply them by a power of ten"):
+        row_points(np.array([[1e-50, 0], [2e-50, 1e-51]]), PATH)
+    equal = row_points(np.full((3, 2), 1e-50), PATH)  # as they are: nothing is lost
+    assert not equal.points.any()
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+def test_half_precision_of_one_or_two_columns_is_no_embedding(n_columns):
+    X = np.linspace(1, 9, 4 * n_columns).reshape(4, n_columns).astype(np.float16)
+    assert usual_metric(X) == ("cosine" if n_columns == 3 else "euclidean")
