@@ -291,13 +291,14 @@ def facts_of(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
     centres = None if wavelengths is None else in_nanometres(wavelengths, unit)
     stated = _widths(header, fields, n_bands=n_bands)
     widths = widths_in_nanometres(stated, wavelengths, centres)
+    names = names_of_fields(fields, "band names")  # more where one has a comma
     return {
         "wavelengths": centres,
         "widths": widths,
         "band_mask": None if good is None else good != 0,
         "ignore_value": _number(header, fields, "data ignore value"),
         "scale_factor": _scale_factor(header, fields),
-        "band_names": names_of_fields(fields, "band names") or None,
+        "band_names": names if len(names) == n_bands else None,
         "map_info": _map_info(fields),
         "class_names": dict(enumerate(names_of_fields(fields, "class names"))) or None,
         "class_colors": _class_colors(fields) or None,
@@ -310,7 +311,9 @@ def _unused(
 ) -> tuple[str, ...]:
     """Return the fields that are stated and do not count, the damaged ones among them."""
     is_index = str(fields.get("wavelength units", "")).strip().lower() == "index"
-    damaged = {"wavelength": centres is None and not is_index, "fwhm": widths is None}
+    n_names = len(names_of_fields(fields, "band names"))
+    damaged = {"wavelength": centres is None and not is_index, "fwhm": widths is None,
+               "band names": n_names != int(fields["bands"])}  # fmt: skip
     if "reflectance scale factor" in fields and "data reflectance gain values" not in fields:
         damaged |= {"data gain values": True, "data offset values": True}
     unused = [name for name, is_so in damaged.items() if is_so and fields.get(name)]

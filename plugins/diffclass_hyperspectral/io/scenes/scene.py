@@ -31,6 +31,8 @@ from diffclass_hyperspectral.io.records import FileStamp
 from diffclass_hyperspectral.io.scenes.band_survey import LARGEST, BandSurvey, largest_of, of_bands
 from diffclass_hyperspectral.io.scenes.selection import chosen_bands, pixels_in
 
+_FACTS = {"band_mask": bool, "wavelengths": float, "widths": float, "band_names": str,
+          "region": bool}  # fmt: skip
 _FEW_PARTIAL = 0.01  # of the pixels with data may lack some bands without a word: edges of bands
 
 
@@ -108,16 +110,25 @@ class Scene:
         """Make a scene from an array (rows, columns, bands); facts are other attributes of `Scene`.
 
         What is masked has no data. ``path`` is what messages call it. `DataError`: it is no cube of
-        real numbers, or no band is good.
+        real numbers, no band is good, or a fact is none of this many bands or pixels.
         """
         place = place_of(path)
         cube = data if isinstance(data, BlockArray) else unmasked(data)
         _check_cube(cube, place)
-        mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
-        if not mask.any():
+        facts["band_mask"] = np.ones(cube.shape[2], bool) if band_mask is None else band_mask
+        for name in _FACTS:
+            if facts.get(name) is not None:
+                shape = cube.shape[:2] if name == "region" else cube.shape[2:]
+                facts[name] = _one_each(name, facts[name], shape, place)
+        scale = facts.get("scale_factor", 1.0)
+        if not (np.isfinite(scale) and scale > 0):
+            raise DataError(
+                f"{place}: scale_factor = {scale}; values are divided by a number above 0"
+            )
+        if not facts["band_mask"].any():
             raise DataError(f"{place}: its bad band list (bbl) leaves no band; correct the header")
         stamp = FileStamp.of_data(cube)
-        return cls(data=cube, path=place, format=format, band_mask=mask, stamp=stamp, **facts)
+        return cls(data=cube, path=place, format=format, stamp=stamp, **facts)
 
     def select(
         self,
@@ -419,6 +430,19 @@ def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
         )
     if cube.size == 0:
         raise DataError(f"{path}: an empty cube {cube.shape}; check how it was written")
+
+
+def _one_each(name: str, values: Any, shape: tuple[int, ...], path: Path) -> Any:
+    """Return a fact with an entry for each band or pixel as a scene holds it."""
+    found, kind = np.asarray(values), _FACTS[name]
+    is_text = found.dtype.kind == "U"
+    usable = found.shape == shape and (is_text if kind is str else found.dtype.kind in "biuf")
+    if not usable or (kind is float and not np.isfinite(found).all()):
+        raise DataError(
+            f"{path}: {name} has shape {found.shape} and type {found.dtype}; give "
+            f"{'a text' if kind is str else 'a finite number'} for each of {shape}, or leave it out"
+        )
+    return tuple(found.tolist()) if kind is str else found.astype(kind)
 
 
 def _numbered(bands: np.ndarray, *, most: int = 8) -> str:

@@ -165,6 +165,36 @@ def test_what_the_library_says_of_fields_is_not_said_again(tmp_path, cube, caplo
     refuses(open_scene, header, "'data ignore value' holds 4 values; write one for all bands")
 
 
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("wavelengths", [400, 500, 600, 700], [[400, 500], [400, np.nan, 600, 700], ["a"] * 4, 5]),
+        ("widths", (9.5, 10, 10, 12), [(9.5, 10), np.ones((4, 1))]),
+        ("band_mask", [1, 0, 1, 1], [[1, 0], ["a"] * 4]),
+        ("band_names", ["a", "b", "", "d"], [["a", "b"], [1, 2, 3, 4], "abcd"]),
+        ("region", np.ones((ROWS, COLUMNS), dtype=int), [np.ones((2, 2)), [True] * 4]),
+        ("scale_factor", 10, [0, -1, np.nan, np.inf]),
+    ],
+)
+def test_facts_of_arrays_are_of_their_bands_and_pixels(cube, name, right, wrong):
+    """As lists too, which is what other libraries have of them."""
+    scene = Scene.from_array(cube, **{name: right}).select(bands="1-3")
+    assert scene.spectra().shape[0] == ROWS * COLUMNS
+    assert scene.describe()["bands"] == BANDS
+    if name == "wavelengths":
+        assert scene.select(bands="390-510nm").band_mask.tolist() == [True, True, False, False]
+    for fact in wrong:
+        with pytest.raises(DataError, match=f"^array: {name} "):
+            Scene.from_array(cube, **{name: fact})
+
+
+def test_names_of_other_bands_are_left_out(tmp_path, cube):
+    header = save_envi(tmp_path, cube, metadata={"band names": ["a", "b", "c", "d"]})
+    edit(header, " b ", " b (x, y) ")
+    with pytest.warns(UserWarning, match="states band names, which the reader"):
+        assert open_scene(header).band_names is None
+
+
 def test_envi_upper_case_keys_do_not_warn(tmp_path, cube):
     header = save_envi(tmp_path, cube, metadata={"bbl": [1, 1, 1, 0]})
     edit(header, "bbl", "BBL")
