@@ -120,10 +120,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Diffusion time in steps, or the rule that chooses it: by margin and cut, by the margin
         alone, or with limits of one's own (see `diffclass.StoppingRule`).
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
-        Expected sizes of the classes, in the order of ``classes_``: numbers in proportion to them,
-        or a pair of the least and the most share of the points that each class may have, 0 to 1.
-        A map that meets them stays as it is; else the nearest shares allowed are met, unless the
-        graph disagrees: ``diffusion_.weighting`` says whether. See `diffclass.diffuse_labels`.
+        Expected sizes of the classes, in the order of ``classes_`` or, in a series of pandas, by
+        their names: numbers in proportion to them, or a pair of the least and the most share of the
+        points that each class may have, 0 to 1. A map that meets them stays as it is; else the
+        nearest shares allowed are met, unless the graph disagrees: ``diffusion_.weighting`` says
+        whether. See `diffclass.diffuse_labels`.
     warp : Warp, optional
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.

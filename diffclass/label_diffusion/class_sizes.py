@@ -55,6 +55,7 @@ from diffclass._validation import check_choice
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.maps import counted_every, decide, equal_weights
 from diffclass.label_diffusion.walk import LabelWalk
+from diffclass.names import same_names
 
 SIZED = ("matched", "moved")  # how weights are chosen if sizes have counted
 MISSED = 0.05  # by which exact shares of all classes may miss the whole: they are rounded numbers
@@ -92,6 +93,24 @@ def prior_of(shares: Sequence[tuple[float, float] | None]) -> Prior:
     return least if least == most and abs(sum(least) - 1) <= MISSED else (least, most)
 
 
+def _in_their_order(class_prior: Any, classes: np.ndarray) -> Any:
+    """Return sizes that pandas names by their classes in the order of these."""
+    if not hasattr(class_prior, "iloc"):
+        return class_prior
+    names = (class_prior.index if class_prior.ndim == 1 else class_prior.columns).tolist()
+    if names == list(range(len(names))):  # numbers of places
+        return class_prior
+    is_class = same_names(names, classes.tolist(), sides=("class_prior", "y"))
+    place = {is_class[name]: k for k, name in enumerate(names) if name in is_class}
+    if len(place) < max(len(names), len(classes)):
+        raise ParameterError(
+            f"class_prior has sizes of {names}, y the classes {classes.tolist()}; name the same, "
+            "or give a list in the order of the classes"
+        )
+    order = [place[name] for name in classes.tolist()]
+    return class_prior.iloc[order] if class_prior.ndim == 1 else class_prior.iloc[:, order]
+
+
 @dataclass(frozen=True, eq=False)
 class ClassSizes:
     """Least and most share of the points that each class may have.
@@ -122,7 +141,7 @@ class ClassSizes:
             check_choice(class_prior, "class_prior", ("uniform",))
             return cls.exact(np.ones(n_classes))
         try:
-            prior = np.asarray(class_prior, dtype=np.float64)
+            prior = np.ma.filled(np.ma.asarray(class_prior, dtype=np.float64), np.nan)
         except (TypeError, ValueError):
             prior = np.empty(0)
         if prior.ndim == 2 and len(prior) == 2:
@@ -133,6 +152,21 @@ class ClassSizes:
                 "pair of arrays of their least and most shares"
             )
         return cls.exact(prior)
+
+    @classmethod
+    def of_classes(cls, class_prior: Any, classes: np.ndarray) -> ClassSizes | None:
+        """Check sizes as `of`; those of a frame or series that names its entries go by the names.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from diffclass.label_diffusion.class_sizes import ClassSizes
+        >>> shares = pd.Series({"soy": 0.75, "corn": 0.25})
+        >>> ClassSizes.of_classes(shares, np.array(["corn", "soy"])).least
+        array([0.25, 0.75])
+        """
+        return cls.of(_in_their_order(class_prior, classes), len(classes))
 
     @classmethod
     def exact(cls, sizes: np.ndarray) -> ClassSizes:

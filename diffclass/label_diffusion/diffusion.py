@@ -150,7 +150,7 @@ class LabelDiffusion:
 
         ``class_prior`` is that of `diffuse_labels`.
         """
-        sizes = ClassSizes.of(class_prior, len(self.classes))
+        sizes = ClassSizes.of_classes(class_prior, self.classes)
         counts = np.bincount(self.codes[self.reached], minlength=len(self.classes))
         shares = counts / max(len(self.codes), 1)
         return self.weighting in SIZED or sizes is None or sizes.hold(shares, by=NEAR)
@@ -217,8 +217,9 @@ def diffuse_labels(
         labels always go by the margin. Summed labels have the tau of free ones; the sum ends at 3
         tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
-        Expected sizes of the classes: numbers in proportion to them, or a pair of the least and the
-        most share of the points that each class may have, 0 to 1. A map that meets them stays as
+        Expected sizes of the classes in their order, or by their names in a series of pandas:
+        numbers in proportion to them, or a pair of the least and the most share of the points that
+        each class may have, 0 to 1. A map that meets them stays as
         it is; else the nearest shares allowed are met, and classes of any size share the rest as
         before, unless the graph disagrees. See `diffclass.label_diffusion.class_sizes`.
     label_weight : array-like of shape (n,), optional

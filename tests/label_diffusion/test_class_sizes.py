@@ -377,3 +377,30 @@ def test_crossing_is_the_share_of_steps_between_classes():
         MarkovOperator.from_affinity(K), Labels.of([0, -1, -1, 1]), label_mode="absorbing"
     )
     assert walk.crossing(np.array([0, 0, 1, 1])) == pytest.approx(2 / 14)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "texts", "texts of numbers", "pair"])
+def test_sizes_that_pandas_names_go_by_the_names(kind, rng):
+    """As value_counts gives them: the largest first."""
+    pd = pytest.importorskip("pandas")
+    classes = np.array(["a", "b", "c", "d"]) if kind == "texts" else np.array([3, 5, 7, 10])
+    shares = np.array([0.1, 0.4, 0.3, 0.2])
+    expected = ClassSizes.of(shares, 4)
+    for order in (rng.permutation(4) for _ in range(6)):
+        names = classes[order].astype(str) if kind == "texts of numbers" else classes[order]
+        named = pd.Series(shares[order], index=names)
+        if kind == "pair":
+            named = pd.DataFrame([shares[order], shares[order]], columns=names)
+        found = ClassSizes.of_classes(named, classes)
+        np.testing.assert_allclose(found.least, expected.least)
+        np.testing.assert_allclose(found.most, expected.most)
+    for wrong in (classes[[0, 1, 2]], [*classes, 99], ["x", "y", "z", "w"]):
+        with pytest.raises(ParameterError, match="name the same"):
+            ClassSizes.of_classes(pd.Series(1.0, index=wrong), classes)
+    plain = pd.Series(shares)  # by places
+    np.testing.assert_allclose(ClassSizes.of_classes(plain, classes).least, expected.least)
+
+
+def test_masked_sizes_are_no_sizes():
+    with pytest.raises(ParameterError, match="one number above 0"):
+        ClassSizes.of(np.ma.masked_equal([0.2, 0.5, 0.3], 0.3), 3)
