@@ -172,15 +172,21 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the clusters (m,) of new points; far from the fitted ones, that of the nearest."""
+        """Return the clusters (m,) of new points; far from the fitted ones, that of the nearest.
+
+        At the place of a fitted point that was not set aside they have its cluster.
+        """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         if self._is_pairwise:
             X = X[:, ~self.outliers_]
+        graph = self.embedding_.graph_
         labels = self._clusters_at(self.embedding_.transform(X))
-        far = self.embedding_.graph_.novelty(X) > REACH
+        far = graph.novelty(X) > REACH
         if far.any():
             labels[far] = self._nearest(X[far])
+        same, there = graph.steps.fitted_places(X)
+        labels[same] = self._found_at_nodes[there]
         return labels
 
     def __sklearn_tags__(self) -> Tags:

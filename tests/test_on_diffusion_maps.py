@@ -364,3 +364,18 @@ def test_rough_functions_are_said_not_to_fit(rng):
 def test_harmonics_refuse(rng, condition):
     with pytest.raises(ParameterError, match="condition"):
         GeometricHarmonics(condition=condition).fit(rng.normal(size=(20, 2)), np.arange(20.0))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("cluster", [DiffusionClustering, DiffusionModes])
+@pytest.mark.parametrize("n_neighbors", [2, 5, 20])
+def test_fitted_points_keep_their_clusters(cluster, n_neighbors):
+    """Few points, copies, and points between clusters: predict has the clusters of fit."""
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(int(random.integers(5, 40)), 2))
+        X = np.repeat(X, random.integers(1, 4, len(X)), axis=0)
+        embedding = DiffusionMap(2, n_neighbors=n_neighbors, random_state=0)
+        found = cluster(3, embedding=embedding).fit(X)
+        inside = ~found.outliers_
+        np.testing.assert_array_equal(found.predict(X)[inside], found.labels_[inside])
