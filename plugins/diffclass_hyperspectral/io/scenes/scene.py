@@ -33,6 +33,7 @@ from diffclass_hyperspectral.io.scenes.selection import chosen_bands, pixels_in
 
 _FACTS = {"band_mask": bool, "wavelengths": float, "widths": float, "band_names": str,
           "region": bool}  # fmt: skip
+_LEAST_SPREAD = 2.0**-16  # of values, of which single precision has 24 bits
 _FEW_PARTIAL = 0.01  # of the pixels with data may lack some bands without a word: edges of bands
 
 
@@ -300,6 +301,13 @@ class Scene:
                     "no data, and count as measurements; state it as the file's no-data value, or "
                     "write NaN"
                 )
+        rounded = np.flatnonzero(self._rounded(survey)) + 1
+        if len(rounded):
+            yield (
+                f"the values of {_numbered(rounded)} differ by less than a "
+                f"{1 / _LEAST_SPREAD:,.0f}th of what they are, and single precision rounds them; "
+                "take off what they have in common"
+            )
         empty = np.flatnonzero(self.band_mask & ~survey.filled) + 1
         if len(empty) and survey.filled.any():
             yield f"no pixel has data in {_numbered(empty)}, left out as bad ones"
@@ -311,6 +319,16 @@ class Scene:
                 f"no data; band {worst + 1} lacks most, {survey.lacking[worst]:,} "
                 f"({option_name('bands')} leaves bands out)"
             )
+
+    def _rounded(self, survey: BandSurvey) -> np.ndarray:
+        """Return which bands single precision cannot tell apart well, bool (bands,)."""
+        low, high = survey.lowest, survey.highest
+        if low is None or high is None or np.can_cast(self.data.dtype, np.float32):
+            return np.zeros(self.n_bands, dtype=bool)
+        with np.errstate(all="ignore"):  # of bands that are not asked for
+            low, high = low.astype(float), high.astype(float)
+            spread = (high - low) / np.maximum(np.abs(low), np.abs(high))
+        return self.band_mask & survey.filled & (spread > 0) & (spread < _LEAST_SPREAD)
 
     @property
     def _limit(self) -> float:

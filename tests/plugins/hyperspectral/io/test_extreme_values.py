@@ -67,6 +67,24 @@ def test_a_usual_fill_value_in_all_bands_is_told(fill, dtype):
         assert scene.valid.sum() == (96 if given else 110)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "offset", "is_told"),
+    [
+        ("f8", 1e4, False), ("f8", 1e7, True), ("f8", -1e9, True), ("i4", 10**5, False),
+        ("i4", 2 * 10**9, True), ("u8", 2**53, True), ("f4", 1e6, False), ("i2", 30_000, False),
+    ],
+)  # fmt: skip
+def test_values_that_single_precision_rounds_are_told(dtype, offset, is_told):
+    cube = (100 * CUBE).astype(dtype)
+    cube[..., 3] += np.asarray(offset, dtype=dtype)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Scene.from_array(cube).usable_bands()
+    said = [str(one.message) for one in caught]
+    assert len(said) == is_told
+    assert not said or "the values of band 4 differ by less than a 65,536th of what" in said[0]
+
+
 def test_a_band_of_fill_values_is_empty():
     cube = CUBE.copy()
     cube[..., 1] = -3.4e38
