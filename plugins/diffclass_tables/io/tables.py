@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +85,26 @@ class Table:
         """The first names of its columns, for messages."""
         return in_words(self.column_names)
 
+    @cached_property
+    def _row_of(self) -> dict[Any, int]:
+        return {own: row for row, own in enumerate(self.ids.tolist())}
+
+    @cached_property
+    def _row_alike(self) -> dict[str, int]:
+        """The row of each id as it is written, -1 where several are written alike."""
+        found: dict[str, int] = {}
+        for row, own in enumerate(self.ids.tolist()):
+            text = common_text(own)
+            found[text] = -1 if text in found else row
+        return found
+
     def rows_called(self, names: Iterable[Any]) -> list[int]:
         """Return the row of each id, -1 for none; 2, "2" and "2.0" are one where it is clear."""
-        exact: dict[Any, int] = {}
-        alike: dict[str, int] = {}
-        for row, own in enumerate(self.ids.tolist()):
-            exact[own], text = row, common_text(own)
-            alike[text] = -1 if text in alike else row
-        return [exact[n] if n in exact else alike.get(common_text(n), -1) for n in names]
+        exact = self._row_of
+        return [
+            exact[name] if name in exact else self._row_alike.get(common_text(name), -1)
+            for name in names
+        ]
 
 
 def is_index(name: str) -> bool:
