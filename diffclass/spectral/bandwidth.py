@@ -79,7 +79,8 @@ class BandwidthCurve:
     n_neighbors : int
         Neighbours with which a graph reaches 3 sqrt(epsilon) from 95 % of the points.
     dimension : float or None
-        Dimension of the manifold, by the slope; None where there is no plateau.
+        Dimension of the manifold, by the slope; None where there is no plateau, and for the
+        semigroup error.
 
     Examples
     --------

@@ -59,9 +59,11 @@ class SampledDistances:
         """Return d log sum K / d log epsilon = sum K u / sum K, u = |x - y|^2 / epsilon."""
         # pairs of a point and itself would hide the dimension where points have few neighbours
         apart = self.squared[self.squared > 0]
+        kind = apart.dtype.type
         slopes = np.empty(len(scales))
         for i, scale in enumerate(scales):
-            u = apart / np.float32(scale)
+            with np.errstate(over="ignore", divide="ignore"):  # K is 0 there, or 1
+                u = np.minimum(apart / kind(scale), np.finfo(kind).max)
             K = np.exp(-u)
             slopes[i] = np.vdot(K, u) / max(K.sum(dtype=np.float64), np.finfo(float).tiny)
         return slopes

@@ -214,6 +214,23 @@ def test_units_carry_through():
         np.testing.assert_allclose(thrice.values, once.values, atol=1e-3)
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e-30, 1e-20, 1e20, 1e30, 1e100])
+@pytest.mark.parametrize("choose", [semigroup_bandwidth, slope_bandwidth])
+def test_any_unit_gives_the_same_curve(choose, unit):
+    X, _ = make_circle(300, random_state=0)
+    once, other = choose(X), choose(X * unit)
+    assert other.epsilon / unit**2 == pytest.approx(once.epsilon, rel=1e-4)
+    assert other.is_found == once.is_found
+    assert other.limit / unit**2 == pytest.approx(once.limit, rel=1e-4)
+    np.testing.assert_allclose(other.values, once.values, rtol=1e-3, atol=1e-6)
+
+
+def test_slopes_at_scales_beyond_single_precision(rng):
+    slopes = slope_bandwidth(rng.normal(size=(50, 2)), [1e-60, 1.0, 1e60]).values
+    np.testing.assert_allclose(slopes[[0, 2]], 0, atol=1e-30)
+    assert slopes[1] > 0.1
+
+
 def test_memory_is_bounded_by_edges():
     X, _ = make_circle(1000, random_state=0)
     small = semigroup_bandwidth(X, max_edges=50_000)
