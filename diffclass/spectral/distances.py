@@ -185,7 +185,7 @@ def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        All, or so many that the last is below the accuracy.
+        All, or so many of largest modulus that the last is below the accuracy.
     time : float
         t, above 0.
     accuracy : float
@@ -249,7 +249,8 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
     [4, 18, 29, 50, 72, 95]
     """
     rank = numerical_rank(eigenpairs, time, accuracy)
-    rows = (eigenpairs.symmetric[:, :rank] * eigenpairs.powers(time)[:rank]).T
+    leading = np.argsort(-np.abs(eigenpairs.eigenvalues), kind="stable")[:rank]
+    rows = (eigenpairs.symmetric[:, leading] * eigenpairs.powers(time)[leading]).T
     found = qr(rows, mode="r", pivoting=True)[1][:rank]
     return found if eigenpairs.nodes is None else eigenpairs.nodes.first[found]
 
