@@ -24,7 +24,9 @@ from diffclass.operators.markov import MarkovOperator
 
 MOST_LEVELS = 64
 CELL_SIZE = 256
-_NEGLECTED = 1e-3  # of the accuracy: the norm of a column left out of a panel
+# Of the accuracy: the norm of a column left out of a panel. It counts t times in a mode that hardly
+# decays.
+_NEGLECTED = 1e-6
 _SAMPLED_CELLS = 6
 _WORTH_SPLITTING = 0.85  # share of the functions that are left
 ROUNDING = 1e-14  # of sqrt(pi), whose norm is 1: a cell of functions of mean 0 has no more
@@ -105,7 +107,7 @@ class _Builder:
     ):
         self._graph = operator.affinity
         self._accuracy = accuracy
-        self._threshold = _NEGLECTED * accuracy
+        self._threshold = max(_NEGLECTED * accuracy, np.finfo(np.float64).eps)
         self._max_entries = max_entries
         self._random = check_seed(random_state)
         root = sp.diags_array(1 / np.sqrt(operator.degrees))

@@ -11,7 +11,7 @@ T_j is S^(2^j) on V_j. A step of t is the product of the T_j of t's binary digit
 
 where the limit, the mean of f on each component, is exact. Functions phi with the coefficients
 pi^1/2 phi are orthonormal in the weights pi. What is neglected: wavelets, at most the accuracy in
-each cell of about 256 functions; and columns of a cell's rows below a thousandth of it.
+each cell of about 256 functions; and columns of a cell's rows below a millionth of it.
 
 Source: R. Coifman and M. Maggioni, Diffusion wavelets, Applied and Computational Harmonic Analysis
 21 (2006), section 4; announced in Coifman et al. 2005, sections 2.1 and 5.
@@ -220,8 +220,8 @@ class DiffusionWavelets:
 
         The level is from 1; else as `scaling_functions`.
         """
-        ranks = self.ranks
-        units = _unit_columns(int(ranks[level - 1] - ranks[self._checked_level(level, 1)]), which)
+        ranks, level = self.ranks, self._checked_level(level, 1)
+        units = _unit_columns(int(ranks[level - 1] - ranks[level]), which)
         nothing = np.zeros((int(ranks[level]), units.shape[1]))
         return self._raised(self.levels[level - 1].up(nothing, units), level - 1)
 

@@ -164,6 +164,21 @@ def test_any_graph_at_any_time(seed, n, t):
     np.testing.assert_allclose(root * back, root * f, atol=1e-12 * np.abs(root * f).max())
 
 
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-6, 1e-10])
+def test_slow_modes_are_as_accurate(accuracy, rng):
+    # what is left out of an early power counts t times in a mode that hardly decays
+    K = markov_operator(np.linspace(0, 1, 200)[:, None], n_neighbors=6).affinity.toarray()
+    K[:100, 100:] *= 1e-6
+    K[100:, :100] *= 1e-6
+    operator = MarkovOperator.from_affinity(K)
+    found = diffusion_wavelets(operator, accuracy=accuracy)
+    f = rng.normal(size=(200, 3)) + (np.arange(200) < 100)[:, None]
+    f /= norm(operator, f)
+    for t in (10**2, 10**4, 10**6, 10**7):
+        exact = np.linalg.matrix_power(naive.markov_matrix(K), t) @ f
+        assert norm(operator, found.apply(f, t) - exact).max() < max(accuracy, 1e-8)
+
+
 def test_same_seed_same_wavelets(rng):
     operator = markov_operator(roll(), n_neighbors=8)
     f = rng.normal(size=300)
@@ -195,8 +210,9 @@ def test_bad_input():
         found.apply(np.zeros(60), -1)
     with pytest.raises(ParameterError, match="level = 99"):
         found.smooth(np.zeros(60), 99)
-    with pytest.raises(ParameterError, match="level = 0"):
-        found.wavelets(0)
+    for level in (0, len(found.levels) + 1, 99, 1.0):
+        with pytest.raises(ParameterError, match=f"level = {level}"):
+            found.wavelets(level)
     with pytest.raises(ParameterError, match="functions are numbered 0 to 59"):
         found.scaling_functions(0, [60])
     with pytest.raises(ParameterError, match="coefficients"):
