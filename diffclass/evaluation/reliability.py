@@ -33,8 +33,8 @@ from diffclass.evaluation.intervals import (
 )
 from diffclass.exceptions import DataError
 
-# Shares of the points that keep their class at the default thresholds of a table.
-_SHARES_KEPT = (1.0, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25)
+# Percent of the points that lose their class at the default thresholds of a table, after the first.
+_PERCENT_LOST = (1, 5, 10, 20, 30, 40, 50, 75)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def default_thresholds(population: ArrayLike) -> np.ndarray:
     classed = np.sort(values[np.isfinite(values)])
     if not len(classed):
         return np.zeros(1)
-    first = ((1 - np.array(_SHARES_KEPT[1:])) * len(classed)).astype(np.intp)
+    first = np.array(_PERCENT_LOST) * len(classed) // 100
     return np.unique(np.append(min(0.0, classed[0]), classed[first]))
 
 

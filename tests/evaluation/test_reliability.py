@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from diffclass.evaluation import (
     clustered_interval,
+    default_thresholds,
     detection_curve,
     reliability_curve,
     threshold_table,
@@ -96,6 +97,13 @@ def test_default_thresholds_keep_the_shares_they_are_for():
         table.share, [1, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25], atol=0.0011
     )
     assert threshold_table([True], [-np.inf]).share.tolist() == [0]
+
+
+@pytest.mark.parametrize("n", [1, 7, 10, 20, 99, 100, 1000])
+def test_default_thresholds_keep_the_fewest_points_that_are_a_share(n):
+    kept = {int(np.count_nonzero(np.arange(n) >= t)) for t in default_thresholds(np.arange(n))}
+    # the least whole number that is not below the share
+    assert kept == {-(-percent * n // 100) for percent in (100, 99, 95, 90, 80, 70, 60, 50, 25)}
 
 
 @pytest.mark.parametrize("call", [reliability_curve, threshold_table])
