@@ -192,7 +192,8 @@ def match_classes(
     given, own : array-like of int of shape (n,)
         Class of each point on both sides, 0 or masked = none.
     given_names, own_names : mapping of int to str or None
-        All classes of each side; None for one without a name.
+        All classes of each side; None for one without a name. A name of 0, as some formats have it,
+        is left out.
     by : {"names", "ids", "overlap"}, optional
         The rule; by default the first of these under which two classes are one.
     pairs : mapping of int to int, optional
@@ -218,6 +219,9 @@ def match_classes(
     ('overlap', {10: 2, 11: 3}, 0.0)
     """
     given, own = (np.ma.filled(np.ma.asarray(ids), 0) for ids in (given, own))
+    given_names, own_names = (
+        {i: name for i, name in names.items() if i > 0} for names in (given_names, own_names)
+    )
     if by is not None:
         check_choice(by, "by", MATCH_RULES)
     if given.shape != own.shape:

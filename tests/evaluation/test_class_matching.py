@@ -168,6 +168,21 @@ def test_names_that_are_asked_for_have_to_be_there():
         matched(np.ones(1, int), [1], np.ones(1, int), [1], by="names")
 
 
+@settings(max_examples=30, deadline=None)
+@given(labellings(), st.sampled_from([None, "ids", "overlap"]))
+def test_a_name_of_0_changes_nothing(sides, by):
+    (truth, ids), (found, own_ids) = sides
+    names, own_names = dict.fromkeys(ids), dict.fromkeys(own_ids)
+    plain, more = (
+        match_classes(truth, found, given_names=zero | names, own_names=zero | own_names, by=by)
+        for zero in ({}, {0: "Unclassified"})
+    )
+    assert more.to_dict() == plain.to_dict()
+    np.testing.assert_array_equal(more.counts, plain.counts)
+    carried = [match.carried(truth, match.apart()).tolist() for match in (plain, more)]
+    assert carried[0] == carried[1]
+
+
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
