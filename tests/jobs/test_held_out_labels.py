@@ -7,9 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from diffclass.blocks import Scratch
-from diffclass.exceptions import DataError, ParameterError
-from diffclass.jobs import Holdout, InBlocks
+from diffclass.datasets import make_tissue_scene
+from diffclass.exceptions import DataError, ParameterError, ScaleWarning
+from diffclass.jobs import MEMORY, Holdout, InBlocks
 from diffclass_hyperspectral import LabelImage, Scene, classify_scene
+from diffclass_hyperspectral.jobs.classification import runs
+from diffclass_hyperspectral.jobs.evaluation import hold_out
 from diffclass_tables import Rows, classify_rows, open_table
 
 N = 120
@@ -91,3 +94,33 @@ def test_blocks_take_no_hints_and_no_graph(rows, tmp_path):
     graph = Rows(rows.table, graph=sp.csr_array(np.ones((N, N))))
     with pytest.raises(ParameterError, match="affinity = 'precomputed' needs the whole graph"):
         classify_rows(graph, known()[1], place=place)
+
+
+@pytest.mark.parametrize("scores", [None, 0, 10], ids=["alone", "same ids", "other ids"])
+@pytest.mark.parametrize("kind", ["random", "blocks"])
+def test_what_is_held_out_has_no_say(monkeypatch, kind, scores):
+    tissue = make_tissue_scene(48, 60, random_state=0)
+    ids = np.where(np.random.default_rng(0).random(tissue.truth.shape) < 0.1, tissue.truth, 0)
+    hints = None if scores is None else LabelImage.from_array(tissue.truth + scores)
+    split = hold_out(ids, Holdout(kind, 6))
+    monkeypatch.setattr(runs, "hold_out", lambda *_, **__: split)
+    held = (ids > 0) & ~split.fit
+
+    def found(labels):
+        scene, given = Scene.from_array(tissue.cube), LabelImage.from_array(labels)
+        return classify_scene(scene, given, hints=hints, holdout=Holdout(kind, 6)).result
+
+    first, other = found(ids), found(np.where(held, ids % 3 + 1, ids))
+    assert np.array_equal(first.class_map, other.class_map)
+    assert np.array_equal(first.posteriors, other.posteriors, equal_nan=True)
+
+
+def test_features_that_count_for_nothing_are_told_of_rows_wherever_they_are_worked_on(tmp_path):
+    np.save(tmp_path / "rows.npy", (POINTS * [1e6, 1, 1, 1]).astype(np.float32))
+    y, said = known()[1], []
+    for place in (MEMORY, InBlocks(Scratch(tmp_path / "scratch"), 4e9)):
+        rows = Rows(open_table(tmp_path / "rows.npy"))
+        with pytest.warns(ScaleWarning, match="3 of 4 features count for nothing") as warned:
+            classify_rows(rows, y, place=place)
+        said.append([str(one.message) for one in warned])
+    assert said[0] == said[1]

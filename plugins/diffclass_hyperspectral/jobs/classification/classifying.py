@@ -33,7 +33,7 @@ class LabelledPixels:
 
     pixels: Pixels
     labels: LabelImage  # of the scene's rows and columns
-    hints: np.ndarray | None = None  # class ids of another map (rows, columns), 0 for none
+    hints: LabelImage | None = None  # another map of the scene's rows and columns
     score_accuracy: float | None = None  # of the hints, where it is known
     place: InMemory | InBlocks = MEMORY
 
@@ -56,7 +56,7 @@ class LabelledPixels:
         ids = _chosen_ids(labels, fit_on)
         check_two_classes(_n_classes(ids[valid]), labels.path, pixels.noun)
         y = np.where(ids > 0, ids, -1)[valid]
-        groups, hints = grouping(ids)[valid], self._scores(y)
+        groups, hints = grouping(ids)[valid], self._scores(ids)
         accuracy = None if hints is None else self.score_accuracy
         fitted = self.place.fit(
             classifier, pixels, y, groups=groups, hints=hints, score_accuracy=accuracy,
@@ -66,21 +66,27 @@ class LabelledPixels:
         posteriors = fitted.raw_label_distributions_
         return SceneClassification.of_points(posteriors, fitted.diffusion_, valid, model)
 
-    def _scores(self, y: np.ndarray) -> np.ndarray | None:
-        """Return the scores that the hints are: 1 for the class of each pixel, of those of y."""
+    def _scores(self, ids: np.ndarray) -> np.ndarray | None:
+        """Return the scores that the hints are: 1 for the class of each pixel, of those of ids."""
         if self.hints is None:
             return None
-        classes = np.unique(y[y >= 0])
-        scores = (self.hints[self.pixels.valid][:, None] == classes).astype(np.float32)
+        valid = self.pixels.valid
+        known, given = hints_of(self.hints, self.labels, ids)[valid], ids[valid]
+        classes = np.unique(given[given > 0])
+        scores = (known[:, None] == classes).astype(np.float32)
         scores[~scores.any(axis=1)] = np.nan
         return None if np.isnan(scores).all() else scores
 
 
-def hints_of(known: LabelImage, labels: LabelImage) -> np.ndarray:
-    """Return another map's classes, by names or ids, as ids of labels; 0 for none of theirs."""
+def hints_of(known: LabelImage, labels: LabelImage, ids: np.ndarray | None = None) -> np.ndarray:
+    """Return another map's classes as ids of labels; 0 for none of theirs.
+
+    They are matched by names or ids, else by where the two agree: by ``ids`` (rows, columns), the
+    labels that are fitted on, all by default.
+    """
     match = match_classes(
         known.ids.ravel(),
-        labels.ids.ravel(),
+        (labels.ids if ids is None else ids).ravel(),
         given_names=known.table.given_names,
         own_names=labels.table.given_names,
         sides="the map and the labels",

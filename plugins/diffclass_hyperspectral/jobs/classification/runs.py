@@ -158,7 +158,9 @@ def classify_scene(
     cleanup, holdout = cleanup or Cleanup(), holdout or Holdout()
     labels = checked_labels(scene, labels, features, classifier)
     place.check_hints(hints)
-    others = None if hints is None else hints_of(hints.on(scene), labels)
+    others = None if hints is None else hints.on(scene)
+    if others is not None:
+        hints_of(others, labels)  # or raises what it would later
     kinds = _kinds(holdout, spatial=features.spatial or cleanup.is_spatial)
     pixels = place.points(Pixels(scene, clone(features)))
     n_fits, n_classes = max(1, len(kinds)), labels.n_classes
