@@ -15,7 +15,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._validation import RandomState, check_points, check_positive, check_seed
+from diffclass._validation import (
+    RandomState,
+    check_points,
+    check_positive,
+    check_seed,
+    warn_of_scales,
+)
 from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.block_diffusion import (
     ROWS,
@@ -32,7 +38,7 @@ from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.partition import check_file
 from diffclass.blocks.plan import BlockPlan
-from diffclass.blocks.scratch import Scratch, make_folder
+from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ParameterError, UnreachedWarning, warn_user
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, DiffusionRules, FeatureOpinion, Labels
@@ -75,7 +81,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         Folder for what does not fit into memory; by default one among the system's temporary files.
         A folder that is given stays, with the graph, the maps and all that a killed run completed:
         fitting again with the same points takes it over, also with other labels. Other points or
-        parameters of the graph are refused: each has a folder of its own.
+        parameters of the graph are refused: each has a folder of its own, with nothing else in it.
 
     Attributes
     ----------
@@ -204,6 +210,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             If fewer edges between blocks were found than are aimed at.
         UnreachedWarning
             If no label reaches some points.
+        ScaleWarning
+            As `diffclass.DiffusionClassifier.fit`.
         UserWarning
             If every point has a label, and 0 or "" looks like a mark of those without one.
         """
@@ -333,8 +341,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.scratch, Scratch):
             return self.scratch
         if self.scratch is not None:
-            make_folder(Path(self.scratch))
-            return Scratch(Path(self.scratch))
+            return Scratch.kept(self.scratch)
         temporary = TemporaryFolder("diffclass-blocks")
         # with the maps, which lie there; also at the end of the process, as after Ctrl-C
         weakref.finalize(self, temporary.remove)
@@ -355,8 +362,11 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             check_file(path)
             X = np.load(path, mmap_mode="r")
             if _fits(X):
+                warn_of_scales(X)
                 return path, content_hash(X)
-        points = in_single_precision(check_points(X))
+        given = check_points(X)
+        warn_of_scales(given)
+        points = in_single_precision(given)
         content = content_hash(points)
 
         def work() -> dict[str, Any]:

@@ -114,6 +114,20 @@ class Scratch:
                 raise
             scratch.remove()
 
+    @classmethod
+    def kept(cls, folder: str | os.PathLike[str]) -> Scratch:
+        """Return a folder that stays: a new one, or that of an earlier run.
+
+        `ScratchError` if it holds anything else, which is not touched.
+        """
+        scratch = cls(Path(folder))
+        make_folder(scratch.folder)
+        if (scratch.folder / JOB).exists():
+            read_sealed(scratch.folder / JOB)
+        else:
+            scratch._claim({})
+        return scratch
+
     def path(self, name: str) -> Path:
         """Return the file of an array."""
         return self.folder / f"{name}.npy"
@@ -240,16 +254,19 @@ class Scratch:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
+    def _claim(self, job: dict[str, Any]) -> None:
+        """Mark a folder as one of scratch files; what else one holds is not touched."""
+        for left in self.folder.glob(f".{JOB}.*{ENDING}"):  # by a run killed at its very start
+            left.unlink(missing_ok=True)
+        if any(self.folder.iterdir()):
+            raise ScratchError(f"{self.folder} is not empty; name a new folder for scratch files")
+        with room_in(self.folder):
+            write_sealed(self.folder / JOB, job)
+
     def _begin(self, job: dict[str, Any], *, resume: bool) -> None:
         marker = self.folder / JOB
-        _sweep(self.folder)
         if not marker.exists():
-            if any(self.folder.iterdir()):
-                raise ScratchError(
-                    f"{self.folder} is not empty; name a new folder for scratch files"
-                )
-            with room_in(self.folder):
-                write_sealed(marker, job)
+            self._claim(job)
             return
         if not resume:
             raise ScratchError(
@@ -261,6 +278,7 @@ class Scratch:
                 f"{self.folder} holds a run with other inputs or parameters ({', '.join(others)}); "
                 f"run it as before, or leave --resume out and {ANEW}"
             )
+        _sweep(self.folder)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffclass.blocks import Scratch, ScratchError
+from diffclass.blocks import BlockClassifier, Scratch, ScratchError
 from diffclass.exceptions import DataError
 
 
@@ -152,10 +152,38 @@ def test_a_stage_made_from_something_else_is_told(tmp_path):
         scratch.completed("cells", dict, made_from={"points": 64 * "1", "alpha": 1.0})
 
 
-def test_a_foreign_folder_is_not_touched(tmp_path):
-    (tmp_path / "letters.txt").write_text("mine")
-    assert_refused("not empty", tmp_path, job={})
-    assert (tmp_path / "letters.txt").read_text() == "mine"
+@pytest.mark.parametrize(
+    "mine",
+    [
+        "letters.txt",
+        "points/x.npy",
+        "graph/edges.csv",
+        ".map.img.1.part/old",
+        ".map.1.part",
+        "job.json",
+    ],
+)
+@pytest.mark.parametrize("way", ["new", "resumed", "kept", "fitted"])
+def test_a_foreign_folder_is_not_touched(tmp_path, mine, way):
+    file = tmp_path / mine
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("mine")
+    ways = {
+        "new": lambda: Scratch.opened(tmp_path, job={}).__enter__(),
+        "resumed": lambda: Scratch.opened(tmp_path, job={}, resume=True).__enter__(),
+        "kept": lambda: Scratch.kept(tmp_path),
+        "fitted": lambda: BlockClassifier(scratch=tmp_path).fit(np.eye(4), [0, 1, -1, -1]),
+    }
+    with pytest.raises(ScratchError, match=r"not empty|damaged|unfinished"):
+        ways[way]()
+    assert [one for one in tmp_path.rglob("*") if one.is_file()] == [file]
+    assert file.read_text() == "mine"
+
+
+def test_a_folder_that_is_kept_is_one_of_scratch_files(tmp_path):
+    (tmp_path / ".job.json.1.part").touch()  # a process was killed here
+    Scratch.kept(tmp_path).save("points/points", np.arange(3))
+    assert Scratch.kept(tmp_path).load("points/points").tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("mib", [1, 64])

@@ -6,6 +6,8 @@ Both places have the same methods. Which classifier works there is decided here 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -23,6 +25,15 @@ from diffclass.system.costs import Forecast, Size
 
 _Points = TypeVar("_Points", bound=PointSet)
 _SECOND = "second_seed"  # folder of another graph in the scratch folder
+
+
+@contextmanager
+def _scales_of(points: PointSet) -> Iterator[None]:
+    """Keep a fit from warning of the scales of features that are meant to differ."""
+    with warnings.catch_warnings():
+        if points.scales_are_meant:
+            warnings.simplefilter("ignore", ScaleWarning)
+        yield
 
 
 class InMemory:
@@ -64,9 +75,7 @@ class InMemory:
         take_neighbors(classifier, len(points.numbers))
         classifier.set_params(affinity=points.affinity)
         classifier.check_parameters()
-        with warnings.catch_warnings():
-            if points.scales_are_meant:
-                warnings.simplefilter("ignore", ScaleWarning)
+        with _scales_of(points):
             return classifier.fit(
                 points.points,
                 y,
@@ -139,7 +148,8 @@ class InBlocks:
         scratch = self.scratch.folder / _SECOND if second else self.scratch
         in_blocks = self._classifier(classifier, scratch)
         in_blocks.check_parameters()
-        return in_blocks.fit(points.points, y, groups=groups)
+        with _scales_of(points):
+            return in_blocks.fit(points.points, y, groups=groups)
 
     def kept(self, classes: np.ndarray) -> np.ndarray:
         """Return the classes by the second fit on a file, so that they take no memory."""
