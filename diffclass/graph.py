@@ -523,8 +523,10 @@ def graph_parameters(
 
 def _described(value: Any) -> str:
     """Return a text that tells kernels, searches and their parameters apart by their values."""
-    if isinstance(value, np.ndarray):
-        return f"array {content_hash(value)[:12]}"
+    if hasattr(value, "__array__") and np.ndim(value):  # of pandas too, whose repr is cut short
+        array = np.asarray(value)
+        whole = repr(array.tolist()) if array.dtype.hasobject else array
+        return f"array {content_hash(whole)[:12]}"
     if not isinstance(value, BaseEstimator):
         return repr(value)
     parameters = value.get_params(deep=False)

@@ -438,6 +438,20 @@ def test_a_graph_of_other_parameters_is_refused(blobs, change, named):
         DiffusionClassifier().fit(X, y, graph=PointGraph.from_points(X))
 
 
+@pytest.mark.parametrize("kind", [np.asarray, pd.Series, pd.DataFrame, np.ndarray.tolist])
+@pytest.mark.parametrize("dtype", [float, object])
+def test_a_graph_of_other_values_of_a_kernel_is_refused(blobs, kind, dtype):
+    X, y, _ = blobs
+    F = X[:, 0].astype(dtype)
+    changed = F.copy()
+    changed[len(F) // 2] += 1.0  # which the words that print a long column leave out
+    kernel, other = (Directed(kind(values)) for values in (F, changed))
+    graph = DiffusionClassifier(kernel=kernel).fit(X, y).graph_
+    assert DiffusionClassifier(kernel=Directed(kind(F))).fit(X, y, graph=graph).graph_ is graph
+    with pytest.raises(ParameterError, match="kernel"):
+        DiffusionClassifier(kernel=other).fit(X, y, graph=graph)
+
+
 def test_a_graph_of_the_same_parameters_in_other_words_is_taken(blobs):
     X, y, _ = blobs
     graph = DiffusionClassifier(random_state=0).fit(X, y).graph_
