@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.display import BLUE, Display, class_palette, fitted
+from diffclass.plots.display import BLUE, Display, class_palette, fitted, uncovered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -240,7 +240,7 @@ class EmbeddingDisplay(Display):
 
 def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return real numbers as floats, or raise an error with their type."""
-    array = np.asarray(values)
+    array = uncovered(values, float)
     if array.dtype.kind not in "biuf":
         raise DataError(f"{name} must be real numbers, got {array.dtype}; classes are given by y=")
     return array.astype(float)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import ParameterError
 
@@ -25,6 +26,17 @@ def require_matplotlib() -> None:
         raise ParameterError(
             "drawing needs matplotlib, which is not installed: pip install 'diffclass[plots]'"
         ) from error
+
+
+def uncovered(values: ArrayLike, dtype: type | None = None) -> NDArray[Any]:
+    """Return an array, of a type if one is given to masked ones; masked entries are missing.
+
+    They are NaN, or 0, no class, among whole numbers.
+    """
+    if not np.ma.isMaskedArray(values):
+        return np.asarray(values)
+    array = np.ma.asarray(values) if dtype is None else np.ma.asarray(values).astype(dtype)
+    return np.ma.filled(array, np.nan if array.dtype.kind == "f" else 0)
 
 
 def new_figure(size: tuple[float, float] = (6.4, 4.8), *, layout: Any = "compressed") -> Figure:

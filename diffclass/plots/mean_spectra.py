@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError
-from diffclass.plots.display import Display, by_id, class_palette
+from diffclass.plots.display import Display, by_id, class_palette, uncovered
 
 MOST_SPREADS = 6  # classes whose spreads can be distinguished
 
@@ -71,14 +71,14 @@ class MeanSpectraDisplay(Display):
         class_names: Mapping[int, str] | Sequence[str] | None = None,
         class_colors: Mapping[int, str] | Sequence[Any] | None = None,
     ) -> None:
-        self.means = np.asarray(means, dtype=float)
+        self.means = uncovered(means, float).astype(float)
         if self.means.ndim != 2:
             raise DataError(f"means has shape {self.means.shape}, not (n_classes, n_bands)")
         n, n_bands = self.means.shape
         self.class_ids = list(range(1, n + 1)) if class_ids is None else [int(i) for i in class_ids]
         self.bands = np.arange(n_bands) if bands is None else np.asarray(bands)
         self.wavelengths = None if wavelengths is None else np.asarray(wavelengths, dtype=float)
-        self.deviations = None if deviations is None else np.asarray(deviations, dtype=float)
+        self.deviations = None if deviations is None else uncovered(deviations, float).astype(float)
         places = self.bands if self.wavelengths is None else self.wavelengths
         spread = self.means if self.deviations is None else self.deviations
         if not (

@@ -17,6 +17,7 @@ from diffclass.plots.display import (
     lay_out,
     map_size,
     new_figure,
+    uncovered,
 )
 
 if TYPE_CHECKING:
@@ -28,8 +29,11 @@ _STRETCH_PERCENTILES = (2, 98)
 
 
 def picture(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return ``values`` as a two-dimensional array, or raise a `DataError` with its shape."""
-    array = np.asarray(values)
+    """Return ``values`` as a two-dimensional array, or raise a `DataError` with its shape.
+
+    Masked pixels are missing: NaN, or 0 among whole numbers.
+    """
+    array = uncovered(values)
     if array.ndim != 2 or array.size == 0:
         raise DataError(
             f"{name} must be a picture of shape (rows, columns), got shape {array.shape}; "
@@ -270,7 +274,7 @@ class CompositeDisplay(Display):
         class_names: Mapping[int, str] | Sequence[str] | None = None,
         class_colors: Mapping[int, str] | Sequence[Any] | None = None,
     ) -> None:
-        cube = np.asarray(image)
+        cube = uncovered(image, float)
         if cube.ndim == 2:
             cube = cube[..., None]
         if cube.ndim != 3 or cube.size == 0:

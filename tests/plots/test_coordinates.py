@@ -185,3 +185,12 @@ def test_embedding_refuses_what_it_cannot_draw():
         EmbeddingDisplay(COORDINATES, components=(0, 1, 2)).plot(plain)
     with pytest.raises(ParameterError, match="projection '3d'"):
         EmbeddingDisplay(COORDINATES).plot(space)
+
+
+def test_masked_values_are_no_values(rng):
+    places, values, hidden = rng.normal(size=(30, 2)), rng.normal(size=30), np.arange(30) % 3 == 0
+    masked = np.ma.array(np.where(hidden, -9999, values), mask=hidden)
+    for given in (masked, np.where(hidden, np.nan, values)):
+        display = EmbeddingDisplay(places, values=given).plot()
+        assert display.points_.get_clim() == (values[~hidden].min(), values[~hidden].max())
+        assert len(display.points_.get_offsets()) == 20

@@ -169,6 +169,27 @@ def test_composite_refuses():
         CompositeDisplay(np.ones((5, 5, 3)), bands=(0, 1, 3))
 
 
+def test_masked_pixels_are_missing():
+    hidden, covered = MAP == 7, np.arange(30) % 4 == 0
+    for plain, masked in ((0, -9999), (0, 7)):
+        with_mask = np.ma.array(np.where(hidden, masked, MAP), mask=hidden)
+        shown, known = ClassMapDisplay(with_mask), ClassMapDisplay(np.where(hidden, plain, MAP))
+        np.testing.assert_array_equal(shown.class_map, known.class_map)
+        assert shown.class_ids == known.class_ids == [1, 2]
+    margin = np.where(hidden, np.nan, 0.5)
+    np.testing.assert_array_equal(
+        MarginMapDisplay(np.ma.array(np.where(hidden, -1.0, 0.5), mask=hidden)).margin, margin
+    )
+    for dtype in (np.uint8, np.int16, np.float32):
+        cube = np.stack([MAP + band for band in range(3)], axis=2).astype(dtype)
+        missing = np.ma.array(cube, mask=np.zeros(cube.shape, dtype=bool))
+        cube[:, covered], missing[:, covered] = 99, np.ma.masked
+        gone = np.where(covered[:, None], np.nan, cube)
+        np.testing.assert_array_equal(
+            CompositeDisplay(missing).composite, CompositeDisplay(gone).composite
+        )
+
+
 def test_side_by_side():
     cube = np.random.default_rng(0).random((*MAP.shape, 6))
     strokes = np.where(np.arange(30) % 10 == 5, MAP, 0)
