@@ -12,6 +12,10 @@ from diffclass import (
     DiffusionClustering,
     DiffusionMap,
     DiffusionModes,
+    diffusion_wavelets,
+    markov_operator,
+    suggest,
+    warped_operator,
 )
 from diffclass.blocks import BlockClassifier
 from diffclass.embedding import GeometricHarmonics
@@ -27,11 +31,14 @@ from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Labels
 from diffclass.neighbors import PartialWhitening
 from diffclass.regression import EigenfunctionRegressor
+from diffclass.spectral import bumps
 
 RNG = np.random.default_rng(0)
 TRUTH = np.repeat([0, 1], 40)
 X = RNG.normal(size=(80, 2)) + 8 * TRUTH[:, None]
 IS_LABELLED = np.arange(80) % 10 == 0
+WALK = markov_operator(X, n_neighbors=8)
+WALK_OF_EQUAL = markov_operator(X[TRUTH * 40 + np.arange(80) % 20], n_neighbors=8)
 MASKED = np.ma.masked_array(X, np.arange(160).reshape(80, 2) == 5)
 
 
@@ -118,6 +125,21 @@ def test_points_are_refused(model):
         lambda y: stratified_areas(y, TRUTH, {0: 10, 1: 10}),
         lambda y: GeometricHarmonics().fit(X, y.astype(float)),
         lambda y: Labels.of(TRUTH, weight=y),
+        lambda f: WALK.apply(f, 3),
+        lambda f: WALK @ f,
+        lambda f: WALK.forward(f, 3),
+        lambda f: WALK.expected_visits(f, 3),
+        lambda f: WALK_OF_EQUAL.apply(f, 3),
+        lambda f: WALK_OF_EQUAL.forward(f, 3),
+        lambda f: WALK_OF_EQUAL.expected_visits(f, 3),
+        lambda f: diffusion_wavelets(WALK).apply(f, 3),
+        lambda f: diffusion_wavelets(WALK).transform(f),
+        lambda f: diffusion_wavelets(WALK).smooth(f, 1),
+        lambda s: warped_operator(WALK, s.reshape(-1, 1)),
+        lambda f: warped_operator(WALK, np.ones((80, 1))).apply(f.reshape(-1, 1), 3),
+        lambda points: bumps(WALK, points),
+        lambda points: suggest(WALK, labelled=points),
+        lambda some: suggest(WALK, candidates=some == 1, features=X),
     ],
 )
 def test_what_has_no_mark_for_unknown_is_refused(call):

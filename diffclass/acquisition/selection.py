@@ -16,6 +16,7 @@ from diffclass._validation import (
     check_points,
     check_positive,
     check_seed,
+    check_unmasked,
 )
 from diffclass.acquisition.coverage import medoids
 from diffclass.exceptions import DataError, ParameterError
@@ -307,6 +308,7 @@ def _n_given(operator: Operator, *given: ArrayLike | None) -> int:
 
 
 def _numbers(labelled: ArrayLike, n: int) -> np.ndarray:
+    check_unmasked(labelled, name="labelled")
     numbers = np.unique(np.asarray(labelled))
     if not len(numbers):
         return np.zeros(0, dtype=np.intp)
@@ -316,6 +318,7 @@ def _numbers(labelled: ArrayLike, n: int) -> np.ndarray:
 
 
 def _free(candidates: ArrayLike | None, labels: np.ndarray, n: int) -> np.ndarray:
+    check_unmasked(candidates, name="candidates")
     free = np.ones(n, dtype=bool) if candidates is None else np.array(candidates)
     if free.shape != (n,) or free.dtype != bool:
         raise ParameterError(f"candidates has to hold {n} booleans, one per point")

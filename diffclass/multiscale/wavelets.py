@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._validation import RandomState, check_kind, check_positive
+from diffclass._validation import RandomState, check_kind, check_positive, check_unmasked
 from diffclass.exceptions import ParameterError
 from diffclass.multiscale.levels import MOST_LEVELS, Level, compressed_levels
 from diffclass.operators.markov import MarkovOperator
@@ -274,6 +274,7 @@ class DiffusionWavelets:
         return (totals / masses[:, None])[self.components]
 
     def _columns(self, f: ArrayLike) -> np.ndarray:
+        check_unmasked(f, name="f")
         columns = np.asarray(f, dtype=np.float64)
         if columns.ndim not in (1, 2) or len(columns) != len(self):
             raise ParameterError(

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
 from diffclass import _compiled
-from diffclass._validation import Graph, check_affinity, check_positive
+from diffclass._validation import Graph, check_affinity, check_positive, check_unmasked
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import Nodes, kept_edges
 from diffclass.operators.chebyshev import (
@@ -235,6 +235,8 @@ class MarkovOperator:
         ------
         ParameterError
             If a number of steps is negative, fractional or above 10^12, or f has other rows.
+        DataError
+            If f has masked entries.
         """
         given = cast("Sequence[int]", [n_steps] if np.ndim(n_steps) == 0 else n_steps)
         times = [_checked_steps(t) for t in given]
@@ -351,6 +353,7 @@ class MarkovOperator:
         return moved.reshape(moved.shape[: np.ndim(n_steps)] + np.shape(mass))
 
     def _is_of_points(self, f: ArrayLike) -> bool:
+        check_unmasked(f, name="f")
         return self.nodes is not None and np.shape(f)[:1] == (self.n_points,)
 
     def _apply_to_points(
@@ -478,6 +481,7 @@ class MarkovOperator:
         return (1 / self.degrees).astype(self.dtype)
 
     def _columns(self, f: ArrayLike) -> np.ndarray:
+        check_unmasked(f, name="f")
         columns = np.asarray(f, dtype=self.dtype)
         if columns.ndim not in (1, 2) or len(columns) != len(self):
             raise ParameterError(

@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from diffclass import _compiled
-from diffclass._validation import check_positive, check_scores, check_share
+from diffclass._validation import check_positive, check_scores, check_share, check_unmasked
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.system.progress import checkpoint
@@ -251,6 +251,7 @@ class WarpedOperator:
         return _divided(self.degrees**self.forward_exponent, self.scores)
 
     def _columns(self, f: ArrayLike) -> np.ndarray:
+        check_unmasked(f, name="f")
         columns = np.asarray(f, dtype=self.unwarped.dtype)
         if columns.shape != self.scores.shape:
             raise ParameterError(
@@ -322,6 +323,7 @@ def warped_operator(
     """
     check_share(floor, "floor")
     check_share(forward_exponent, "forward_exponent")
+    check_unmasked(scores, name="scores")
     scores = operator.at_nodes(np.asarray(scores))
     p = check_scores(scores, len(operator), sum_to_one=False).astype(operator.dtype)
     if y is not None:

@@ -36,7 +36,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr
 from scipy.spatial.distance import cdist
 
-from diffclass._validation import RandomState, check_choice, check_positive, check_seed
+from diffclass._validation import (
+    RandomState,
+    check_choice,
+    check_positive,
+    check_seed,
+    check_unmasked,
+)
 from diffclass.exceptions import ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.spectral.eigenpairs import Eigenpairs
@@ -257,6 +263,7 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
 
 def point_numbers(points: ArrayLike, n: int) -> np.ndarray:
     """Return numbers of points as an array; raise `ParameterError` where one does not exist."""
+    check_unmasked(points, name="points")
     numbers = np.atleast_1d(np.asarray(points))
     if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= n)).any():
         raise ParameterError(f"points are numbered 0 to {n - 1}; got {points!r}")
