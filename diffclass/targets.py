@@ -87,6 +87,8 @@ def decode_labels(classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
     kind = found.dtype
     if kind.kind not in "if":
         kind = np.result_type(kind, np.int8) if kind.kind == "u" else np.dtype(object)
+        if kind.kind == "f":  # of 64 bits, whose largest numbers no float has
+            kind = np.dtype(np.int64 if classes.max() <= np.iinfo(np.int64).max else object)
     found = found.astype(kind)
     found[none] = UNLABELLED
     return found

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from diffclass.exceptions import DataError
-from diffclass.targets import encode_groups, encode_labels, labels_per_class
+from diffclass.targets import decode_labels, encode_groups, encode_labels, labels_per_class
 
 N = -1
 
@@ -136,3 +136,13 @@ def test_a_group_counts_as_one_label():
 def test_groups_of_another_length_are_refused():
     with pytest.raises(DataError, match="groups has 5 entries"):
         encode_groups([1] * 5, CODES)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+@pytest.mark.parametrize("bits", [0, 1])
+def test_the_largest_classes_stay_as_they_are(dtype, bits):
+    kind = np.dtype(dtype)
+    largest = np.iinfo(kind).max >> bits if kind.kind in "iu" else np.finfo(kind).max
+    classes = np.array([2, largest - 1], dtype=kind)
+    found = decode_labels(classes, np.array([1, -1, 0]))
+    assert found.tolist() == [classes.tolist()[1], -1, 2]
