@@ -123,7 +123,7 @@ class Scratch:
         scratch = cls(Path(folder))
         make_folder(scratch.folder)
         if (scratch.folder / JOB).exists():
-            read_sealed(scratch.folder / JOB)
+            scratch._known_job()
         else:
             scratch._claim({})
         return scratch
@@ -263,16 +263,26 @@ class Scratch:
         with room_in(self.folder):
             write_sealed(self.folder / JOB, job)
 
+    def _known_job(self) -> dict[str, Any]:
+        """Return the job of the run here; to remove a folder of other things is not advised."""
+        try:
+            return read_sealed(self.folder / JOB)
+        except ScratchError as error:
+            raise ScratchError(
+                f"{self.folder}: its {JOB} is damaged, or not one of diffclass; name a new folder "
+                "for scratch files"
+            ) from error
+
     def _begin(self, job: dict[str, Any], *, resume: bool) -> None:
-        marker = self.folder / JOB
-        if not marker.exists():
+        if not (self.folder / JOB).exists():
             self._claim(job)
             return
+        known = self._known_job()
         if not resume:
             raise ScratchError(
                 f"{self.folder} holds an unfinished run; pass --resume, or remove the folder"
             )
-        others = differences(read_sealed(marker), as_json(job))
+        others = differences(known, as_json(job))
         if others:
             raise ScratchError(
                 f"{self.folder} holds a run with other inputs or parameters ({', '.join(others)}); "
