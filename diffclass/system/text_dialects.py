@@ -216,10 +216,12 @@ def read_text(path: Path, *, most: int | None = None, errors: str = "strict") ->
 
 def _cells(path: Path, text: str, stated: str | None) -> tuple[str, list[list[str]]]:
     """Return the delimiter, that stated if all lines have it, and the cells of the first rows."""
-    if stated and min(map(len, rows := _parsed(path, text, stated))) > 1:
+    if stated and min(map(len, rows := _parsed(text, stated)[0])) > 1:
         return stated, rows
     usual = _USUAL.get(path.suffix.lower())
-    tables = {mark: _parsed(path, text, mark) for mark in DELIMITERS}
+    tables, errors = {}, {}
+    for mark in DELIMITERS:
+        tables[mark], errors[mark] = _parsed(text, mark)
     even = [mark for mark, rows in tables.items() if _width(rows) > 1]
     if usual is None:
         tables[BLANKS] = list(islice(cells_of(text, BLANKS), _MOST_LINES))
@@ -232,19 +234,20 @@ def _cells(path: Path, text: str, stated: str | None) -> tuple[str, list[list[st
     if not even:
         _refuse_blanks(path, tables[usual])
     chosen = even[0] if even else usual
+    if error := errors.get(chosen):
+        raise DataError(f"{path}: cannot be read as a table ({error}); mend the file")
     return chosen, tables[chosen]
 
 
-def _parsed(path: Path, text: str, delimiter: str) -> list[list[str]]:
+def _parsed(text: str, delimiter: str) -> tuple[list[list[str]], csv.Error | None]:
+    """Return the cells of the first rows, or a single empty one and why there are none."""
     found = []
     try:
         for cells in islice(cells_of(text, delimiter), _MOST_LINES):
             found.append(cells)
-    except csv.Error as error:  # a cell of a whole row, by a delimiter that it does not have
-        if delimiter == _USUAL.get(path.suffix.lower(), ","):
-            raise DataError(f"{path}: cannot be read as a table ({error}); mend the file") from None
-        return [[""]]
-    return found or [[""]]
+    except csv.Error as error:  # a cell is too long: a whole row, without the delimiter
+        return [[""]], error
+    return found or [[""]], None
 
 
 def _width(rows: list[list[str]]) -> int:

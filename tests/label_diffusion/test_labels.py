@@ -8,6 +8,7 @@ import pytest
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import Labels
+from diffclass.neighbors import Nodes
 from diffclass.targets import decode_labels
 
 Y = np.array(["soy", "", "corn", "corn", ""], dtype=object)
@@ -109,3 +110,16 @@ def test_empty_texts_and_masks_are_unlabelled(y):
 )
 def test_classes_are_not_taken_for_unlabelled(y):
     Labels.of(y)  # warnings are errors here
+
+
+def test_at_a_node_a_class_is_a_hint_where_no_label_is_given():
+    nodes = Nodes.of(np.array([[0.0], [0.0], [1.0], [1.0], [2.0], [2.0]]))
+    labels = Labels(
+        6, np.array([0, 1]), np.arange(6), np.array([0, 0, 1, 1, 0, 1]),
+        np.array([1, 0.1, 0.1, 0.1, 0.1, 1]), np.arange(6),
+        np.array([False, True, True, True, True, False]),
+    )  # fmt: skip
+    found = labels.at_nodes(nodes)
+    assert found.points.tolist() == [0, 1, 2, 2]
+    assert found.codes.tolist() == [0, 1, 0, 1]
+    assert found.given.tolist() == [True, False, False, True]

@@ -74,6 +74,24 @@ def test_it_is_told_how_a_table_is_written(
     assert ("with # at the top" in text) == ("# note\n" in remarks)
 
 
+@pytest.mark.filterwarnings("ignore:.*are separated by", "ignore:.*have decimal commas")
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("delimiter", DELIMITERS)
+def test_rows_may_be_wide(tmp_path, ending, delimiter):
+    path = tmp_path / f"genes{ending}"  # the csv module takes at most 131,072 letters for a cell
+    row = delimiter.join(["0.12345"] * 20_000)
+    path.write_text(f"{row}\n{row}\n")
+    found = dialect_of(path)
+    assert (found.delimiter, found.n_columns) == (delimiter, 20_000)
+
+
+def test_a_cell_without_end_is_refused(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("7" * 200_000 + "\n8\n")
+    with pytest.raises(DataError, match=r"points.csv: cannot be read as a table \(field larger"):
+        dialect_of(path)
+
+
 @pytest.mark.filterwarnings("ignore:.*are separated by")
 @pytest.mark.parametrize(
     ("text", "says"),

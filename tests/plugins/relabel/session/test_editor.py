@@ -184,6 +184,13 @@ def test_refused_once_is_refused_when_sent_again(editor, new_editor):
     again.apply(unknown, client="b", number=1)
 
 
+def test_what_was_turned_away_unread_stays_refused(editor):
+    assert "too many" in str(editor.turn_away("too many wait", "a", 1))
+    with pytest.raises(ParameterError, match="too many wait"):
+        editor.apply({"op": "add_class"}, client="a", number=1)
+    assert editor.apply({"op": "add_class"}, client="b", number=1)
+
+
 def test_a_refusal_of_nobody_known_is_not_that_of_others(editor):
     unknown = {"op": "rename_class", "id": 1, "name": "corn"}
     with pytest.raises(ParameterError, match="no class 1"):
