@@ -15,6 +15,7 @@ from diffclass.neighbors.graph import (
 )
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.nodes import Nodes
+from diffclass.neighbors.number_range import far_centers
 from diffclass.neighbors.partial_whitening import PartialWhitening
 from diffclass.neighbors.radius_search import RadiusSearch
 from diffclass.neighbors.search import CudaSearch, ExactSearch, NeighborSearch, Search
@@ -29,6 +30,7 @@ __all__ = [
     "RadiusSearch",
     "Search",
     "default_search",
+    "far_centers",
     "kept_edges",
     "neighbors_graph",
     "on_device",

@@ -97,6 +97,15 @@ def far_centers(box: np.ndarray) -> np.ndarray:
 
     ``box`` (2, d) are the least and the largest values of points. Less their centre, single
     precision holds them.
+
+    Examples
+    --------
+    Days of one month, as seconds since 1970, and their temperatures:
+
+    >>> import numpy as np
+    >>> from diffclass.neighbors import far_centers
+    >>> [round(float(one)) for one in far_centers(np.array([[1.7e9, 2.5], [1.7026e9, 21.0]]))]
+    [1702887424, 0]
     """
     return np.where(_are_near(box), 0, exact_center(box))
 

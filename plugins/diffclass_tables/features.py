@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.neighbors.number_range import far_centers
+from diffclass.neighbors import far_centers
 from diffclass.system.costs import Cost
 from diffclass.system.progress import checkpoint, stage
 
