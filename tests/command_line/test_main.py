@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import click
 import pytest
@@ -122,3 +123,29 @@ def test_mistyped_commands(capsys, typed, says):
     err = capsys.readouterr().err
     assert says in err
     assert ("Did you mean" in err) == ("Did" in says)
+
+
+@pytest.mark.parametrize("works_on", [False, True])
+def test_a_thread_that_still_works_does_not_abort_the_program(works_on):
+    code = (
+        "import os, sys, threading, time\n"
+        "from diffclass.command_line import main as program, start\n"
+        "from diffclass.system.temporary_folders import TemporaryFolder\n"
+        "leave = os._exit\n"
+        "os._exit = lambda code: (os.write(2, b'at once'), leave(code))\n"
+        "def command():\n"
+        "    global kept\n"
+        "    kept = TemporaryFolder('left')\n"
+        "    print(kept.path, end='')\n"
+        f"    if {works_on}:\n"
+        "        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "    sys.exit(3)\n"
+        "program.main = command\n"
+        "start.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 3
+    assert done.stdout
+    assert not Path(done.stdout).exists()
+    # what the compiler holds cannot be taken down beside a thread that compiles
+    assert done.stderr == ("at once" if works_on else "")
