@@ -219,9 +219,9 @@ def diffuse_labels(
     class_prior : array-like of shape (n_classes,) or (2, n_classes), or "uniform", optional
         Expected sizes of the classes in their order, or by their names in a series of pandas:
         numbers in proportion to them, or a pair of the least and the most share of the points that
-        each class may have, 0 to 1. A map that meets them stays as
-        it is; else the nearest shares allowed are met, and classes of any size share the rest as
-        before, unless the graph disagrees. See `diffclass.label_diffusion.class_sizes`.
+        each class may have, 0 to 1. A map that meets them stays as it is; else the nearest shares
+        allowed are met, and classes of any size share the rest as before, unless the graph
+        disagrees. See `diffclass.label_diffusion.class_sizes`.
     label_weight : array-like of shape (n,), optional
         Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
         the walk stops at an absorbing one.

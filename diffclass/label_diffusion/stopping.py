@@ -203,9 +203,7 @@ class DiffusionRules:
             tries_sum=may_sum and (last is None or last >= SUMMED_TAU),
             tau=tau,
             kept_share=kept_share(first_mode, per_class),
-            sizes=None
-            if class_prior is None
-            else ClassSizes.of_classes(class_prior, labels.classes),
+            sizes=ClassSizes.of_classes(class_prior, labels.classes),
             is_large=is_large,
             kept_classes=None if kept_classes is None else int(kept_classes),
         )
